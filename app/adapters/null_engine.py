@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from app.domain.search.engine import (
@@ -50,10 +50,13 @@ class NullEngine:
     def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
+        """Do nothing: there is nothing to prepare."""
+
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         raise SearchUnavailable(_MESSAGE)
 
-    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
         raise SearchUnavailable(_MESSAGE)
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.embedding import Embedder
+from app.adapters.whoosh.embedding import BATCH, Embedder
 from app.adapters.whoosh.meaning import Meanings, _ranks, _ranks_by_words, meaning_of
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.signs import Signs, least, most_differing
 from app.adapters.whoosh.trial import MOST_EMBEDDED
-from app.adapters.whoosh.vectors import packed
-from app.domain.search.engine import Delete, EngineState, SearchRequest, Upsert
+from app.adapters.whoosh.unfinished_vectors import MOST_BYTES, UnfinishedVectors
+from app.adapters.whoosh.vectors import hashes_of, packed
+from app.domain.search.engine import Delete, EngineState, IndexDocument, SearchRequest, Upsert
 from app.domain.search.query_vectors import QueryVectors
 from app.domain.search.ranking.fusion import RANKED, SIMILAR_COSINE
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
@@ -56,6 +57,41 @@ def test_a_rebuild_embeds_only_what_changed(folder: Path):
     rebuild(engine, [*THINGS[:-1], thing(5, "Kettle"), thing(6, "Couch")])
     assert newly_embedded(made) == ["Kettle"]
     assert set(similar(answer(engine, "furniture", correct=False))) == {"T3", "T4", "T6"}
+
+
+def abandoned(engine: WhooshEngine, documents: Sequence[IndexDocument]) -> None:
+    """A rebuild whose process ends before it is done."""
+    engine.start_generation(SITE, PRODUCTS).add(documents)
+
+
+def test_a_rebuild_goes_on_where_one_that_did_not_finish_ended(folder: Path):
+    first, made = with_model(folder)
+    abandoned(first, [thing(n, f"Couch {n}") for n in range(BATCH + 5)])
+    assert len(made.embedded) == BATCH
+    engine, made = with_model(folder)
+    rebuild(engine, [thing(n, f"Couch {n}") for n in range(BATCH + 5)])
+    assert made.embedded == [f"Couch {n}" for n in range(BATCH, BATCH + 5)]
+    assert not engine.status(SITE, PRODUCTS).lacks_vectors
+    assert not list(folder.rglob("*.vectors")), "a finished rebuild leaves nothing beside the index"
+
+
+def test_what_was_half_written_or_of_another_model_is_not_taken_over(tmp_path: Path):
+    file = tmp_path / "unfinished.vectors"
+    kept, rows = UnfinishedVectors(file), packed("this", WordSums().embed(["mug", "lamp"]), hashes_of(["mug", "lamp"]))
+    kept.append(rows)
+    kept.append(rows)
+    file.write_bytes(file.read_bytes()[:-1])
+    assert [len(vectors) for vectors in kept.read("this")] == [2]
+    assert kept.read("that") == []
+    assert not file.exists()
+
+
+def test_so_much_is_kept_and_no_more(tmp_path: Path):
+    file = tmp_path / "unfinished.vectors"
+    file.touch()
+    os.truncate(file, MOST_BYTES)
+    UnfinishedVectors(file).append(packed("this", WordSums().embed(["mug"]), hashes_of(["mug"])))
+    assert file.stat().st_size == MOST_BYTES
 
 
 def test_another_process_takes_vectors_over_as_well(folder: Path):
@@ -152,8 +188,13 @@ def test_a_change_of_anything_but_the_text_does_not_even_load_the_model(folder: 
     assert set(similar(answer(with_model(folder)[0], "furniture", correct=False))) == {"T3", "T4"}
 
 
-def test_a_model_that_cannot_be_used_leaves_a_rebuild_and_changes_by_words(folder: Path):
-    engine = WhooshEngine(folder, Unusable())
+@pytest.mark.parametrize("fault", [SentenceModelUnavailable("Damaged."), OSError("Too many open files"), MemoryError()])
+def test_a_model_that_cannot_be_used_leaves_a_rebuild_and_changes_by_words(folder: Path, fault: Exception):
+    class Faulty(WordSums):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            raise fault
+
+    engine = WhooshEngine(folder, Faulty())
     rebuild(engine, [*THINGS, *(thing(n, f"Teapot {n}") for n in range(10, 600))])
     apply(engine, Upsert(thing(6, "Computer")))
     assert set(ids(engine.search(SITE, PRODUCTS, SearchRequest(words="computer")))) == {"T1", "T2", "T6"}

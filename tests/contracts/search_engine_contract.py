@@ -61,12 +61,14 @@ def rebuild(
     generation = engine.start_generation(site, PRODUCTS)
     generation.add(documents)
     generation.seal()
+    generation.prepare(changes)
     with engine.exclusive(site, PRODUCTS):
         generation.replay(list(changes))
         generation.publish()
 
 
 def apply(engine: SearchEngine, *changes: Change) -> None:
+    engine.prepare(SITE, PRODUCTS, changes)
     with engine.exclusive(SITE, PRODUCTS):
         engine.apply(SITE, PRODUCTS, changes)
 

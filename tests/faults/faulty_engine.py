@@ -59,9 +59,9 @@ class FaultyEngine:
             self.reach("exclusive")
             yield
 
-    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
         self.reach("start")
-        generation = self._engine.start_generation(site_id, index)
+        generation = self._engine.start_generation(site_id, index, by_meaning=by_meaning)
         self.reach("started")
         return FaultyGeneration(self, generation)
 
@@ -82,6 +82,9 @@ class FaultyGeneration:
 
     def preview(self) -> Searching:
         return self._generation.preview()
+
+    def prepare(self, changes: Iterable[Change]) -> None:
+        self._generation.prepare(changes)
 
     def replay(self, changes: Sequence[Change]) -> None:
         self._generation.replay(changes)

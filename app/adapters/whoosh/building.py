@@ -16,19 +16,21 @@ from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
 
-from app.adapters.whoosh.changes import apply_changes
+from app.adapters.whoosh.changes import apply_changes, prepared_vectors
 from app.adapters.whoosh.commits import damaged_files, fsync_path, read_commit, write_commit
-from app.adapters.whoosh.embedding import BatchEmbedder, embedder
+from app.adapters.whoosh.embedding import BatchEmbedder, Embedder, embedder
 from app.adapters.whoosh.generations import IndexFolder
 from app.adapters.whoosh.inversion import invert
 from app.adapters.whoosh.inverted import Inverted
 from app.adapters.whoosh.meaning import Meanings
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.segment_file import write_segment
+from app.adapters.whoosh.unfinished_vectors import UnfinishedVectors
 from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.view_search import ViewSearch
 from app.domain.search.engine import Change, IndexDocument, Searching, SearchUnavailable
+from app.domain.search.sentence_model import SentenceModelUnavailable
 
 SEGMENT_DOCUMENTS = 25_000
 WORTH_A_CHILD = 4_000
@@ -41,12 +43,14 @@ class WhooshGeneration:
     one. Vectors are made here as documents come: a model computes on all cores by itself."""
 
     def __init__(
-        self, place: IndexFolder, meanings: Meanings | None = None, known: Iterable[RowVectors | None] = ()
+        self, place: IndexFolder, meanings: Meanings | None = None, known: Sequence[RowVectors | None] = ()
     ) -> None:
         self._place = place
         self._meanings = meanings
         self._model = None if meanings is None else meanings.model
-        makes_vectors = embedder(self._model, known)
+        self._unfinished = UnfinishedVectors(place.directory / "unfinished.vectors")
+        self._prepared: RowVectors | None = None
+        makes_vectors = self._embedder(known)
         self._vectors = None if makes_vectors is None else BatchEmbedder(makes_vectors)
         self._name = place.next_generation()
         self._path = place.directory / f"{self._name}.tmp"
@@ -56,6 +60,16 @@ class WhooshGeneration:
         self._child: _Child | None = None
         self._added = 0
         self._is_published = False
+
+    def _embedder(self, known: Sequence[RowVectors | None]) -> Embedder | None:
+        """Whatever an earlier rebuild embedded before it ended is known as well."""
+        if self._model is None:
+            return None
+        try:
+            kept = self._unfinished.read(self._model.name)
+        except SentenceModelUnavailable:
+            kept = []
+        return embedder(self._model, [*known, *kept], self._unfinished.append)
 
     def add(self, documents: Iterable[IndexDocument]) -> None:
         for document in documents:
@@ -121,19 +135,28 @@ class WhooshGeneration:
     def preview(self) -> Searching:
         with _saying_why():
             commit = read_commit(self._path)
-            segments = [Segment(self._path, entry) for entry in commit.segments]
+            segments = [self._segment(entry) for entry in commit.segments]
             deleted = [entry.deleted_docs() for entry in commit.segments]
             return ViewSearch(View(self._name, commit.number, segments, deleted), self._meanings)
+
+    def prepare(self, changes: Iterable[Change]) -> None:
+        with _saying_why():
+            segments = [] if self._model is None else [self._segment(e) for e in read_commit(self._path).segments]
+            self._prepared = prepared_vectors(self._model, changes, [segment.vectors for segment in segments])
 
     def replay(self, changes: Sequence[Change]) -> None:
         with _saying_why():
             if changes:
-                apply_changes(self._path, changes, lambda entry: Segment(self._path, entry), self._model)
+                apply_changes(self._path, changes, self._segment, self._model, self._prepared)
+
+    def _segment(self, entry: W3Segment) -> Segment:
+        return Segment(self._path, entry)
 
     def publish(self) -> None:
         with _saying_why():
             self._place.publish(self._name)
         self._is_published = True
+        self._unfinished.remove()
         self._place.prune()
 
     def discard(self) -> None:

@@ -13,6 +13,7 @@ from app.adapters.whoosh.inversion import invert
 from app.adapters.whoosh.merging import merged, segments_to_merge
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.segment_file import write_segment
+from app.adapters.whoosh.vectors import RowVectors
 from app.domain.search.engine import Change, Upsert
 from app.domain.search.sentence_model import SentenceModel
 
@@ -20,10 +21,14 @@ OpenSegment = Callable[[W3Segment], Segment]
 
 
 def apply_changes(
-    directory: Path, changes: Sequence[Change], open_segment: OpenSegment, model: SentenceModel | None = None
+    directory: Path,
+    changes: Sequence[Change],
+    open_segment: OpenSegment,
+    model: SentenceModel | None = None,
+    prepared: RowVectors | None = None,
 ) -> bool:
     """Whether anything changed. Durable on return; the last change of an id wins. A changed document keeps its vector
-    while its text stays the same."""
+    while its text stays the same; that of another text is among `prepared`, or missing."""
     last = {_id_of(change): change for change in changes}
     commit = read_commit(directory)
     entries = list(commit.segments)
@@ -33,9 +38,9 @@ def apply_changes(
         return False
     if documents:
         inverted = invert(documents)
-        makes_vectors = embedder(model, (open_segment(entry).vectors for entry in commit.segments))
+        makes_vectors = embedder(model, [prepared, *(open_segment(entry).vectors for entry in commit.segments)])
         if makes_vectors is not None:
-            inverted.vectors = makes_vectors.vectors(documents)
+            inverted.vectors = makes_vectors.vectors(documents, most=0)
         entries.append(write_segment(directory, inverted))
     entries = _merge_small(directory, entries, open_segment)
     write_commit(directory, commit.number + 1, entries)
@@ -66,3 +71,13 @@ def _merge_small(directory: Path, entries: list[W3Segment], open_segment: OpenSe
         return kept
     inverted = merged([open_segment(entry) for entry in crowd], [list(entry.deleted_docs()) for entry in crowd])
     return [*(entry for entry in kept if entry not in crowd), write_segment(directory, inverted)]
+
+
+def prepared_vectors(
+    model: SentenceModel | None, changes: Iterable[Change], known: Iterable[RowVectors | None]
+) -> RowVectors | None:
+    """Return the vectors of the changed documents, of which `known` ones are taken over; None without a model."""
+    makes_vectors = None if model is None else embedder(model, known)
+    if makes_vectors is None:
+        return None
+    return makes_vectors.vectors([change.document for change in changes if isinstance(change, Upsert)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import structlog
@@ -13,16 +13,19 @@ from app.domain.search.ranking.fusion import meaning_text
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
 
 log = structlog.get_logger(__name__)
+Keep = Callable[[RowVectors], None]
 BATCH = 256  # Texts that are embedded in one go, so that whoever counts documents sees them come.
 
 
 class Embedder:
     """Makes vectors by a model, which is loaded once a text was never embedded: a model that cannot be used then leaves
     documents without. `known` are the vectors of the documents that are live now, of any model. Raises
-    SentenceModelUnavailable where the model cannot even be named."""
+    SentenceModelUnavailable where the model cannot even be named. What is embedded is also handed to `keep`."""
 
-    def __init__(self, model: SentenceModel, known: Iterable[RowVectors | None] = ()) -> None:
-        self._model = model
+    def __init__(
+        self, model: SentenceModel, known: Iterable[RowVectors | None] = (), keep: Keep = lambda made: None
+    ) -> None:
+        self._model, self._keep = model, keep
         self._is_usable = True
         self._known = [
             vectors
@@ -48,15 +51,16 @@ class Embedder:
                 break
             made = packed(self._model.name, embedded, hashes[places])
             found.rows[places], found.scales[places] = made.rows, made.scales
+            self._keep(made)
         return found
 
     def _embedded(self, texts: Sequence[str]) -> Vectors | None:
         """Return None where the model cannot be used: documents are indexed all the same."""
         try:
             return self._model.embed(texts)
-        except SentenceModelUnavailable as error:
+        except (SentenceModelUnavailable, OSError, MemoryError) as error:
             self._is_usable = False
-            log.warning("indexed_by_words_alone", reason=error.message)
+            log.warning("indexed_by_words_alone", reason=getattr(error, "message", str(error)))
             return None
 
     def _take_over(self, found: RowVectors) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -76,12 +80,14 @@ class Embedder:
         return taken
 
 
-def embedder(model: SentenceModel | None, known: Iterable[RowVectors | None]) -> Embedder | None:
+def embedder(
+    model: SentenceModel | None, known: Iterable[RowVectors | None], keep: Keep = lambda made: None
+) -> Embedder | None:
     """Return what makes vectors; None where there is no model, or one without a name."""
     if model is None:
         return None
     try:
-        return Embedder(model, known)
+        return Embedder(model, known, keep)
     except SentenceModelUnavailable as error:
         log.warning("indexed_by_words_alone", reason=error.message)
         return None

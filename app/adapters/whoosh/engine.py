@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.building import WhooshGeneration
-from app.adapters.whoosh.changes import apply_changes
+from app.adapters.whoosh.changes import apply_changes, prepared_vectors
 from app.adapters.whoosh.damage import UNREADABLE, readable
 from app.adapters.whoosh.explaining import explain
 from app.adapters.whoosh.generations import IndexFolder
@@ -50,6 +50,7 @@ class WhooshEngine:
         self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
         self._lock = threading.Lock()
         self._readers: dict[tuple[int, IndexName], Reader] = {}
+        self._prepared: dict[tuple[int, IndexName], RowVectors | None] = {}
 
     def _place(self, site_id: int, index: IndexName) -> IndexFolder:
         return IndexFolder(self._directory / str(site_id) / index.value)
@@ -118,6 +119,11 @@ class WhooshEngine:
                 stack.enter_context(self._place(site_id, index).reverting())
             yield
 
+    def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
+        if (model := self._model(index)) is not None:
+            known = self._live_vectors(site_id, index)
+            self._prepared[site_id, index] = prepared_vectors(model, changes, known)
+
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         view = self._reader(site_id, index).fresh_view()
         directory = self._place(site_id, index).directory / view.generation
@@ -127,20 +133,20 @@ class WhooshEngine:
             return known.get(entry.segment_id()) or Segment(directory, entry)
 
         try:
-            apply_changes(directory, changes, open_segment, self._model(index))
+            prepared = self._prepared.get((site_id, index))
+            apply_changes(directory, changes, open_segment, self._model(index), prepared)
         except UNREADABLE as error:
             raise SearchUnavailable(f"The search index could not be changed: {error}. Changes wait.") from error
 
-    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
         place = self._place(site_id, index)
         with place.publish_lock():
             place.prune()
-        return WhooshGeneration(place, self._meanings(index), self._live_vectors(site_id, index))
+        meanings = self._meanings(index) if by_meaning else None
+        return WhooshGeneration(place, meanings, self._live_vectors(site_id, index) if meanings else ())
 
     def _live_vectors(self, site_id: int, index: IndexName) -> list[RowVectors | None]:
         """The vectors that a rebuild need not make again."""
-        if self._meanings(index) is None:
-            return []
         try:
             return [segment.vectors for segment in self._reader(site_id, index).fresh_view().segments]
         except (SearchUnavailable, *UNREADABLE):

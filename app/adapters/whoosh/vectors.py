@@ -102,7 +102,10 @@ def write_vectors(vectors: RowVectors) -> bytes:
 
 def read_vectors(file: FilePart, count: int) -> RowVectors:
     """The vectors as the file has them, mapped into memory: all processes share what the operating system caches."""
-    buffer = file.mapped()
+    return vectors_in(file.mapped(), count)
+
+
+def vectors_in(buffer: bytes | memoryview, count: int) -> RowVectors:
     dimensions, length = _HEAD.unpack_from(buffer)
     model = bytes(buffer[_HEAD.size : _HEAD.size + length]).decode()
     start = _HEAD.size + length + -(_HEAD.size + length) % _ALIGNMENT

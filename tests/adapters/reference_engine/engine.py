@@ -94,10 +94,13 @@ class ReferenceEngine:
             self.live |= before
             raise
 
+    def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
+        """Documents are embedded whenever they are wanted."""
+
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         self.live[site_id, index] = self._documents(site_id, index).changed(changes)
 
-    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
         generation = ReferenceGeneration(self, site_id, index, f"generation {next(self.numbers)}")
         self.begun[site_id, index] = generation
         return generation
@@ -134,6 +137,9 @@ class ReferenceGeneration:
     def _made(self) -> Documents:
         model = self.engine.model if self.index is IndexName.PRODUCTS else None
         return Documents(self.name, 1, self.documents, model)
+
+    def prepare(self, changes: Iterable[Change]) -> None:
+        """Documents are embedded whenever they are wanted."""
 
     def replay(self, changes: Sequence[Change]) -> None:
         self._check()

@@ -79,6 +79,10 @@ class Generation(Protocol):
         """Answers searches as if this generation were live. Called after `seal`."""
         ...
 
+    def prepare(self, changes: Iterable[Change]) -> None:
+        """Do ahead what would take long in `replay`, as `SearchEngine.prepare` does. Called after `seal`."""
+        ...
+
     def replay(self, changes: Sequence[Change]) -> None:
         """Apply the changes saved meanwhile. Called after `seal`, within `SearchEngine.exclusive`. Raises
         SearchUnavailable once a later generation was begun."""
@@ -131,14 +135,21 @@ class SearchEngine(Searching, Protocol):
         each of which is whole. Called within `exclusive` of each."""
         ...
 
-    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
-        """Make the changes findable and durable before returning. Idempotent; the last change of an id
-        wins. Called within `exclusive`. Raises SearchUnavailable when there is no live generation."""
+    def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
+        """Do ahead what would take long in `apply`: find out what new texts mean, which `apply` itself never does.
+        The changes are read only by an engine that has something to prepare. Called outside of `exclusive`."""
         ...
 
-    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+        """Make the changes findable and durable before returning. Idempotent; the last change of an id
+        wins. What was not prepared is found by its words alone. Called within `exclusive`. Raises SearchUnavailable
+        when there is no live generation."""
+        ...
+
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
         """Begin a generation. Every other one in the making is discarded, whose builder can neither seal nor publish
-        it any more: who may build is decided by the lease of the rebuild run, not by the engine."""
+        it any more: who may build is decided by the lease of the rebuild run, not by the engine. Not `by_meaning`, it
+        is searched by words alone."""
         ...
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:

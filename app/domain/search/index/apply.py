@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import inf
 
 from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName, SearchUnavailable
+from app.domain.search.engine import Change, EngineState, IndexName, SearchUnavailable
 from app.domain.search.index import backlog
 from app.domain.search.index.backlog import Waiting
 from app.domain.search.index.changes import Record, changes_of
+from app.domain.search.index.meanings import ranks_by_meaning
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh
 from app.extensions import db
@@ -54,7 +55,10 @@ def _apply_index(context: SearchContext, site_id: int, index: IndexName, ends: f
 
 
 def _apply_batch(context: SearchContext, site_id: int, index: IndexName, newest: int) -> int:
-    """The records are read under the lock under which they are applied, so an older state never follows a newer."""
+    """The records are read under the lock under which they are applied, so an older state never follows a newer. What
+    takes long is done before, for the records as they are then."""
+    if ranks_by_meaning(site_id):
+        context.engine.prepare(site_id, index, _upcoming(site_id, index, newest))
     with context.engine.exclusive(site_id, index):
         read_afresh()
         batch = backlog.waiting(site_id, index, newest)
@@ -63,6 +67,12 @@ def _apply_batch(context: SearchContext, site_id: int, index: IndexName, newest:
         failures = _apply(context, site_id, index, {entry.record for entry in batch})
         context.commit(lambda: _note_outcome(site_id, index, batch, failures))
     return len(batch)
+
+
+def _upcoming(site_id: int, index: IndexName, newest: int) -> Iterator[Change]:
+    read_afresh()
+    records = {entry.record for entry in backlog.waiting(site_id, index, newest)}
+    yield from changes_of(site_id, index, records, lambda *_: None)
 
 
 def _apply(context: SearchContext, site_id: int, index: IndexName, records: Collection[Record]) -> Failures:

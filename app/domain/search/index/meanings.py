@@ -19,10 +19,15 @@ PAUSE = timedelta(hours=1)
 HOPELESS_AFTER = 2  # Rebuilds in a row for the same model, which failed, or whose worker had no model.
 
 
+def ranks_by_meaning(site_id: int) -> bool:
+    """Whether a site wants the meaning of words to count, where the engine knows it."""
+    return bool(settings_of(site_id)["search-by-meaning"])
+
+
 def missing_model(context: SearchContext, site_id: int) -> str | None:
     """Return the name of the sentence model that a rebuild would let rank the searches of a site; None where that was
     tried lately, or in vain, and where the site ranks by words alone."""
-    if not settings_of(site_id)["search-by-meaning"]:
+    if not ranks_by_meaning(site_id):
         return None
     model = context.engine.status(site_id, IndexName.PRODUCTS).lacks_vectors
     return model if model is not None and _may_try(context, site_id, model) else None

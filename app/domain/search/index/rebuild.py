@@ -20,6 +20,7 @@ from app.domain.search.index import backlog
 from app.domain.search.index.changes import changes_of, documents_of
 from app.domain.search.index.documents import count_of
 from app.domain.search.index.failures import Refusals
+from app.domain.search.index.meanings import ranks_by_meaning
 from app.domain.search.index.outbox import PRODUCT
 from app.domain.search.index.runs import REBUILD, Scope, content_search_is_on
 from app.domain.search.models import RebuildRun
@@ -78,6 +79,8 @@ class _Rebuild:
         with ExitStack() as stack:
             built = [self._build(index, stack) for index in self._indexes()]
             for each in built:
+                self._prepare(each)
+            for each in built:
                 stack.enter_context(self.context.engine.exclusive(self.builder.site_id, each.index))
             self._publish(built)
         error = self.refusals.summary()
@@ -103,7 +106,9 @@ class _Rebuild:
 
     def _build(self, index: IndexName, stack: ExitStack) -> _Built:
         site_id = self.builder.site_id
-        generation = self.context.engine.start_generation(site_id, index)
+        read_afresh()
+        by_meaning = ranks_by_meaning(site_id)
+        generation = self.context.engine.start_generation(site_id, index, by_meaning=by_meaning)
         stack.callback(generation.discard)
         read_afresh()
         covered = frozenset(entry.id for entry in backlog.all_of(site_id, index))
@@ -139,6 +144,19 @@ class _Rebuild:
         self.context.commit(lambda: versioning.index_changed(db.session(), site_id))
         self._note_swap({index: {"before": name, "after": self._live(index)} for index, name in before.items()})
         self.context.commit(lambda: backlog.drop(self._fulfilled(wanted)))
+
+    def _prepare(self, built: _Built) -> None:
+        """What was saved meanwhile is prepared as it is now, before the locks: most of it stays so."""
+
+        site_id = self.builder.site_id
+
+        def changes() -> Iterator[Change]:
+            read_afresh()
+            waiting = backlog.all_of(site_id, built.index)
+            late = {entry.record for entry in waiting if entry.id not in built.covered}
+            yield from changes_of(site_id, built.index, late, lambda *_: None)
+
+        built.generation.prepare(changes())
 
     def _replay(self, built: _Built) -> None:
         built.replayed = backlog.all_of(self.builder.site_id, built.index)

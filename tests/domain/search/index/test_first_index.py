@@ -62,7 +62,7 @@ class FullDisk:
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)
 
-    def start_generation(self, *_index: object) -> object:
+    def start_generation(self, *_index: object, by_meaning: bool) -> object:
         raise OSError("No space left on device")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +15,12 @@ from app.adapters.sentence_model.model import MiniLm
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import IndexName, SearchRequest
+from app.domain.search.index.apply import apply_waiting
 from app.domain.search.index.healing import heal
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
+from app.domain.search.sentence_model import Vectors
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import change_settings
 from app.domain.work import leases
@@ -43,6 +47,56 @@ def site_id(indexing: SearchContext) -> int:
 def with_model(indexing: SearchContext, tmp_path: Path) -> SearchContext:
     model = WordSums({"couch": "sofa", "settee": "sofa"})
     return replace(indexing, engine=WhooshEngine(tmp_path / "index", model, wait=60))
+
+
+class LockWatching(WordSums):
+    """Notes of each text that it embeds whether changes could be applied meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.free: list[bool] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        with (self.folder / "publish.lock").open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.free.append(True)
+            except BlockingIOError:
+                self.free.append(False)
+        return super().embed(texts)
+
+
+def test_nothing_is_embedded_while_others_wait_for_the_index(
+    indexing: SearchContext, site_id: int, tmp_path: Path
+) -> None:
+    model = LockWatching(tmp_path / "index" / str(site_id) / "products")
+    context = replace(indexing, engine=WhooshEngine(tmp_path / "index", model, wait=60))
+    rebuild(context, request(context, site_id))
+    with transaction():
+        add_product(site_id, "settee", "Settee")
+    apply_waiting(context, site_id)
+    assert model.embedded == ["Couch", "Settee"]
+    assert model.free == [True, True]
+
+
+def test_a_site_by_words_alone_embeds_nothing(
+    indexing: SearchContext, with_model: SearchContext, site_id: int, tmp_path: Path
+) -> None:
+    model = WordSums()
+    context = replace(indexing, engine=WhooshEngine(tmp_path / "index", model))
+    with transaction():
+        change_settings(site_id, {"search-by-meaning": False})
+        add_product(site_id, "settee", "Settee")
+    rebuild(context, request(context, site_id))
+    with transaction():
+        add_product(site_id, "divan", "Divan")
+    apply_waiting(context, site_id)
+    assert model.embedded == []
+    with transaction():
+        change_settings(site_id, {"search-by-meaning": True})
+    rebuild(context, request(context, site_id))
+    assert sorted(model.embedded) == ["Couch", "Divan", "Settee"]
 
 
 def requested() -> list[tuple[str, str]]:

@@ -51,9 +51,9 @@ class Interrupted:
             self.step = "passed"
             self.happen()
 
-    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
         self.reach("start")
-        return InterruptedGeneration(self, self._engine.start_generation(site_id, index))
+        return InterruptedGeneration(self, self._engine.start_generation(site_id, index, by_meaning=by_meaning))
 
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         self.reach("lock")

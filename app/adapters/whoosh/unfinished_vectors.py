@@ -1,0 +1,66 @@
+"""The vectors of rebuilds that did not finish, kept beside the index, so that the next one goes on where they ended."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import structlog
+
+from app.adapters.whoosh.vectors import RowVectors, vectors_in, write_vectors
+
+_BLOCK = struct.Struct("<QII")  # Bytes that follow, their checksum, and how many vectors they hold.
+MOST_BYTES = 60_000_000  # 150,000 vectors of 384 dimensions; those of more are made again.
+
+log = structlog.get_logger(__name__)
+
+
+class UnfinishedVectors:
+    """A file to which blocks of vectors are appended. What a dying process left half written ends it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def read(self, model: str) -> list[RowVectors]:
+        """Return the vectors by a model. A file that has others, of a model that was replaced, is removed."""
+        try:
+            content = self._file.read_bytes()
+        except OSError:
+            return []
+        found = list(_blocks(content))
+        if any(vectors.model != model for vectors in found):
+            self.remove()
+            return []
+        return found
+
+    def append(self, vectors: RowVectors) -> None:
+        """Keep vectors, as far as there is room. Whoever makes them goes on without, too."""
+        payload = write_vectors(vectors)
+        block = _BLOCK.pack(len(payload), zlib.crc32(payload), len(vectors)) + payload
+        try:
+            file = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                if os.fstat(file).st_size + len(block) <= MOST_BYTES:
+                    os.write(file, block)
+            finally:
+                os.close(file)
+        except OSError as error:
+            log.warning("vectors_not_kept", reason=error.strerror)
+
+    def remove(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+
+def _blocks(content: bytes) -> Iterator[RowVectors]:
+    start = 0
+    while start + _BLOCK.size <= len(content):
+        length, checksum, count = _BLOCK.unpack_from(content, start)
+        start += _BLOCK.size
+        payload = content[start : start + length]
+        if len(payload) != length or zlib.crc32(payload) != checksum:
+            return
+        yield vectors_in(payload, count)
+        start += length
