@@ -196,12 +196,28 @@ def test_too_little_or_nothing_that_fits_suggests_nothing(get: Get, typed: str) 
 
 
 @pytest.mark.parametrize(
-    "typed", ["te" * 300, "tent " * 100, "%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "(((", "tent%0Amug"]
+    "typed",
+    [
+        "te" * 300,
+        "tent " * 100,
+        "%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+        "(((",
+        "tent%0Amug",
+        "%E2%80%AE%D7%A9%D7%9C%D7%95%D7%9D+tent",
+        "%F0%9F%91%A8%E2%80%8D%F0%9F%91%A9+tent",
+        "%C3%28tent",
+        "'tent\"%27",
+    ],
 )
 def test_odd_words_are_words(get: Get, typed: str) -> None:
     answer = get(f"{PATH}?q={typed}")
     assert answer.status_code == 200
     assert "<script" not in answer.text
+
+
+@pytest.mark.parametrize(("typed", "status"), [("x" * 10_000, 414), ("te%00nt", 400)])
+def test_what_no_box_sends_is_refused(get: Get, typed: str, status: int) -> None:
+    assert get(f"{PATH}?q={typed}").status_code == status
 
 
 def test_names_and_searches_are_shown_as_text(app: Flask, site_id: int, searched: Search, get: Get) -> None:
@@ -214,7 +230,17 @@ def test_names_and_searches_are_shown_as_text(app: Flask, site_id: int, searched
     searched("<i>zelt")
     html = get(f"{PATH}?q=ze").text
     assert "<i>" not in html and "<u>" not in html
-    assert "&lt;i&gt;<b>Ze</b>lt&lt;/i&gt; &amp; more" in html
+    assert "&lt;i&gt;Zelt&lt;/i&gt; &amp; more</span>" in html
+    assert "<b>&lt;u&gt;</b>Ze<b>lter&lt;/u&gt;</b>" in html
+
+
+def test_what_is_still_to_be_typed_stands_out_in_searches_categories_and_brands(searched: Search, get: Get) -> None:
+    searched("fell tent")
+    html = get(f"{PATH}?q=ten").text
+    assert "<b>fell </b>ten<b>t</b></a>" in html
+    assert "Ten<b>ts</b> <small>in Camping" in html
+    assert "Moo<b>r</b> <small>" in get(f"{PATH}?q=moo").text
+    assert '<span class="name">Fell tent 1</span>' in html
 
 
 def test_a_slip_of_the_finger_suggests_what_search_would_find(get: Get) -> None:

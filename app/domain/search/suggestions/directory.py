@@ -68,7 +68,7 @@ class SuggestionDirectory:
         if known is not None and known.are_of(shop.version, shop.index_version, now):
             return known.names
         counts = category_counts(engine, shop.site_id)
-        names = _categories(shop, counts)
+        names = _names([(node.name, node) for node in _categories(shop, counts)], known)
         if not counts.is_search_away:
             with self._lock:
                 self._categories[shop.site_id] = _Made(names, shop.version, shop.index_version, now)
@@ -80,7 +80,7 @@ class SuggestionDirectory:
             known = self._brands.get(shop.site_id)
         if known is not None and known.are_of(0, shop.index_version, now):
             return known.names
-        names = _brands(engine, shop.site_id)
+        names = _names([(brand.name, brand) for brand in _brands(engine, shop.site_id)], known)
         with self._lock:
             self._brands[shop.site_id] = _Made(names, 0, shop.index_version, now)
         return names
@@ -109,16 +109,23 @@ def words_alone(planned: Plan) -> Plan:
     return replace(planned, by_meaning=False)
 
 
-def _categories(shop: Shop, counts: CategoryCounts) -> Names[ShopNode]:
+def _names(named: Sequence[tuple[str, T]], known: _Made[T] | None) -> Names[T]:
+    """Return the names of things: those that are known where these are the same, as after most changes of an index, for
+    stemming thousands takes tens of milliseconds."""
+    if known is not None and list(known.names) == [thing for _, thing in named]:
+        return known.names
+    return Names(named)
+
+
+def _categories(shop: Shop, counts: CategoryCounts) -> list[ShopNode]:
     nodes = [node for node in shop.tree.nodes.values() if shop.tree.at(node.path) is node and counts.of(node.id) != 0]
-    nodes.sort(key=lambda node: node.path.count("/"))
-    return Names((node.name, node) for node in nodes)
+    return sorted(nodes, key=lambda node: node.path.count("/"))
 
 
-def _brands(engine: SearchEngine, site_id: int) -> Names[Brand]:
+def _brands(engine: SearchEngine, site_id: int) -> list[Brand]:
     request = SearchRequest(facets=("manufacturer",), per_page=0)
     counted = engine.search(site_id, IndexName.PRODUCTS, request).facets.get("manufacturer", ())
-    return Names((name, Brand(name, products)) for name, products in counted if name)
+    return [Brand(name, products) for name, products in counted if name]
 
 
 def _lead_somewhere(

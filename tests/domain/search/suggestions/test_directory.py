@@ -76,6 +76,15 @@ def test_names_are_counted_once_a_minute_however_often_the_index_changes(engine:
     assert len(directory._brands) == len(directory._categories) == 1, "the newest of each shop alone are kept"
 
 
+def test_names_that_stayed_the_same_are_not_made_anew(engine: Counted, shop: Shop) -> None:
+    directory = SuggestionDirectory()
+    changed, later = replace(shop, index_version=shop.index_version + 1), NOW + 2 * FRESH
+    before = directory.categories(engine, shop, NOW), directory.brands(engine, shop, NOW)
+    after = directory.categories(engine, changed, later), directory.brands(engine, changed, later)
+    assert engine.asked == 4
+    assert [new is old for new, old in zip(after, before, strict=True)] == [True, True]
+
+
 def test_another_tree_is_read_at_once(engine: Counted, shop: Shop) -> None:
     directory = SuggestionDirectory()
     categories(directory, engine, shop)
