@@ -24,6 +24,7 @@ from app.adapters.queue import FUNCTIONS, KINDS, connect, pending_key, queue_nam
 from app.config import Config, ConfigurationError, from_environment
 from app.domain.alerts.unwritten import write_unwritten
 from app.extensions import db
+from app.loading import loading_for_good
 from app.private_files import say_private
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
@@ -187,7 +188,9 @@ def main(kinds: list[str], functions: frozenset[str] = FUNCTIONS) -> int:
         config = from_environment()
         say_private(config)
         metrics.reserve_room()
-        make_worker(create_app(config, surfaces=False), kinds or list(KINDS), functions).work(logging_level="WARNING")
+        with loading_for_good():
+            application = create_app(config, surfaces=False)
+        make_worker(application, kinds or list(KINDS), functions).work(logging_level="WARNING")
     except ConfigurationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -43,6 +43,7 @@ from tests.scheduling import ByWhatTheyShare
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Account())
     config.pluginmanager.register(FaultTable())
+    gc.disable()  # Until all is collected.
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -54,6 +55,7 @@ def pytest_collection_finish() -> None:
     """Thousands of tests and the modules that they import stay: the garbage collector need not walk them every time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)
 
 

@@ -29,3 +29,9 @@ def test_what_only_runs_jobs_loads_no_surface() -> None:
     listing = "import sys, app.factory, worker; print(*sorted(sys.modules))"
     loaded = subprocess.check_output([sys.executable, "-c", listing], cwd=APP.parent, text=True).split()
     assert [name for name in loaded if name.startswith(("app.blueprints", "app.cli", "app.mcp"))] == []
+
+
+def test_whatever_stays_is_loaded_for_good() -> None:
+    """The web server, the MCP server and commands by wsgi.py, the workers by their own file."""
+    root = APP.parent
+    assert all("with loading_for_good():" in (root / name).read_text() for name in ("wsgi.py", "worker.py"))
