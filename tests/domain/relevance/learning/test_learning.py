@@ -57,12 +57,20 @@ def product_id(site_id: int) -> int:
 
 
 def count(
-    site_id: int, word: str, product_id: int, days: range = range(1, 21), opens: int = 3, bought: int = 0
+    site_id: int,
+    word: str,
+    product_id: int,
+    days: range = range(1, 21),
+    opens: int = 3,
+    bought: int = 0,
+    networks: int | None = None,
 ) -> None:
+    """Count opens on each of the days, of as many networks that are new."""
     with transaction():
         for age in days:
             day = NOW.date() - timedelta(days=age)
-            counts = {"opens": opens, "weight": 100 * opens, "bought": bought, "networks": opens}
+            new = opens if networks is None else networks
+            counts = {"opens": opens, "weight": 100 * opens, "bought": bought, "networks": new}
             db.session.add(SearchProductDay(site_id=site_id, day=day, word=word, product_id=product_id, **counts))
 
 
@@ -212,6 +220,13 @@ def test_what_programs_invent_on_a_few_days_takes_no_real_search_its_place(site_
     for number in range(4):
         count(site_id, f"invented {number}", product_id, range(1, 5), opens=10_000)
         count(site_id, f"seldom {number}", product_id, range(1, 50), opens=2)
+    assert words_that_teach(site_id, most=1) == ["tent"]
+
+
+def test_what_few_networks_invent_takes_no_real_search_its_place(site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id, range(1, 6), opens=3)
+    for number in range(4):
+        count(site_id, f"invented {number}", product_id, range(1, 15), opens=14, networks=1)
     assert words_that_teach(site_id, most=1) == ["tent"]
 
 
