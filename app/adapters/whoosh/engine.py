@@ -15,7 +15,7 @@ from app.adapters.whoosh.changes import apply_changes, prepared_vectors
 from app.adapters.whoosh.damage import UNREADABLE, readable
 from app.adapters.whoosh.explaining import explain
 from app.adapters.whoosh.generations import IndexFolder
-from app.adapters.whoosh.meaning import WAIT, Meanings, lacks_vectors
+from app.adapters.whoosh.meaning import WAIT, Meanings, lacks_vectors, vector_count
 from app.adapters.whoosh.readers import Reader
 from app.adapters.whoosh.results import evaluate
 from app.adapters.whoosh.segment import Segment
@@ -80,6 +80,7 @@ class WhooshEngine:
                     generation=view.generation,
                     version=f"{view.generation}.{view.commit}",
                     lacks_vectors=lacks_vectors(view, self._model(index)),
+                    vectors=vector_count(view, self._model(index)),
                     outdated=view.is_outdated,
                 )
         except SearchUnavailable as error:

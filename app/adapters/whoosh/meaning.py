@@ -78,7 +78,15 @@ class Fusion:
 
 def is_covered(view: View, model: SentenceModel) -> bool:
     """Whether nearly all documents have vectors of the model. Raises SentenceModelUnavailable."""
-    return view.cached(("covered", model.name), lambda: _with_vectors(view, model) >= COVERED * view.documents)
+    return _with_vectors(view, model) >= COVERED * view.documents
+
+
+def vector_count(view: View, model: SentenceModel | None) -> int | None:
+    """Return how many documents have vectors of the model; None where there is none that has a name."""
+    try:
+        return None if model is None else _with_vectors(view, model)
+    except SentenceModelUnavailable:
+        return None
 
 
 def lacks_vectors(view: View, model: SentenceModel | None) -> str | None:
@@ -93,6 +101,10 @@ def lacks_vectors(view: View, model: SentenceModel | None) -> str | None:
 
 
 def _with_vectors(view: View, model: SentenceModel) -> int:
+    return view.cached(("with vectors", model.name), lambda: _counted_vectors(view, model))
+
+
+def _counted_vectors(view: View, model: SentenceModel) -> int:
     columns = zip(_columns(view, model), view.counts, strict=True)
     scales = [np.zeros(count) if vectors is None else vectors.scales for vectors, count in columns]
     present = np.concatenate([np.zeros(0), *scales]) > 0

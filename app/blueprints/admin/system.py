@@ -113,4 +113,5 @@ def _sources() -> Sources:
         config.alert_certificate_host is not None,
     )
     queue, kinds = ports.queue().overview, ports.work_kinds()
-    return Sources(ports.clock(), queue, ports.search_engine(), ports.scheduled_jobs(), kinds, surroundings)
+    engine, model = ports.search_engine(), ports.sentence_model()
+    return Sources(ports.clock(), queue, engine, ports.scheduled_jobs(), kinds, surroundings, model)

@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.search.engine import SearchEngine
+from app.domain.search.sentence_model import SentenceModel
 from app.domain.shared.clock import Clock
 from app.domain.system.facts import Health, JobFacts, JobLine, Line, job_state
 from app.domain.system.indexes import IndexLine, index_lines
 from app.domain.system.job_runs import MACHINE, latest_runs
 from app.domain.system.machine import Surroundings, machine_lines
 from app.domain.system.models import JobRun
+from app.domain.system.sentence_model import sentence_model_line
 from app.domain.system.work import WorkLine, work_lines
 from app.domain.work.kinds import WorkKind
 from app.domain.work.queue_overview import QueueOverview
@@ -33,6 +35,7 @@ class Sources:
     jobs: Sequence[JobFacts]
     kinds: Sequence[WorkKind[Any]]
     surroundings: Surroundings
+    model: SentenceModel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,10 @@ def overview(sources: Sources, site_id: int, sees_all_sites: bool) -> SystemOver
     now, runs = sources.clock.now(), latest_runs()
     queue, queue_lines = _queue(now, sources.queue)
     purge = runs.get("purge")
+    model_line = sentence_model_line(sources.model, sources.engine, site_id)
     return SystemOverview(
         now,
-        [*queue_lines, *machine_lines(now, sources.surroundings, runs)],
+        [*queue_lines, *machine_lines(now, sources.surroundings, runs), model_line],
         [_job(now, facts, runs.get(facts.name), None if sees_all_sites else site_id) for facts in sources.jobs],
         queue,
         index_lines(sources.engine, site_id),

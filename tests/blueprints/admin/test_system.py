@@ -11,8 +11,11 @@ from flask import Flask
 
 from app import ports
 from app.adapters.queue import RqQueue
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.sentence_model import SentenceModel
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
+from app.domain.sites.settings import change_settings
 from app.domain.system import job_runs
 from app.domain.work.queue_overview import FailedJob, QueueKind, QueueOverview, QueueWorker
 from app.extensions import db
@@ -20,9 +23,13 @@ from app.jobs import purging
 from app.jobs.scheduled import run_scheduled
 from app.ports import EXTENSION
 from app.transaction import transaction
+from tests.blueprints.admin.test_search_settings import Broken
+from tests.contracts.meaning_contract import THINGS
+from tests.contracts.search_engine_contract import rebuild
 from tests.factories import make_run
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
+from tests.fakes.sentence_model import WordSums
 from tests.page_client import PageClient
 from tests.statements import statements
 
@@ -203,3 +210,24 @@ def test_the_page_asks_a_bounded_number_of_questions(app: Flask, admin: PageClie
 def test_merchandisers_do_not_see_it(signed_in) -> None:
     merchandiser = signed_in(Role.MERCHANDISER)
     assert merchandiser.client.get(PAGE, base_url=merchandiser.base).status_code == 403
+
+
+def test_the_sentence_model_is_a_line(app: Flask, admin: PageClient) -> None:
+    def shown(model: SentenceModel | None) -> str:
+        engine = WhooshEngine(app.config["SHOP"].index_dir, model)
+        app.extensions[EXTENSION] = dataclasses.replace(
+            app.extensions[EXTENSION], search_engine=engine, sentence_model=model
+        )
+        return row(admin, "Sentence model")
+
+    assert "Not installed" in shown(None)
+    assert "make semantic" in shown(None)
+    assert "Search settings" in shown(None)
+    assert "Its file config.json is missing." in shown(Broken())
+    assert "Not in use" in shown(WordSums())
+    rebuild(WhooshEngine(app.config["SHOP"].index_dir, WordSums()), THINGS, site=1)
+    assert "In use" in shown(WordSums())
+    assert "sums of words; vectors of 5 of 5 products of this shop" in shown(WordSums())
+    with app.app_context(), transaction():
+        change_settings(1, {"search-by-meaning": False})
+    assert "Off" in shown(WordSums())

@@ -25,8 +25,9 @@ class EngineStatus:
     """`generation` changes with every swap and `version` with every change that a reader can see. Documents that are
     gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found. An
     `outdated` index answers, but was made by another reading of words (`ranking.analysis.ANALYSIS`), so that some words
-    miss what they should find until a rebuild. `lacks_vectors` names the engine's sentence model where it can be
-    used and most documents were not embedded with it; a rebuild does it."""
+    miss what they should find until a rebuild. `vectors` counts the documents
+    that were embedded with the engine's sentence model, None without one. `lacks_vectors` names it where it can be used
+    and most documents were not embedded with it; a rebuild does it."""
 
     state: EngineState
     error: str | None = None
@@ -34,6 +35,7 @@ class EngineStatus:
     generation: str | None = None
     version: str | None = None
     lacks_vectors: str | None = None
+    vectors: int | None = None
     outdated: bool = False
 
 

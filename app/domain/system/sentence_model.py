@@ -1,0 +1,42 @@
+"""The sentence model on the System page: whether it is there, and whether a site's search uses it."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from app.domain.search.engine import IndexName, SearchEngine
+from app.domain.search.index.meanings import ranks_by_meaning
+from app.domain.search.models import RebuildRun
+from app.domain.search.sentence_model import SentenceModel, state_of
+from app.domain.system.facts import Health, Line
+from app.domain.work.states import State
+from app.extensions import db
+
+LABEL = "Sentence model"
+SETTINGS = ("admin.search_settings", "Search settings")
+MISSING = "`make semantic` installs one on this server (91 MB); then restart the shop."
+
+
+def sentence_model_line(model: SentenceModel | None, engine: SearchEngine, site_id: int) -> Line:
+    """Return the line, which loads the model to see whether it can be used. Raises SQLAlchemyError."""
+    state = state_of(model)
+    if state.fault is not None:
+        advice = "Search ranks by words alone. Fix the files, then restart the shop."
+        return Line(LABEL, "Unusable", Health.BAD, state.fault, advice=advice, page=SETTINGS)
+    if state.label is None:
+        return Line(LABEL, "Not installed", Health.PLAIN, "search ranks by words alone", advice=MISSING, page=SETTINGS)
+    if not ranks_by_meaning(site_id):
+        return Line(LABEL, "Off", Health.PLAIN, f"{state.label}; this shop ranks by words alone", page=SETTINGS)
+    status = engine.status(site_id, IndexName.PRODUCTS)
+    detail = f"{state.label}; vectors of {status.vectors or 0:,} of {status.documents or 0:,} products of this shop"
+    if status.documents is None or status.lacks_vectors:
+        return Line(LABEL, "Not in use", Health.WARN, detail, advice=_why_not(site_id), page=SETTINGS)
+    return Line(LABEL, "In use", Health.GOOD, detail, page=SETTINGS)
+
+
+def _why_not(site_id: int) -> str:
+    wanted = select(RebuildRun.error).where(RebuildRun.site_id == site_id, RebuildRun.for_model.is_not(None))
+    failed = wanted.where(RebuildRun.state == State.FAILED).order_by(RebuildRun.created_at.desc()).limit(1)
+    error = db.session.scalar(failed)
+    requested = "The shop requests a rebuild of the products by itself."
+    return f"{requested} The last one failed: {error}" if error else requested
