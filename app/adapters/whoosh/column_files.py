@@ -81,15 +81,15 @@ class TextColumn:
     def __init__(self, file: Bytes, count: int) -> None:
         offsets = len(file) - 3 - 4 * count
         self._file = file
-        self._starts = np.frombuffer(file[offsets : offsets + 4 * count], ">u4")
-        self._lengths = np.frombuffer(file[offsets - 4 * count : offsets], ">u4")
+        self._starts = np.frombuffer(file[offsets : offsets + 4 * count], ">u4").astype(np.uint32)
+        self._lengths = np.frombuffer(file[offsets - 4 * count : offsets], ">u4").astype(np.uint32)
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def __getitem__(self, doc: int) -> bytes:
-        start = int(self._starts[doc])
-        return self._file[start : start + int(self._lengths[doc])]
+        start = self._starts.item(doc)
+        return self._file[start : start + self._lengths.item(doc)]
 
 
 def _numpy_code(typecode: str) -> str:

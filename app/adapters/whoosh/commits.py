@@ -45,9 +45,9 @@ def table_name(number: int) -> str:
 
 
 def is_latest(directory: str, number: int) -> bool:
-    """Whether there is no later commit: two cheap questions to the file system."""
+    """Whether there is no later commit: two questions to the file system that raise no error which is then caught."""
     prefix = f"{directory}/_{INDEX_NAME}_"
-    return not os.path.exists(f"{prefix}{number + 1}.toc") and os.path.exists(f"{prefix}{number}.toc")
+    return not os.access(f"{prefix}{number + 1}.toc", os.F_OK) and os.access(f"{prefix}{number}.toc", os.F_OK)
 
 
 def read_commit(directory: Path) -> Commit:

@@ -45,7 +45,8 @@ def mark_damaged(directory: Path, files: Sequence[str]) -> None:
 
 
 def is_marked(directory: Path) -> bool:
-    return os.path.exists(f"{directory}/{_MARK}")  # At every search: a path in the making takes longer than the look.
+    # At every search: a path in the making takes longer than the look, and so does an error that is caught.
+    return os.access(f"{directory}/{_MARK}", os.F_OK)
 
 
 def refuse_marked(directory: Path) -> None:

@@ -20,7 +20,7 @@ Mask = npt.NDArray[np.bool_]
 
 class FacetColumn:
     """The values of a facet by document. `codes` number the entries by document: 0 is no value, 1 to len(names) are the
-    single values in their order, and entries of several values come after those."""
+    single values in their order, and entries of several values come after those; there are `entries` of them."""
 
     def __init__(self, columns: Sequence[ValueColumn | None], counts: Sequence[int]) -> None:
         entries = {entry for column in columns if column is not None for entry in column.uniques if entry}
@@ -28,7 +28,7 @@ class FacetColumn:
         self.names = sorted({value for several in values.values() for value in several})
         self._numbers = {name: number for number, name in enumerate(self.names)}
         several = sorted(entry for entry, own in values.items() if len(own) > 1)
-        self._entries = 1 + len(self.names) + len(several)
+        self.entries = 1 + len(self.names) + len(several)
         codes = {entry: 1 + self._numbers[own[0]] for entry, own in values.items() if len(own) == 1}
         codes |= {entry: 1 + len(self.names) + place for place, entry in enumerate(several)}
         codes[b""] = 0
@@ -36,14 +36,16 @@ class FacetColumn:
         self._row_entry = np.repeat(np.arange(len(several)), [len(values[entry]) for entry in several])
         self._row_value = np.array([self._numbers[value] for entry in several for value in values[entry]], np.intp)
         joined = [_codes(column, count, codes) for column, count in zip(columns, counts, strict=True)]
-        self.codes = np.concatenate(joined).astype(np.uint16 if self._entries <= 1 << 16 else np.int32)
+        self.codes = np.concatenate(joined).astype(np.uint16 if self.entries <= 1 << 16 else np.int32)
 
     def entry_counts(self, docs: Docs | None) -> npt.NDArray[np.intp]:
-        return np.bincount(self.codes if docs is None else self.codes[docs], minlength=self._entries)
+        return np.bincount(self.codes if docs is None else self.codes[docs], minlength=self.entries)
 
     def counts(self, docs: Docs, limit: int) -> tuple[tuple[str, int], ...]:
         """Return (value, documents) of the values among `docs`, commonest first, equals by name."""
         entries = self.entry_counts(docs)
+        if entries[0] == len(docs):
+            return ()  # Most attributes are those of other products.
         counts = entries[1 : len(self.names) + 1]
         if len(self._row_entry):
             several = entries[len(self.names) + 1 :]
@@ -57,7 +59,7 @@ class FacetColumn:
     def mask(self, values: Iterable[str]) -> Mask:
         """Return the mask of documents that carry any of the values."""
         wanted = [self._numbers[value] for value in values if value in self._numbers]
-        entries = np.zeros(self._entries, np.bool_)
+        entries = np.zeros(self.entries, np.bool_)
         entries[[1 + number for number in wanted]] = True
         entries[1 + len(self.names) + self._row_entry[np.isin(self._row_value, wanted)]] = True
         mask: Mask = entries[self.codes]

@@ -17,9 +17,10 @@ from app.domain.search.ranking.intent import FIRST_RESULTS, KIND, LIFT_BY_NAME, 
 def lifts_by_share(view: View, docs: Docs, scores: Scores) -> Scores | None:
     """Return the factor for the score of each document by its level's share in the first results; None for no
     change."""
-    levels = view.facet(KIND).codes[docs]
+    kinds = view.facet(KIND)
+    levels = kinds.codes[docs]
     first = _first(scores)
-    evidence = np.bincount(levels[first], scores[first].astype(np.float64) ** 2, int(levels.max()) + 1)
+    evidence = np.bincount(levels[first], scores[first].astype(np.float64) ** 2, kinds.entries)
     evidence[0] = 0  # Documents without a level.
     largest = evidence.max()
     if not largest:

@@ -72,7 +72,7 @@ class ViewIndex:
         if not len(found):
             return found
         if len(found) < FEW and query.may_relax:
-            some = self.find_fewer(query, last)
+            some = self._find_fewer(query, matches, last)
             full = np.isin(some.docs, found.docs)
             return replace(some, full=full, scores=_full_first(some.scores, full))
         scores, lifts = self._finished(query, found.docs, found.scores)
@@ -90,10 +90,13 @@ class ViewIndex:
             scores += scores_at(self._view, unit.match, docs)
         return Found(docs, scores, tuple(units))
 
-    def find_fewer(self, query: Query, last: Matches | None = None) -> Found:
+    def find_fewer(self, query: Query) -> Found:
+        return self._find_fewer(query, matches_of(self._view, query.words))
+
+    def _find_fewer(self, query: Query, matches: Sequence[Matches], last: Matches | None = None) -> Found:
         """Scores are weighed by the square of the share of words that match. How many words less is decided without
         alternatives, so that these leave out nothing. `last` is what the last word matches as a beginning."""
-        view, matches = self._view, matches_of(self._view, query.words)
+        view = self._view
         units = tuple(unit_matches(view, query, matches, last, apart=True))
         counts = self._counts(units, query)
         plain = counts
@@ -143,7 +146,7 @@ class ViewIndex:
         scored = view.recent(("exact", field, term), lambda: field_scores(view, field, term), _size)
         if scored is not None and len(docs):
             holders, worths = scored
-            places = np.minimum(np.searchsorted(docs, holders), len(docs) - 1)
+            places = np.minimum(docs.searchsorted(holders), len(docs) - 1)
             present = docs[places] == holders
             scores[places[present]] += np.float32(weight) * worths[present].astype(np.float32)
 
@@ -181,8 +184,7 @@ def _full_first(scores: Scores, full: Mask) -> Scores:
 
 
 def _fewest(counts: npt.NDArray[np.uint8], most: int) -> int:
-    with_at_least = np.bincount(counts[counts > 0], minlength=most + 1)[::-1].cumsum()[::-1]
-    return fewest_words(with_at_least.tolist())
+    return fewest_words([int(np.count_nonzero(counts >= least)) for least in range(most + 1)])
 
 
 def unfinished_word(view: View, beginning: str, *, is_typing: bool) -> Matches:

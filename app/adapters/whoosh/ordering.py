@@ -27,13 +27,13 @@ def _top(keys: Keys, count: int) -> npt.NDArray[np.intp]:
     if not count:
         return np.zeros(0, np.intp)
     if count < len(keys):
-        threshold = keys[np.argpartition(keys, len(keys) - count)[len(keys) - count]]
+        threshold = np.partition(keys, len(keys) - count)[len(keys) - count]
         above = np.flatnonzero(keys > threshold)
         level = np.flatnonzero(keys == threshold)[: count - len(above)]
         places = np.concatenate((above, level))
     else:
         places = np.arange(len(keys))
-    return places[np.lexsort((places, -keys[places]))]
+    return places[(-keys[places]).argsort(kind="stable")]
 
 
 def sort_keys(view: View, docs: Docs, request: SearchRequest) -> Keys:

@@ -82,7 +82,7 @@ def united(view: View, parts: Iterable[tuple[Matches, float]]) -> Matches:
 def member(view: View, match: Matches, docs: Docs) -> Mask:
     """Return the mask of those among `docs` that match."""
     if len(docs) * 64 < view.size and len(match.docs):
-        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
+        places = np.minimum(match.docs.searchsorted(docs), len(match.docs) - 1)
         return np.equal(match.docs[places], docs)
     mask = np.zeros(view.size, np.bool_)
     mask[match.docs] = True
@@ -94,7 +94,7 @@ def scores_at(view: View, match: Matches, docs: Docs) -> Scores:
     if not len(match.docs) or not len(docs):
         return np.zeros(len(docs), np.float32)
     if len(docs) * 64 < view.size:
-        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
+        places = np.minimum(match.docs.searchsorted(docs), len(match.docs) - 1)
         return np.where(match.docs[places] == docs, match.scores[places], np.float32(0))
     dense = np.zeros(view.size, np.float32)
     dense[match.docs] = match.scores
@@ -103,5 +103,5 @@ def scores_at(view: View, match: Matches, docs: Docs) -> Scores:
 
 def place_of(docs: npt.NDArray[np.integer], doc: int) -> int | None:
     """Return the position of a document among documents in rising order; None where it is not among them."""
-    at = int(np.searchsorted(docs, doc))
+    at = int(docs.searchsorted(doc))
     return at if at < len(docs) and docs[at] == doc else None

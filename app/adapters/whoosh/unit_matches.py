@@ -36,7 +36,7 @@ def matches_of(view: View, words: Sequence[str]) -> list[Matches]:
     matches = [word_matches(view, word) for word in words]
     for place, (first, second) in enumerate(pairwise(words)):
         one = word_matches(view, first + second)
-        if (one.fields & _IN_TEXT).any():
+        if len(one.docs) and (one.fields & _IN_TEXT).any():
             for word, here in ((first, place), (second, place + 1)):
                 matches[here] = _with_compound(view, word, matches[here], first + second, one)
     return matches

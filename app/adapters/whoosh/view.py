@@ -145,18 +145,19 @@ class View:
 
     def ids_and_cards(self, docs: npt.NDArray[np.intp]) -> list[tuple[str, Mapping[str, object]]]:
         """Return the ids and cards of documents, as hits show them; all cards are read in one go."""
-        pairs = b",".join([segment.text(CARD_COLUMN)[local] for segment, local in self._located(docs)])
+        pairs = b",".join(self._texts(CARD_COLUMN, docs))
         found: list[tuple[str, Mapping[str, object]]] = json.loads(f"[{pairs.decode()}]")
         return found
 
     def names(self, docs: npt.NDArray[np.intp]) -> list[str]:
         """The folded names of documents."""
-        return [segment.text(SORT_NAME_COLUMN)[local].decode() for segment, local in self._located(docs)]
+        return [name.decode() for name in self._texts(SORT_NAME_COLUMN, docs)]
 
-    def _located(self, docs: npt.NDArray[np.intp]) -> Iterator[tuple[Segment, int]]:
+    def _texts(self, name: str, docs: npt.NDArray[np.intp]) -> list[bytes]:
         places = self.bases.searchsorted(docs, side="right") - 1
-        for place, local in zip(places.tolist(), (docs - self.bases[places]).tolist(), strict=True):
-            yield self.segments[place], local
+        columns = [segment.text(name) for segment in self.segments]
+        in_segment = zip(places.tolist(), (docs - self.bases[places]).tolist(), strict=True)
+        return [columns[place][doc] for place, doc in in_segment]
 
     def digests(self) -> Iterator[tuple[str, str]]:
         for segment, deleted in zip(self.segments, self.deleted, strict=True):

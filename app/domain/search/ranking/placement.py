@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.search.engine import SearchRequest, Sort
@@ -19,9 +19,9 @@ class PlacedDocuments:
     buries: tuple[str, ...]
 
     @classmethod
-    def of(cls, request: SearchRequest, kept: Container[str], total: int) -> PlacedDocuments:
+    def of(cls, request: SearchRequest, kept: Collection[str], total: int) -> PlacedDocuments:
         """Place the documents of a request that are among the results; only the order by relevance can be shaped."""
-        if request.sort is not Sort.RELEVANCE:
+        if not kept or request.sort is not Sort.RELEVANCE:
             return cls(total, {}, (), ())
         pins = pin_places([(pin.position - 1, pin.id) for pin in request.pins if pin.id in kept], total)
         pinned = set(pins.values())
