@@ -41,7 +41,9 @@ def field_scores(view: View, field: str, term: str) -> FieldScores | None:
     if postings is None:
         return None
     docs, frequencies = postings
-    idf = inverse_document_frequency(view.size, len(docs))
+    # Without what is deleted: else the words of products that were just saved count less until segments are merged.
+    holders = len(docs) if view.live is None else np.count_nonzero(view.live[docs])
+    idf = inverse_document_frequency(max(view.documents, 1), int(holders))
     if field not in TEXT_FIELDS:
         return docs, np.full(len(docs), idf)
     norms = view.cached(("norms", field), lambda: length_norm(field, BYTE_LENGTHS, view.average_length(field)))

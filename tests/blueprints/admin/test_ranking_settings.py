@@ -87,6 +87,14 @@ def test_the_preview_compares_the_most_popular_searches_before_anything_is_saved
     assert stored(app, someone.site_id) == RankingSettings()
 
 
+def test_the_preview_opens_the_first_search_that_changes(app: Flask, someone: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        db.session.query(SearchWordDay).filter_by(word="jug").one().searches = 90
+    text = someone.swap(TRY, PLAIN | {"soldOut": "hidden"}).text
+    closed, _, opened = text.partition('<details class="tried" open>')
+    assert '"tried-words">jug<' in closed and '"tried-words">mug<' in opened
+
+
 def test_another_search_is_previewed_in_the_form_and_on_a_page_of_its_own(someone: Merchandiser) -> None:
     text = someone.swap(TRY, PLAIN | {"soldOut": "last", "query": "blue mug"}).text
     assert "nothing changes for “blue mug”" in " ".join(text.split())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import gc
 import random
 import string
@@ -90,6 +92,13 @@ def test_a_search_that_only_a_page_answers_shows_the_page_and_no_tips(get: Get):
     assert "<h1>Results for “delivery”</h1>" in page
     assert page.index("<h2>Pages for “delivery”</h2>") < page.index("<strong>0</strong> products")
     assert "Search tips" not in page and "You might like" not in page
+
+
+def test_a_search_that_finds_nothing_names_each_main_category_once_below_the_tips(get: Get):
+    text = get("/search?q=zzzqq").text
+    below = text[text.index("Search tips") : text.index("</main>")]
+    paths = re.findall(r'href="(/c/[^"]+)"', below)
+    assert paths and len(paths) == len(set(paths))
 
 
 def test_words_that_a_page_answers_are_not_taken_for_a_slip_of_a_products_name(app: Flask, get: Get, site_id: int):
