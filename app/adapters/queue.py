@@ -29,6 +29,7 @@ JOBS = {  # Every job and its queue.
     "order_mails:send": "default",
     "site_checks:check": "builds",
     "golden:check": "default",
+    "learning:learn": "default",
     "sitemaps:build": "builds",
     "bundles:run": "builds",
     "counting:drain": "default",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.adapters.queue import JOBS
 from app.domain.work.queue_overview import QueueKind, QueueOverview
 
 
@@ -16,6 +17,7 @@ class RecordingQueue:
         self.held: QueueOverview | None = QueueOverview((QueueKind("default", 0, 0, 0),), ())
 
     def enqueue(self, job: str, *args: object) -> bool:
+        assert job in JOBS, "The real queue has no place for it."
         if not self.down:
             self.jobs.append((job, args))
         return not self.down
