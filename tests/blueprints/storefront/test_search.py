@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import gc
 import random
+import re
 import string
 import time
 from urllib.parse import quote
