@@ -28,7 +28,7 @@ PATIENCE = 60  # Seconds for which a search waits for the vector of its words: n
 GOALS = {
     "typed": Yardstick("own goal", 0.89, ""),
     "slip": Yardstick("own goal", 0.87, ""),
-    "names": Yardstick("own goal", 0.98, ""),
+    "names": Yardstick("own goal", 0.97, ""),
     "nothing": Yardstick("own goal", 0.06, ""),
     "lead": Yardstick("no lead", 0, ""),
 }
