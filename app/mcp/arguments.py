@@ -117,7 +117,7 @@ def _in_words(name: str, kind: str, given: object, context: Mapping[str, Any], m
         return "unknown_field", f"There is no field “{name}” here."
     if kind in ("literal_error", "enum"):
         choices = str(context["expected"]).replace("'", "")
-        return f"unknown_{name}", f"The {name} is {choices}, not {_shown(given)}."
+        return f"unknown_{name}", f"“{name}” must be {choices}, not {_shown(given)}."
     if kind.endswith("_type") and (wanted := KINDS.get(kind.removesuffix("_type"))):
         return "wrong_type", f"“{name}” must be {wanted}, not {type_name(given)}."
     if kind in BOUNDS:

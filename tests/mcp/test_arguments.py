@@ -49,7 +49,7 @@ def test_a_tools_words_are_for_agents_that_know_nothing_of_the_shop(tool: Any) -
     [
         ("searchDiagnose", {"query": "x" * 5000}, "too_long", "“query” has at most"),
         ("searchDiagnose", {"product": ""}, "too_short", "“product” must not be empty."),
-        ("searchInsights", {"report": "top", "days": 91}, "unknown_days", "The days is 7, 30 or 90, not 91."),
+        ("searchInsights", {"report": "top", "days": 91}, "unknown_days", "“days” must be 7, 30 or 90, not 91."),
         ("searchInsights", {"report": "top", "pageNumber": 0}, "out_of_range", "“pageNumber” is 1 or more."),
     ],
 )

@@ -83,10 +83,10 @@ IN_WORDS = {
 }
 _WEIGHT = tuple(weight.value for weight in Weight)
 RANKING = Record(
-    soldOut=Choice(tuple(way.value for way in SoldOut), required=True),
-    sales=Choice(_WEIGHT, required=True),
-    newness=Choice(_WEIGHT, required=True),
-    stock=Choice(_WEIGHT, required=True),
+    soldOut=Choice(tuple(way.value for way in SoldOut), label="Sold-out products in searches", required=True),
+    sales=Choice(_WEIGHT, label="Sales", required=True),
+    newness=Choice(_WEIGHT, label="Newness", required=True),
+    stock=Choice(_WEIGHT, label="Stock", required=True),
 )
 
 

@@ -140,9 +140,12 @@ class Many(Items):
 
 
 class Choice(Text):
-    def __init__(self, choices: tuple[str, ...], **more: Any) -> None:
+    """One of some texts. `label` is what pages call the field, where that is not its name in JSON."""
+
+    def __init__(self, choices: tuple[str, ...], label: str = "", **more: Any) -> None:
         super().__init__(**more)
         self._choices = choices
+        self._label = label
 
     def accepts(self, value: object) -> bool:
         return value in self._choices or (value is None and self.allow_none)
@@ -151,7 +154,8 @@ class Choice(Text):
         if self.accepts(value) or not isinstance(value, str):
             return super().problems(value)
         name = self.data_key or self.name
-        message = f"The {name} is {' or '.join(self._choices)}, not “{value[:40]}”."
+        given = f", not “{value[:40]}”" if value else ""
+        message = f"“{self._label or name}” must be {one_of(self._choices)}{given}."
         return [Problem(f"unknown_{name}", message)]
 
 
@@ -247,6 +251,11 @@ def _problem(message: str | Problem, at: str) -> Problem:
 def token(name: str) -> str:
     """A name as a step of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
+
+
+def one_of(choices: Sequence[str]) -> str:
+    """Format at least two choices as people list them, such as "as-is, last or hidden"."""
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
 def type_name(value: object) -> str:

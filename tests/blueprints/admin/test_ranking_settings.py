@@ -72,8 +72,11 @@ def test_other_settings_of_search_leave_the_ranking(app: Flask, someone: Merchan
 
 
 def test_what_cannot_be_is_refused_by_its_field_and_nothing_is_saved(app: Flask, someone: Merchandiser) -> None:
-    page = someone.post(PATH, PLAIN | {"soldOut": "gone", "sales": "most"}, 400)
-    assert "soldOut" in str(page.texts) and "not “most”" in str(page.texts)
+    page = someone.post(PATH, PLAIN | {"soldOut": "gone", "sales": "most", "stock": ""}, 400)
+    said = str(page.texts)
+    assert "“Sold-out products in searches” must be as-is, last or hidden, not “gone”." in said
+    assert "“Sales” must be none, low, medium or high, not “most”." in said
+    assert "“Stock” must be none, low, medium or high." in said
     assert stored(app, someone.site_id) == RankingSettings()
 
 
@@ -133,6 +136,7 @@ def test_settings_as_json(app: Flask, someone: Merchandiser) -> None:
     assert refused.status_code == 400
     pointers = {error["pointer"] for error in refused.json["errors"]}
     assert pointers == {"#/soldOut", "#/sales", "#/newness", "#/stock"}
+    assert refused.json["errors"][0]["message"].startswith("“Sold-out products in searches” must be as-is, last or")
     tried = client.post("/admin/search/try", json={"kind": "ranking"} | wanted, headers=headers, base_url=base)
     assert tried.json["proposal"] == {"kind": "ranking"} | wanted
     assert [item["query"] for item in tried.json["items"]] == ["mug", "jug"]
