@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
@@ -9,6 +11,7 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product
 from app.domain.search.context import SearchContext
 from app.domain.search.index.apply import apply_waiting
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving import snapshot
 from app.domain.search_statistics.counting.models import SearchWordDay
@@ -18,6 +21,7 @@ from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs.trials import replay
 from app.transaction import transaction
+from tests import searching
 from tests.blueprints.admin.catalogue_client import Merchandiser
 from tests.domain.relevance.trials.trying_shop import shop
 from tests.factories import WHEN, make_user
@@ -146,6 +150,20 @@ def test_test_a_search_says_what_counted_and_why_a_product_is_last(app: Flask, s
     someone.post(PATH, {"soldOut": "last", "sales": "none", "newness": "high", "stock": "high"})
     text = someone.pages.client.get("/admin/search/test?q=mug", base_url=someone.pages.base).text
     assert "Put last because it is sold out" in text and "in stock" in text and "new in the shop" in text
+
+
+def test_test_a_search_leaves_out_what_adds_nothing_to_a_score(
+    app: Flask, someone: Merchandiser, indexing: SearchContext
+) -> None:
+    with app.app_context():
+        with transaction():
+            for product in db.session.query(Product).filter_by(site_id=someone.site_id):
+                product.created_at = WHEN - timedelta(days=1000)
+        assert rebuild(indexing, searching.request(indexing, someone.site_id, "PRODUCTS"))
+    indexing.clock.move(seconds=2)  # type: ignore[attr-defined]
+    someone.post(PATH, PLAIN | {"newness": "high"})
+    text = someone.pages.client.get("/admin/search/test?q=mug", base_url=someone.pages.base).text
+    assert "“mug” in the name" in text and "new in the shop" not in text
 
 
 def test_test_a_search_says_that_a_product_is_hidden_as_it_is_sold_out(app: Flask, someone: Merchandiser) -> None:

@@ -62,7 +62,7 @@ def describe_part(part: ScorePart) -> str:
     sentences = {
         "word": f"{words} in the {where}",
         "alternative": f"{words} in the {where}, by a synonym",
-        "beginning": f"a word that begins with {words} in the {where}",
+        "beginning": f"{words} in the {where}, as a longer word",
         "side_by_side": f"{words} side by side in the {where}",
         "code": f"{words} is its code",
     }
