@@ -94,7 +94,7 @@ def test_whatever_is_sent_is_a_proposal_or_refused_in_words(sent: object, kind: 
         ({}, "Say what to try"),
         ({"kind": "synonym", "synonyms": ["mug"]}, "Write the words first"),
         ({"kind": "synonym", "type": "ONE_WAY", "synonyms": ["mug"]}, "Write the words first"),
-        ({"kind": "synonym", "type": "BOTH", "synonyms": ["mug", "cup"]}, "The type is"),
+        ({"kind": "synonym", "type": "BOTH", "synonyms": ["mug", "cup"]}, "“type” must be"),
         ({"kind": "synonym", "synonyms": ["x"] * 21}, "at most 20"),
         ({"kind": "rule", "term": "  "}, "Write the search"),
         ({"kind": "rule", "term": "mug", "startsAt": "tomorrow"}, "must be a time"),
