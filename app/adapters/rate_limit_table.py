@@ -24,7 +24,7 @@ SLOTS_IN_SET = 8
 SET_SIZE = SLOTS_IN_SET * SLOT.size
 SETS = 4_096
 DAY_SETS = 4 * SETS  # Where windows are of days, and fewer of them end.
-NETWORK_SETS = 8 * SETS  # Where they are of weeks: 6 MB, a quarter of a million of them.
+NETWORK_SETS = 32 * SETS  # Where they are of weeks: 24 MB, a million of them.
 EMPTY = bytes(8)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.embedding import BATCH, Embedder
-from app.adapters.whoosh.meaning import Meanings, _ranks, _ranks_by_words, meaning_of
+from app.adapters.whoosh.meaning import Meaning, Meanings, _ranks, _ranks_by_words, meaning_of
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.signs import Signs, least, most_differing
 from app.adapters.whoosh.trial import MOST_EMBEDDED
@@ -84,6 +84,16 @@ def test_what_was_half_written_or_of_another_model_is_not_taken_over(tmp_path: P
     assert [len(vectors) for vectors in kept.read("this")] == [2]
     assert kept.read("that") == []
     assert not file.exists()
+
+
+def test_what_follows_a_half_written_block_is_kept(tmp_path: Path):
+    file = tmp_path / "unfinished.vectors"
+    kept, rows = UnfinishedVectors(file), packed("this", WordSums().embed(["mug", "lamp"]), hashes_of(["mug", "lamp"]))
+    kept.append(rows)
+    file.write_bytes(file.read_bytes()[:-1])
+    assert kept.read("this") == []
+    kept.append(rows)
+    assert [len(vectors) for vectors in kept.read("this")] == [2]
 
 
 def test_so_much_is_kept_and_no_more(tmp_path: Path):
@@ -321,6 +331,15 @@ def test_no_vector_that_is_near_differs_in_too_many_signs():
     assert near.sum() > 1_000
     assert not (near & ~likely).any()
     assert likely[4_000:-1].sum() == 0, "what is not near at all is not compared"
+
+
+def test_a_document_without_a_vector_takes_no_place_among_the_nearest(folder: Path):
+    rebuild(with_model(folder)[0], THINGS)
+    apply(WhooshEngine(folder), Upsert(thing(7, "Settee")))
+    engine, made = with_model(folder)
+    view = engine._reader(SITE, PRODUCTS).fresh_view()
+    differing = Meaning(view, made, "settee", made.embed_search("settee"))._differing()
+    assert differing[-1] > made.dimensions >= differing[:-1].max()
 
 
 def test_those_that_differ_least_are_compared():

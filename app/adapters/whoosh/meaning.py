@@ -34,6 +34,7 @@ COVERED = 0.9
 WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its words.
 COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see signs.py.
 TIER = np.float32(BEST_BY_WORDS + BEST_BY_MEANING + 1)
+NO_VECTOR = np.uint16(np.iinfo(np.uint16).max)
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
 
 
@@ -169,10 +170,11 @@ class Meaning:
         return likely[near], cosines[near]
 
     def _differing(self) -> Differing:
-        """Return in how many signs each document's vector differs from that of the text."""
+        """Return in how many signs each document's vector differs from that of the text; in more than there are where
+        it has none, so that such a document takes no other's place among the nearest."""
         return np.concatenate(
             [
-                np.zeros(segment.count, np.uint16) if vectors is None else segment.signs.differing(self.vector)
+                np.full(segment.count, NO_VECTOR) if vectors is None else segment.signs.differing(self.vector)
                 for segment, vectors in zip(self.view.segments, _columns(self.view, self.model), strict=True)
             ]
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -19,7 +19,8 @@ log = structlog.get_logger(__name__)
 
 
 class UnfinishedVectors:
-    """A file to which blocks of vectors are appended. What a dying process left half written ends it."""
+    """A file to which blocks of vectors are appended. What a dying process left half written is cut off when it is
+    read, before more follows."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -30,7 +31,9 @@ class UnfinishedVectors:
             content = self._file.read_bytes()
         except OSError:
             return []
-        found = list(_blocks(content))
+        found, whole = _blocks(content)
+        if whole < len(content):
+            self._cut(whole)
         if any(vectors.model != model for vectors in found):
             self.remove()
             return []
@@ -43,24 +46,32 @@ class UnfinishedVectors:
         try:
             file = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                if os.fstat(file).st_size + len(block) <= MOST_BYTES:
-                    os.write(file, block)
+                size = os.fstat(file).st_size
+                if size + len(block) <= MOST_BYTES and os.write(file, block) < len(block):
+                    os.ftruncate(file, size)  # The disk is full.
             finally:
                 os.close(file)
         except OSError as error:
             log.warning("vectors_not_kept", reason=error.strerror)
 
     def remove(self) -> None:
-        self._file.unlink(missing_ok=True)
+        """Remove the file, or leave it: what it holds is looked up by text, so that it is never wrong."""
+        with suppress(OSError):
+            self._file.unlink()
+
+    def _cut(self, size: int) -> None:
+        with suppress(OSError):
+            os.truncate(self._file, size)
 
 
-def _blocks(content: bytes) -> Iterator[RowVectors]:
-    start = 0
-    while start + _BLOCK.size <= len(content):
-        length, checksum, count = _BLOCK.unpack_from(content, start)
-        start += _BLOCK.size
+def _blocks(content: bytes) -> tuple[list[RowVectors], int]:
+    """Return the whole blocks from the start on, and their size in bytes."""
+    found, end = [], 0
+    while (start := end + _BLOCK.size) <= len(content):
+        length, checksum, count = _BLOCK.unpack_from(content, end)
         payload = content[start : start + length]
         if len(payload) != length or zlib.crc32(payload) != checksum:
-            return
-        yield vectors_in(payload, count)
-        start += length
+            break
+        found.append(vectors_in(payload, count))
+        end = start + length
+    return found, end
