@@ -87,6 +87,16 @@ def test_a_tree_is_made_by_keys_and_dragging_and_saved(page: Page) -> None:
     assert names(page) == ["Tents", "Stoves", ".Awnings", "Lamps"]
 
 
+def test_a_field_that_was_made_larger_breaks_no_policy_when_it_is_drawn_anew(page: Page) -> None:
+    fresh_taxonomy(page, "Resized")
+    row(page, "Tents").get_by_role("link").click()
+    description = page.locator("#panel").get_by_label("Description")
+    description.fill("For the night")
+    description.evaluate("field => { field.style.height = '12rem'; }")  # As browsers do where its corner is dragged.
+    page.locator("#panel").get_by_role("button", name="Apply").click()
+    said(page, "Changed the description of “Tents”.")
+
+
 def test_keys_pressed_quickly_are_done_in_their_order(page: Page) -> None:
     fresh_taxonomy(page, "Quick fingers")
     row(page, "Lamps").get_by_role("link").click()

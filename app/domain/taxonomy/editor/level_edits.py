@@ -50,7 +50,7 @@ class AddLevel:
         beside = siblings(levels, self.parent_id)
         position = beside.index(self.after_id) + 1 if self.after_id in beside else len(beside)
         levels, order = _room(levels, beside, position)
-        level_id, name = free_id(levels), line(self.name)
+        level_id, name = free_id(levels), line(self.name, pointer="#/name")
         level: Record = {
             "levelId": level_id,
             "name": name,
@@ -74,8 +74,8 @@ class ChangeLevel:
 
     def apply(self, levels: FlatLevels) -> Outcome:
         level = level_of(levels, self.level_id)
-        name = line(self.name)
-        changed = level | {"name": name, "description": block(self.description)}
+        name = line(self.name, pointer="#/name")
+        changed = level | {"name": name, "description": block(self.description, "#/description")}
         if self.other_names is not None:
             changed["otherNames"] = _other_names(self.other_names)
         return Outcome(levels | {self.level_id: changed}, _label(level, changed), self.level_id)
@@ -91,10 +91,11 @@ def _label(level: Record, changed: Record) -> str:
 
 def _other_names(typed: Sequence[str]) -> list[str]:
     """Return the names as they are kept, blank ones left out. Raises Invalid for far too many of them."""
-    names = list(dict.fromkeys(filter(None, (line(one_line(name), KEPT * LONGEST_OTHER_NAME) for name in typed))))
+    longest, place = KEPT * LONGEST_OTHER_NAME, "#/otherNames"
+    names = list(dict.fromkeys(filter(None, (line(one_line(name), longest, place) for name in typed))))
     if len(names) > KEPT * MOST_OTHER_NAMES:
         message = f"A level has at most {MOST_OTHER_NAMES} other names; these are {len(names):,}."
-        raise Invalid.one("too_many", message, "#/otherNames")
+        raise Invalid.one("too_many", message, place)
     return names
 
 
@@ -240,25 +241,24 @@ def _stuck(level: Record, why: str) -> Invalid:
     return Invalid.one("cannot_move", f"{shown(level['name'])} {why}.")
 
 
-def line(text: str, longest: int = LONGEST_LINE) -> str:
+def line(text: str, longest: int = LONGEST_LINE, pointer: str = "#") -> str:
     """Return the text, trimmed. Raises Invalid for what no database or draft can hold; what else may be wrong,
     validation says."""
-    return _storable(text.strip(), UNPRINTABLE, longest)
+    return _storable(text.strip(), UNPRINTABLE, longest, pointer)
 
 
 def value_line(text: str) -> str:
     return line(text, KEPT * LONGEST_ALLOWED_VALUE)
 
 
-def block(text: str) -> str:
-    return _storable(text.replace("\r\n", "\n"), UNPRINTABLE_IN_BLOCK, LONGEST_BLOCK).strip()
+def block(text: str, pointer: str = "#") -> str:
+    return _storable(text.replace("\r\n", "\n"), UNPRINTABLE_IN_BLOCK, LONGEST_BLOCK, pointer).strip()
 
 
-def _storable(text: str, unprintable: re.Pattern[str], longest: int) -> str:
+def _storable(text: str, unprintable: re.Pattern[str], longest: int, pointer: str) -> str:
     if len(text) > longest:
-        raise Invalid.one(
-            "too_long", f"“{text[:40]}…” is {len(text):,} characters long; a draft keeps at most {longest:,}."
-        )
+        message = f"“{text[:40]}…” is {len(text):,} characters long; a draft keeps at most {longest:,}."
+        raise Invalid.one("too_long", message, pointer)
     if unprintable.search(text):
-        raise Invalid.one("unprintable", "The text contains characters that cannot be shown.")
+        raise Invalid.one("unprintable", "The text contains characters that cannot be shown.", pointer)
     return text

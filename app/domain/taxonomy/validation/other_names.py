@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.domain.shared.folding import fold
-from app.domain.shared.text import UNPRINTABLE
+from app.domain.shared.text import UNPRINTABLE, is_unseen
 from app.domain.taxonomy.validation.sent import LevelDraft
 
 MOST_OTHER_NAMES = 20  # Of one level.
@@ -30,7 +30,7 @@ def other_names_problems(level: LevelDraft) -> Iterator[tuple[str, str, str]]:
 def _problem(name: object, seen: dict[str, str]) -> tuple[str, str] | None:
     if not isinstance(name, str):
         return "wrong_type", "Another name of a level must be a text."
-    if not name:
+    if is_unseen(name):
         return "blank_name", "Another name of the level is blank."
     if "," in name:
         return "comma_in_name", f"The other name “{name[:80]}” contains a comma."

@@ -100,6 +100,22 @@ def test_what_cannot_be_done_is_refused(edit: Edit, code: str):
     assert refused(edit) == code
 
 
+@pytest.mark.parametrize(
+    ("edit", "pointer"),
+    [
+        (AddLevel(None, "Ax\u202ees"), "#/name"),
+        (ChangeLevel("tents", "Te\u202ents", ""), "#/name"),
+        (ChangeLevel("tents", "Tents", "For\u202e"), "#/description"),
+        (ChangeLevel("tents", "Tents", "", ["Pods", "Po\u202eds"]), "#/otherNames"),
+        (ChangeLevel("tents", "Tents", "", ["x" * 1_000]), "#/otherNames"),
+    ],
+)
+def test_what_no_draft_can_keep_is_said_at_its_field(edit: Edit, pointer: str):
+    with pytest.raises(Invalid) as caught:
+        apply_edit(LEVELS, edit)
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
 def test_levels_do_not_get_deeper_than_eight():
     nested = level("l7")
     for depth in range(6, 0, -1):

@@ -89,6 +89,7 @@ def test_other_names_are_trimmed_and_kept_once_and_left_out_where_there_are_none
         (["TENTS"], "duplicate_name", 0),
         (["Pods", "pöds"], "duplicate_name", 1),
         (["Pods", " "], "blank_name", 1),
+        (["Pods", "\u200b"], "blank_name", 1),
         (["Pods, cabins"], "comma_in_name", 0),
         (["x" * 61], "too_long", 0),
         (["a\x00b"], "unprintable", 0),
