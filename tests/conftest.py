@@ -43,7 +43,8 @@ from tests.scheduling import ByWhatTheyShare
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Account())
     config.pluginmanager.register(FaultTable())
-    gc.disable()  # Until all is collected.
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses"):  # A controller of workers collects none.
+        gc.disable()  # Until all is collected.
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -28,6 +28,7 @@ LARGEST = 64 * 1024**2  # Pending bytes, some 400,000 events. A spool that nothi
 # Bytes of a batch, some 12,000 events: counting it holds SQLite's only write lock.
 PART = 2 * 1024**2
 LARGEST_OF_LATER = 4 * 1024**2  # Bytes of lines that wait for a release that understands them.
+LONGEST_FOR_LATER = 30 * 24 * 3600  # Seconds for which they wait.
 MOST_TRIES = 5  # Of a batch that cannot be counted.
 SECONDS_BETWEEN_ERRORS = 60.0
 TRIES = 5
@@ -170,6 +171,9 @@ class LineSpool(Generic[E]):
     def _claim_later(self) -> None:
         """Make batches of the lines that were left to a later release where this one understands some of them."""
         for path in sorted(set(self._folder.glob(f"*{LATER}")) - self._left):
+            if path.stat().st_mtime < time.time() - LONGEST_FOR_LATER:
+                path.unlink()
+                continue
             values = map(_value, path.read_bytes().splitlines(keepends=True))
             if all(map(self._is_of_later, values)):
                 self._left.add(path)

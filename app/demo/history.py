@@ -66,7 +66,8 @@ def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]
 
 def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]:
     """Yield what was opened with each click: what was bought from the search on that day, and most often the first of
-    these; on other days one of the products that shoppers ever bought from it, each in its turn."""
+    these; on other days one of the products that shoppers ever bought from it, each in its turn. Each click is of a
+    network that had not opened the product."""
     on_day: dict[tuple[str, date], list[int]] = defaultdict(list)
     ever: dict[str, list[int]] = defaultdict(list)
     for sale in sales:
@@ -80,7 +81,7 @@ def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]
             if key not in liked:
                 liked[key] = on_day[key][0] if on_day[key] else next(turns[event.word])
             product_id = on_day[key].pop(0) if on_day[key] else liked[key]
-            yield replace(event, kind=EventKind.OPENED, product_id=product_id)
+            yield replace(event, kind=EventKind.OPENED, product_id=product_id, of_new_network=True)
 
 
 def _rephrased(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:

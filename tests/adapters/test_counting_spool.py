@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -171,6 +172,15 @@ def test_a_batch_that_comes_again_leaves_its_lines_once(tmp_path: Path) -> None:
             older.done(batch.id)
         (tmp_path / f"{batch.id.rpartition('-')[0]}.batch").write_bytes(lines)
     assert [path.read_bytes() for path in tmp_path.glob("*.later")] == [lines.lstrip()]
+
+
+def test_what_no_newer_release_came_for_in_a_month_goes(tmp_path: Path) -> None:
+    FileSpool(tmp_path).note([rephrased("yurt")])
+    drained(OlderSpool(tmp_path))
+    (left,) = tmp_path.glob("*.later")
+    os.utime(left, (0, 0))
+    drained(OlderSpool(tmp_path))
+    assert not left.exists()
 
 
 def test_what_is_left_to_newer_releases_is_bounded(tmp_path: Path) -> None:

@@ -165,4 +165,6 @@ class WhooshEngine:
         with self._lock:
             for key in [key for key in self._readers if key[0] == site_id]:
                 del self._readers[key]
+            for key in [key for key in self._prepared if key[0] == site_id]:
+                del self._prepared[key]
         shutil.rmtree(self._directory / str(site_id), ignore_errors=True)

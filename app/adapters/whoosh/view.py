@@ -27,7 +27,7 @@ BYTE_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float6
 
 
 class View:
-    """Documents are numbered across segments; `size` counts deleted ones too, as Whoosh's statistics do.
+    """Documents are numbered across segments; `size` counts deleted ones too.
 
     `generation` and `commit` say which state this is. The pin keeps the generation's files while the view lives.
     """

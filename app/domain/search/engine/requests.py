@@ -91,7 +91,7 @@ class SearchRequest:
     `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance; an
     engine that does not know, or not in time, what they mean answers by words alone. `patient` waits for it, for
     those who say what shoppers find in general. `known_meaning` counts only what is known already and has nothing
-    computed, for programs, whose searches would take up the time in which those of people are understood.
+    computed, for robots, whose searches would take up the time in which those of people are understood.
     `similar_below` fills `SearchResult.similar` where fewer documents are found. `learned` lifts the scores of what the
     words find; it adds nothing to the results.
 

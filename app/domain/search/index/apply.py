@@ -70,9 +70,12 @@ def _apply_batch(context: SearchContext, site_id: int, index: IndexName, newest:
 
 
 def _upcoming(site_id: int, index: IndexName, newest: int) -> Iterator[Change]:
+    """No transaction stays open while these are prepared."""
     read_afresh()
     records = {entry.record for entry in backlog.waiting(site_id, index, newest)}
-    yield from changes_of(site_id, index, records, lambda *_: None)
+    changes = changes_of(site_id, index, records, lambda *_: None)
+    read_afresh()
+    yield from changes
 
 
 def _apply(context: SearchContext, site_id: int, index: IndexName, records: Collection[Record]) -> Failures:

@@ -51,13 +51,19 @@ def rebuild(
 
 @dataclass(slots=True)
 class _Built:
-    """A sealed generation. `covered` are the entries of the outbox from before its records were read, `replayed` those
-    whose changes it has as well."""
+    """A sealed generation. `covered` are the entries of the outbox from before its records were read, `prepared` those
+    from before the engine prepared changes, None where it has nothing to prepare, and `replayed` those whose changes
+    it has as well."""
 
     index: IndexName
     generation: Generation
     covered: frozenset[int]
+    prepared: frozenset[int] | None = None
     replayed: list[backlog.Waiting] = field(default_factory=list)
+
+    def has_all_of(self, entry: backlog.Waiting) -> bool:
+        """False where something is still to be prepared, as it is when the entry is applied once more."""
+        return self.prepared is None or entry.id in self.prepared
 
 
 @dataclass
@@ -153,8 +159,11 @@ class _Rebuild:
         def changes() -> Iterator[Change]:
             read_afresh()
             waiting = backlog.all_of(site_id, built.index)
+            built.prepared = frozenset(entry.id for entry in waiting)
             late = {entry.record for entry in waiting if entry.id not in built.covered}
-            yield from changes_of(site_id, built.index, late, lambda *_: None)
+            found = changes_of(site_id, built.index, late, lambda *_: None)
+            read_afresh()
+            yield from found
 
         built.generation.prepare(changes())
 
@@ -168,7 +177,8 @@ class _Rebuild:
     def _fulfilled(self, published: Sequence[_Built]) -> list[int]:
         """Return the entries that nothing waits for any more."""
         refused = self.refusals.records
-        return [entry.id for built in published for entry in built.replayed if entry.record not in refused]
+        replayed = ((built, entry) for built in published for entry in built.replayed)
+        return [entry.id for built, entry in replayed if entry.record not in refused and built.has_all_of(entry)]
 
     def _examine(self, index: IndexName, generation: Generation, late: list[backlog.Waiting]) -> None:
         """Raises Conflict with the reason for which shoppers keep the old index. One that is lost cannot be kept."""

@@ -30,6 +30,7 @@ from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.fakes.sentence_model import WordSums
 from tests.searching import add_product, add_site, request
+from tests.searching_interrupted import Interrupted
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -219,3 +220,17 @@ def test_without_a_model_nothing_is_rebuilt(indexing: SearchContext, site_id: in
     clock.move(hours=2)
     heal(indexing)
     assert requested() == []
+
+
+def test_what_is_saved_just_before_a_swap_has_its_vector_when_it_is_applied(
+    with_model: SearchContext, site_id: int
+) -> None:
+    def save() -> None:
+        with transaction():
+            add_product(site_id, "settee", "Settee")
+
+    engine = Interrupted(with_model.engine, "lock", save)
+    rebuild(replace(with_model, engine=engine), request(with_model, site_id))
+    apply_waiting(with_model, site_id)
+    status = with_model.engine.status(site_id, IndexName.PRODUCTS)
+    assert (status.documents, status.vectors) == (2, 2)
