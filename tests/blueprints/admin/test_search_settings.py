@@ -228,6 +228,7 @@ def test_the_page_says_by_which_model_search_ranks(app: Flask, browser: PageClie
 def test_the_page_says_why_a_model_cannot_be_used(app: Flask, browser: PageClient) -> None:
     with_model(app, Broken())
     assert "Unusable" in (page := browser.client.get(PATH).text) and "Its file config.json is missing." in page
+    assert "Fix the files, then restart the shop." in " ".join(page.split())
 
 
 def test_ranking_by_meaning_is_switched_off_for_a_site_and_the_change_is_noted(
