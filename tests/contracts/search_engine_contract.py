@@ -143,6 +143,12 @@ class SearchEngineContract:
         result = shop.search(SITE, PRODUCTS, SearchRequest(words="wlaking", correct=False))
         assert (result.total, result.suggestion, result.corrected) == (0, "walking", False)
 
+    def test_a_correction_is_not_even_offered_when_none_is_wanted(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(words="wlaking", correct=False, suggest=False))
+        assert (result.total, result.suggestion, result.corrected, result.full_matches) == (0, None, False, 0)
+        partly = shop.search(SITE, PRODUCTS, SearchRequest(words="wlaking jacket", suggest=False))
+        assert (partly.total > 0, partly.suggestion, partly.full_matches) == (True, None, 0)
+
     def test_known_words_are_not_corrected(self, shop: SearchEngine) -> None:
         result = shop.search(SITE, PRODUCTS, SearchRequest(words="running shoes"))
         assert (result.suggestion, result.corrected) == (None, False)

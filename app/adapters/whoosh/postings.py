@@ -164,7 +164,7 @@ class _Block:
 
     def postings(self) -> Postings:
         steps, weights, _ = self._data
-        docs = np.cumsum(_unpacked(steps), dtype=np.int32)
+        docs = _unpacked(steps).cumsum(dtype=np.int32)
         if weights is None:
             return docs, np.ones(self._count, np.float32)
         return docs, _unpacked(weights).astype(np.float32)

@@ -95,13 +95,14 @@ class TermFile:
 
     def info(self, field: str, term: bytes) -> bytes | None:
         """The packed term info, or None where the segment does not have the term."""
-        number = self.field_numbers.get(field)
-        if number is None:
+        begun = self._begun.get(field)
+        if begun is None:
             return None
-        key = term_key(number, term)
-        hashed = zlib.crc32(key)
-        if not self._may_have(hashed):
+        hashed = zlib.crc32(term, begun)
+        bit = hashed >> self._shift
+        if not self._hashes[bit >> 3] & 128 >> (bit & 7):
             return None
+        key = term_key(self.field_numbers[field], term)
         for found, position in self._slots(hashed):
             if not position:
                 return None
@@ -111,9 +112,10 @@ class TermFile:
                     return info
         return None
 
-    def _may_have(self, hashed: int) -> bool:
-        bit = hashed >> self._shift
-        return bool(self._hashes[bit >> 3] & 128 >> (bit & 7))
+    @cached_property
+    def _begun(self) -> dict[str, int]:
+        """The hash of the beginning that all keys of a field have, from which that of each term goes on."""
+        return {field: zlib.crc32(term_key(number, b"")) for field, number in self.field_numbers.items()}
 
     @cached_property
     def _shift(self) -> int:
@@ -145,14 +147,18 @@ class TermFile:
         if number is None:
             return
         from_key = term_key(number, start)
-        blocks = range(0, self._keys, _RECORDS_A_BLOCK)
-        first = max(0, bisect_left(blocks, from_key, key=self._first_key) - 1) * _RECORDS_A_BLOCK
-        for place in range(first, self._keys, _RECORDS_AT_ONCE):
+        for place in range(self._place(from_key), self._keys, _RECORDS_AT_ONCE):
             for key, info in self._records(place, min(place + _RECORDS_AT_ONCE, self._keys)):
                 if key[:2] > from_key[:2]:
                     return
-                if key >= from_key:
-                    yield key[2:], info
+                yield key[2:], info
+
+    def _place(self, from_key: bytes) -> int:
+        """Return the place of the first key that is not below: first its block, by keys that are remembered."""
+        blocks = range(0, self._keys, _RECORDS_A_BLOCK)
+        start = max(0, bisect_left(blocks, from_key, key=self._first_key) - 1) * _RECORDS_A_BLOCK
+        block = range(start, min(start + _RECORDS_A_BLOCK, self._keys))
+        return start + bisect_left(block, from_key, key=self._key)
 
     def _position(self, place: int) -> int:
         start = self._positions_start + _POSITION.size * place
@@ -161,8 +167,11 @@ class TermFile:
 
     def _first_key(self, place: int) -> bytes:
         if place not in self._first_keys:
-            self._first_keys[place] = self._record(self._position(place))[0]
+            self._first_keys[place] = self._key(place)
         return self._first_keys[place]
+
+    def _key(self, place: int) -> bytes:
+        return self._record(self._position(place))[0]
 
     def _record(self, position: int) -> tuple[bytes, bytes]:
         return _parted(self._file[position : position + _LIKELY_RECORD], 0) or self._long_record(position)

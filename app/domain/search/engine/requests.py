@@ -85,6 +85,9 @@ class SearchRequest:
     scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
     results, and to their counts, although it lacks the words; boosts and buries add nothing.
 
+    `correct` searches for a better spelling of words that find nothing; without `suggest` none is looked for, not even
+    to be suggested.
+
     `prefix_last` lets the last word be the beginning of longer ones where it finds little; `is_typing` says that it is
     still being typed, so that it always may be.
 
@@ -114,6 +117,7 @@ class SearchRequest:
     page: int = 1
     per_page: int = 24
     correct: bool = True
+    suggest: bool = True
     prefix_last: bool = True
     is_typing: bool = False
     alternatives: tuple[Alternatives, ...] = ()

@@ -43,7 +43,12 @@ def content_hits(engine: Searching, site_id: int, typed: str) -> ContentHits:
 def answering_content(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentLink]:
     """Return, by the words, the first page or collection of each search that one answers. None answers where the site
     leaves them out of search."""
-    found = _hits_of(engine, site_id, searches) if searches and is_content_searched(site_id) else {}
+    return titled_content(engine, site_id, searches) if searches and is_content_searched(site_id) else {}
+
+
+def titled_content(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentLink]:
+    """Return the same for a site that does not leave them out."""
+    found = _hits_of(engine, site_id, searches) if searches else {}
     return {typed: hits.titled[0] for typed, hits in found.items() if hits.titled}
 
 

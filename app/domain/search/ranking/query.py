@@ -14,7 +14,7 @@ from app.domain.search.text import LINKING_WORDS, query_words
 ENOUGH = 12  # Fewer results than these let the last word be unfinished, and fewer words go on to still fewer.
 FEW = 4  # Fewer results with all the words than these are followed by results that lack some.
 COMPLETIONS = 40
-COMPLETIONS_TYPED = 10  # The next letter rules most of them out; with 40 the same products are suggested, later.
+COMPLETIONS_TYPED = 8  # The next letter rules most of them out; with 40 the same products are suggested, later.
 SHORTEST_BEGINNING = 2
 SHORTEST_CODE_BEGINNING = 4
 

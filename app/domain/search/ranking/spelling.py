@@ -52,9 +52,11 @@ def slips(words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = 
         if word in right:
             continue
         others = [other for other in words if other != word]
-        for spelling in _by_likelihood(word, vocabulary.known(one_edit_away(word)), others, vocabulary):
-            rarer = vocabulary.frequency(spelling) > RARER * vocabulary.frequency(word)
-            if rarer and vocabulary.documents_with([spelling, *others]):
+        near = _commonest(word, vocabulary.known(one_edit_away(word)), vocabulary)
+        far_commoner = RARER * vocabulary.frequency(word)
+        commoner = [other for other in near if vocabulary.frequency(other) > far_commoner]
+        for spelling in _by_company(word, commoner, others, vocabulary):
+            if vocabulary.documents_with([spelling, *others]):
                 return {word: (spelling,)}
     return {}
 
@@ -82,7 +84,7 @@ def _better(word: str, others: Sequence[str], vocabulary: Vocabulary) -> Spellin
     if len(word) < SHORTEST or not word.isalpha():
         return None
     for candidates in _candidates(word, vocabulary):
-        for likely in _by_likelihood(word, candidates, others, vocabulary):
+        for likely in _by_company(word, _commonest(word, candidates, vocabulary), others, vocabulary):
             if vocabulary.documents_with(likely.split()):
                 return tuple(likely.split())
     return None
@@ -99,20 +101,25 @@ def _candidates(word: str, vocabulary: Vocabulary) -> Iterator[set[str]]:
     yield vocabulary.beginning_with(word[:shared]) if len(word) > shared else set()
 
 
-def _by_likelihood(word: str, candidates: set[str], others: Sequence[str], vocabulary: Vocabulary) -> list[str]:
-    """Likeliest first: what goes with the other words, then what is common."""
-
-    def weight(candidate: str) -> int:
-        return SAME_FIRST_LETTER if candidate[0] == word[0] else 1
+def _commonest(word: str, candidates: set[str], vocabulary: Vocabulary) -> list[str]:
+    """Return the candidates that are considered, the commonest first."""
 
     def common(candidate: str) -> int:
-        return min(map(vocabulary.frequency, candidate.split())) * weight(candidate)
+        return min(map(vocabulary.frequency, candidate.split())) * _weight(word, candidate)
 
-    likely = nsmallest(CONSIDERED, candidates - LINKING_WORDS, key=lambda c: (-common(c), c))
+    return nsmallest(CONSIDERED, candidates - LINKING_WORDS, key=lambda c: (-common(c), c))
+
+
+def _by_company(word: str, likely: Sequence[str], others: Sequence[str], vocabulary: Vocabulary) -> Sequence[str]:
+    """Return candidates in another order: first what goes with the other words."""
     if len(likely) < 2 or not others:
         return likely
-    together = {c: vocabulary.documents_with([*c.split(), *others]) * weight(c) for c in likely}
+    together = {c: vocabulary.documents_with([*c.split(), *others]) * _weight(word, c) for c in likely}
     return sorted(likely, key=lambda c: -together[c])
+
+
+def _weight(word: str, candidate: str) -> int:
+    return SAME_FIRST_LETTER if candidate[0] == word[0] else 1
 
 
 def one_edit_away(word: str) -> set[str]:

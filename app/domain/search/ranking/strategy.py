@@ -62,10 +62,7 @@ class Answer(Generic[F]):
 
 def answer(index: Index[F], request: SearchRequest, query: Query) -> Answer[F]:
     found = index.find(query, prefix_last=request.prefix_last)
-    right = found.answered | request.optional
-    better = index.corrections(query, right, last_may_go_on=request.prefix_last)
-    if not len(found) and not better and len(query.words) > 1:
-        better = index.slips(query, right)
+    better = _better_spelling(index, request, query, found) if request.suggest else {}
     suggested = suggestion(request.words, better, index.written)
     if len(found):
         return Answer(query, found, suggested)
@@ -76,3 +73,11 @@ def answer(index: Index[F], request: SearchRequest, query: Query) -> Answer[F]:
         if len(found):
             return Answer(corrected, found, suggested, corrected=True)
     return Answer(query, index.find_fewer(query), suggested)
+
+
+def _better_spelling(index: Index[F], request: SearchRequest, query: Query, found: F) -> Mapping[str, Spelling]:
+    right = found.answered | request.optional
+    better = index.corrections(query, right, last_may_go_on=request.prefix_last)
+    if not len(found) and not better and len(query.words) > 1:
+        better = index.slips(query, right)
+    return better

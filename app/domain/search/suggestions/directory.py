@@ -15,7 +15,7 @@ from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchResult
 from app.domain.search.listings.category_counts import CategoryCounts, category_counts
-from app.domain.search.listings.content_hits import answering_content, has_words
+from app.domain.search.listings.content_hits import has_words, titled_content
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_many_products
 from app.domain.search.serving.served import Served
@@ -51,6 +51,19 @@ class _Made(Generic[T]):
         return self.shop_version == shop_version and is_new
 
 
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """Whether a popular search led somewhere, in which state of the index and when."""
+
+    leads_somewhere: bool
+    index_version: int
+    at: datetime
+
+    def holds(self, index_version: int, now: datetime) -> bool:
+        """Nearly so for a moment after the index changed, as names do."""
+        return self.index_version == index_version or abs(now - self.at) < FRESH
+
+
 class SuggestionDirectory:
     """Keeps the newest names of each shop. Safe to share between threads; two may make the same."""
 
@@ -58,7 +71,7 @@ class SuggestionDirectory:
         self._lock = threading.Lock()
         self._categories: LRUCache[int, _Made[ShopNode]] = LRUCache(MOST_NAMES // 2)
         self._brands: LRUCache[int, _Made[Brand]] = LRUCache(MOST_NAMES // 2)
-        self._checked: LRUCache[Hashable, bool] = LRUCache(MOST_CHECKED)
+        self._checked: LRUCache[Hashable, _Verdict] = LRUCache(MOST_CHECKED)
 
     def categories(self, engine: SearchEngine, shop: Shop, now: datetime) -> Names[ShopNode]:
         """Return the categories that shoppers can reach and that have products, those further up first. While search
@@ -86,20 +99,30 @@ class SuggestionDirectory:
         return names
 
     def finding(
+        self, engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str], most: int
+    ) -> list[str]:
+        """Return the first of the searches that lead somewhere now, `most` at most: to a page by a rule or by its
+        title, or to products that have all their words as they are written. Those after the first `most` are checked
+        only where they are needed. Raises SearchUnavailable."""
+        found = self._finding(engine, shop, served, now, searches[:most])
+        if len(found) < most:
+            found += self._finding(engine, shop, served, now, searches[most:])
+        return found[:most]
+
+    def _finding(
         self, engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str]
     ) -> list[str]:
-        """Return those of the searches that lead somewhere now: to a page by a rule or by its title, or to products
-        that have all their words as they are written. Raises SearchUnavailable."""
         moment = int(now.timestamp()) // CHECKED_FOR
         # The settings of a process may be newer than the version that it serves, or older.
-        state = (shop.site_id, shop.index_version, served.version, served.ranking, served.stop_words, moment)
+        state = (shop.site_id, served.version, served.ranking, served.stop_words, moment)
         with self._lock:
-            known = {words: self._checked.get((*state, words)) for words in searches}
-        new = [words for words, finds in known.items() if finds is None]
-        if new:
-            found = _lead_somewhere(engine, shop.site_id, served, now, new)
+            checked = {words: self._checked.get((*state, words)) for words in searches}
+        known = {w: v.leads_somewhere for w, v in checked.items() if v and v.holds(shop.index_version, now)}
+        if new := [words for words in searches if words not in known]:
+            found = _lead_somewhere(engine, shop, served, now, new)
             with self._lock:
-                self._checked.update({(*state, words): finds for words, finds in found.items()})
+                for words, leads in found.items():
+                    self._checked[*state, words] = _Verdict(leads, shop.index_version, now)
             known |= found
         return [words for words in searches if known[words]]
 
@@ -129,16 +152,18 @@ def _brands(engine: SearchEngine, site_id: int) -> list[Brand]:
 
 
 def _lead_somewhere(
-    engine: SearchEngine, site_id: int, served: Served, now: datetime, searches: Sequence[str]
+    engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str]
 ) -> dict[str, bool]:
     plans = [words_alone(plan(words, served, now)) for words in searches]
-    requests = [SearchRequest(words=words, per_page=0, correct=False, prefix_last=False) for words in searches]
-    answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)
+    as_written = SearchRequest(per_page=0, correct=False, suggest=False, prefix_last=False)
+    requests = [replace(as_written, words=words) for words in searches]
+    answers = search_many_products(engine, shop.site_id, list(zip(requests, plans, strict=True)), served.stop_words)
     found = {
         words: planned.redirect is not None or _has_all_words(answer.result)
         for words, planned, answer in zip(searches, plans, answers, strict=True)
     }
-    pages = answering_content(engine, site_id, [words for words, finds in found.items() if not finds])
+    finding_none = [words for words, finds in found.items() if not finds]
+    pages = titled_content(engine, shop.site_id, finding_none) if shop.settings["search-content-enabled"] else {}
     return found | {words: True for words, page in pages.items() if has_words(page.name, words)}
 
 

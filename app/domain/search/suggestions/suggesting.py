@@ -81,7 +81,7 @@ class Suggester:
         return Suggestions(typed, searches, categories, brands, hits, corrected)
 
     def _searches(self, shop: Shop, fitting: Sequence[str], served: Served, now: datetime, most: int) -> Sequence[str]:
-        return self.directory.finding(self.engine, shop, served, now, fitting[: CHECKED * most])[:most]
+        return self.directory.finding(self.engine, shop, served, now, fitting[: CHECKED * most], most)
 
     def _categories(self, shop: Shop, typed: Typed, now: datetime) -> Sequence[ShopNode]:
         return self.directory.categories(self.engine, shop, now).find(typed)[:CATEGORIES]

@@ -26,6 +26,7 @@ class Counted:
 
     def __init__(self, tents: int) -> None:
         self.tents, self.asked, self.is_away, self.found, self.brands = tents, 0, False, 0, ("Moor",)
+        self.checked: list[str] = []
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         self.asked += 1
@@ -35,7 +36,10 @@ class Counted:
         return SearchResult(4, facets={name: counted[name] for name in request.facets})
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
-        return [SearchResult(self.found if index is IndexName.PRODUCTS else 0) for _ in requests]
+        if index is not IndexName.PRODUCTS:
+            return [SearchResult(0) for _ in requests]
+        self.checked += [request.words for request in requests]
+        return [SearchResult(0 if "nothing" in request.words else self.found) for request in requests]
 
 
 @pytest.fixture
@@ -105,15 +109,40 @@ def test_what_a_search_finds_is_looked_for_again_under_other_settings(
     engine: Counted, shop: Shop, other: dict[str, object]
 ) -> None:
     directory = SuggestionDirectory()
-    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"]) == []
+    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"], 1) == []
     engine.found = 3
-    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"]) == []
-    assert directory.finding(engine, shop, replace(Served.NOTHING, **other), NOW, ["tent"]) == ["tent"]
+    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"], 1) == []
+    assert directory.finding(engine, shop, replace(Served.NOTHING, **other), NOW, ["tent"], 1) == ["tent"]
+
+
+def test_no_more_searches_are_checked_than_it_takes(engine: Counted, shop: Shop) -> None:
+    directory, engine.found = SuggestionDirectory(), 3
+    searches = ["tent", "mug", "stove", "rope"]
+    assert directory.finding(engine, shop, Served.NOTHING, NOW, searches, 2) == ["tent", "mug"]
+    assert engine.checked == ["tent", "mug"]
+    searches = ["tent", "nothing", "stove", "rope"]
+    assert directory.finding(engine, shop, Served.NOTHING, NOW, searches, 2) == ["tent", "stove"]
+    assert engine.checked == ["tent", "mug", "nothing", "stove", "rope"], "those that are known are not checked again"
+
+
+def test_what_a_search_finds_is_looked_for_once_a_minute_however_often_the_index_changes(
+    engine: Counted, shop: Shop
+) -> None:
+    directory, engine.found = SuggestionDirectory(), 3
+
+    def tent(version: int, now: datetime) -> list[str]:
+        return directory.finding(engine, replace(shop, index_version=version), Served.NOTHING, now, ["tent"], 1)
+
+    assert [tent(version, NOW + FRESH / 2) for version in range(50)] == [["tent"]] * 50
+    assert engine.checked == ["tent"]
+    engine.found = 0
+    assert tent(0, NOW + 2 * FRESH) == ["tent"], "nothing changed"
+    assert tent(49, NOW + 2 * FRESH) == [], "what finds nothing is shown for a minute at most"
 
 
 def test_a_search_whose_redirect_ended_is_suggested_for_minutes_at_most(engine: Counted, shop: Shop) -> None:
     rule = Rule("sale", redirect_url="/c/camping", ends_at=NOW + timedelta(seconds=1))
     directory, served = SuggestionDirectory(), replace(Served.NOTHING, rules=RuleSet.of([rule]))
-    assert directory.finding(engine, shop, served, NOW, ["sale"]) == ["sale"]
+    assert directory.finding(engine, shop, served, NOW, ["sale"], 1) == ["sale"]
     later = NOW + timedelta(seconds=CHECKED_FOR)
-    assert directory.finding(engine, shop, served, later, ["sale"]) == []
+    assert directory.finding(engine, shop, served, later, ["sale"], 1) == []
