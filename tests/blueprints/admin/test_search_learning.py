@@ -144,10 +144,11 @@ def test_switched_off_nothing_is_in_shadow_even_before_it_is_unlearned(
     assert not product.get("wouldAdd") and not product.get("wouldRank")
 
 
-def test_a_replay_shows_which_searches_learning_would_change(
-    app: Flask, mia: Merchandiser, clock: StoppedClock
+@pytest.mark.parametrize(("mode", "change"), [("shadow", "With"), ("on", "Without")])
+def test_a_replay_shows_which_searches_the_other_state_of_learning_would_change(
+    app: Flask, mia: Merchandiser, clock: StoppedClock, mode: str, change: str
 ) -> None:
-    learn(app, mia, clock, "shadow")
+    learn(app, mia, clock, mode)
     assert "Replay the top searches with and without" in shown(mia, PAGE)
     page = mia.get(PAGE)
     answer = mia.post("/admin/search/replays", {"proposal": page.value("proposal")})
@@ -155,7 +156,7 @@ def test_a_replay_shows_which_searches_learning_would_change(
     with app.app_context():
         assert replay(work_context(), replay_id)
     report = shown(mia, f"/admin/search/replays/{replay_id}")
-    assert "Touches 1 of your one top search" in report and "With what was learned from clicks" in report
+    assert "Touches 1 of your one top search" in report and f"{change} what was learned from clicks" in report
 
 
 def test_the_page_shows_what_was_learned_and_forgets_and_restores_it(

@@ -16,6 +16,7 @@ from app.domain.relevance.learning import forgetting, learning, listing
 from app.domain.relevance.learning.models import ALL
 from app.domain.relevance.trials.proposal import LearningProposal, as_json
 from app.domain.search.ranking import learning as rule
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search.settings import stored_settings
 from app.domain.sites.sites import time_zone_of
 from app.errors import wants_json
@@ -45,7 +46,7 @@ def search_learning() -> Answer:
         rule=rule,
         tab_of="admin.search_settings",
         time_zone=time_zone_of(current_user.site_id),
-        proposal=json.dumps(as_json(LearningProposal(on=True))),
+        proposal=json.dumps(as_json(LearningProposal(on=state.mode is not LearningMode.ON))),
     )
 
 
