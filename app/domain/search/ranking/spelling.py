@@ -52,6 +52,8 @@ def slips(words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = 
         if word in right:
             continue
         others = [other for other in words if other != word]
+        if others and not vocabulary.documents_with(others):
+            continue  # Nothing has these, whatever stands beside them.
         near = _commonest(word, vocabulary.known(one_edit_away(word)), vocabulary)
         far_commoner = RARER * vocabulary.frequency(word)
         commoner = [other for other in near if vocabulary.frequency(other) > far_commoner]
