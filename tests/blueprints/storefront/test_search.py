@@ -109,6 +109,15 @@ def test_words_that_a_page_answers_are_not_taken_for_a_slip_of_a_products_name(a
     assert "<h1>Results for “mgu”</h1>" in page and "Showing results for" not in page
 
 
+def test_no_page_of_another_spelling_stands_beside_products_that_have_the_words(app: Flask, get: Get, site_id: int):
+    with app.app_context():
+        with transaction():
+            db.session.add(Page(site_id=site_id, seo_name="mgu", title="MGU", body="", updated_at=small_shop.BEGAN))
+        small_shop.index(site_id)
+    page = get("/search?q=mug").text
+    assert "<h1>Results for “mug”</h1>" in page and "Pages for" not in page
+
+
 def test_the_second_page_of_a_search_that_a_page_answers_is_the_same_search(app: Flask, get: Get, site_id: int):
     with app.app_context():
         with transaction():

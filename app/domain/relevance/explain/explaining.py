@@ -162,7 +162,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         hits=tuple(
             _scored(position, hit, search.score_of(hit, would)) for position, hit in enumerate(result.hits, start=1)
         ),
-        content=content,
+        content=content.beside(result, explanation.words),
         similar=tuple(_similar(position, hit) for position, hit in enumerate(result.similar, start=1)),
         corrected=result.suggestion if result.corrected else None,
         relaxed=result.relaxed,

@@ -160,7 +160,7 @@ def search_listing(
     )
     result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
     listing = _shown(shop, request, filters, result, ListingLinks(request.path))
-    return SearchPage(listing, content if request.page == 1 else NO_CONTENT, planned)
+    return SearchPage(listing, content.beside(result, request.words) if request.page == 1 else NO_CONTENT, planned)
 
 
 def collection_listing(

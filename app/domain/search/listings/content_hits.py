@@ -26,6 +26,12 @@ class ContentHits:
         """Whether one answers these very words."""
         return bool(self.titled) and self.searched == typed
 
+    def beside(self, products: SearchResult, typed: str) -> ContentHits:
+        """Return what is shown beside the products: nothing by another spelling where a product has the words as they
+        were typed."""
+        is_typed = self.searched == typed or products.corrected
+        return self if is_typed or not products.full_matches else NO_CONTENT
+
 
 NO_CONTENT = ContentHits()
 

@@ -154,6 +154,13 @@ def test_pages_and_collections_that_shoppers_see_are_shown_and_one_that_answers_
     assert unseen.content.titled == () and advise(unseen) != ()
 
 
+def test_a_page_of_another_spelling_is_not_shown_beside_products_that_have_the_words(shop: Shop) -> None:
+    with transaction():
+        add_page(shop.site_id, "tnet", "<p>Of fish.</p>")
+    rebuild(shop.indexing, request(shop.indexing, shop.site_id, "CONTENT"))
+    assert shop.ask("tnet").content.titled and not shop.ask("tent").content.titled
+
+
 def test_words_that_may_be_missing_are_marked_unless_nothing_else_is_typed(shop: Shop) -> None:
     with transaction():
         change_settings(shop.site_id, {"search-stop-words": ["cheap"]})
