@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
-
 from app.domain.search.engine import IndexName, SearchEngine
-from app.domain.search.index.meanings import ranks_by_meaning
-from app.domain.search.models import RebuildRun
+from app.domain.search.index.meanings import is_hopeless, latest_failure, ranks_by_meaning
 from app.domain.search.sentence_model import SentenceModel, state_of
 from app.domain.system.facts import Health, Line
-from app.domain.work.states import State
-from app.extensions import db
 
 LABEL = "Sentence model"
 SETTINGS = ("admin.search_settings", "Search settings")
@@ -30,13 +25,16 @@ def sentence_model_line(model: SentenceModel | None, engine: SearchEngine, site_
     status = engine.status(site_id, IndexName.PRODUCTS)
     detail = f"{state.label}; vectors of {status.vectors or 0:,} of {status.documents or 0:,} products of this shop"
     if status.documents is None or status.lacks_vectors:
-        return Line(LABEL, "Not in use", Health.WARN, detail, advice=_why_not(site_id), page=SETTINGS)
+        return Line(
+            LABEL, "Not in use", Health.WARN, detail, advice=_why_not(site_id, status.lacks_vectors), page=SETTINGS
+        )
     return Line(LABEL, "In use", Health.GOOD, detail, page=SETTINGS)
 
 
-def _why_not(site_id: int) -> str:
-    wanted = select(RebuildRun.error).where(RebuildRun.site_id == site_id, RebuildRun.for_model.is_not(None))
-    failed = wanted.where(RebuildRun.state == State.FAILED).order_by(RebuildRun.created_at.desc()).limit(1)
-    error = db.session.scalar(failed)
-    requested = "The shop requests a rebuild of the products by itself."
+def _why_not(site_id: int, model: str | None) -> str:
+    if model is None or not is_hopeless(site_id, model):
+        requested = "The shop requests a rebuild of the products by itself."
+    else:
+        requested = "Two rebuilds for it were in vain. Rebuild the products by hand once the cause is gone."
+    error = model and latest_failure(site_id, model)
     return f"{requested} The last one failed: {error}" if error else requested

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import IndexName
@@ -13,6 +13,7 @@ from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
 from app.domain.sites import audit
 from app.domain.sites.settings import settings_of
+from app.domain.work.states import State
 from app.extensions import db
 
 PAUSE = timedelta(hours=1)
@@ -30,18 +31,27 @@ def missing_model(context: SearchContext, site_id: int) -> str | None:
     if not ranks_by_meaning(site_id):
         return None
     model = context.engine.status(site_id, IndexName.PRODUCTS).lacks_vectors
-    return model if model is not None and _may_try(context, site_id, model) else None
+    if model is None or is_hopeless(site_id, model):
+        return None
+    latest = db.session.scalar(_runs(site_id).with_only_columns(RebuildRun.created_at).limit(1))
+    return model if latest is None or abs(context.clock.now() - latest) >= PAUSE else None
 
 
-def _may_try(context: SearchContext, site_id: int, model: str) -> bool:
-    """A try that another one for the same model follows was in vain. A rebuild for any other reason, such as a person's
-    after a golden search was put right, begins anew."""
-    runs = select(RebuildRun.created_at, RebuildRun.for_model).where(RebuildRun.site_id == site_id)
-    latest = db.session.execute(runs.order_by(RebuildRun.created_at.desc()).limit(HOPELESS_AFTER)).all()
-    if not latest:
-        return True
-    is_hopeless = len(latest) == HOPELESS_AFTER and all(run.for_model == model for run in latest)
-    return not is_hopeless and abs(context.clock.now() - latest[0].created_at) >= PAUSE
+def is_hopeless(site_id: int, model: str) -> bool:
+    """Whether rebuilds for the model were tried in vain: one that another for the same model follows was. A rebuild for
+    any other reason, such as a person's after a golden search was put right, begins anew."""
+    latest = db.session.scalars(_runs(site_id).with_only_columns(RebuildRun.for_model).limit(HOPELESS_AFTER)).all()
+    return len(latest) == HOPELESS_AFTER and all(for_model == model for for_model in latest)
+
+
+def latest_failure(site_id: int, model: str) -> str | None:
+    """Return why the latest rebuild for the model failed, None where it did not."""
+    run = db.session.scalar(_runs(site_id).where(RebuildRun.for_model == model).limit(1))
+    return run.error if run is not None and run.state == State.FAILED else None
+
+
+def _runs(site_id: int) -> Select[tuple[RebuildRun]]:
+    return select(RebuildRun).where(RebuildRun.site_id == site_id).order_by(RebuildRun.created_at.desc())
 
 
 def request_meanings(context: SearchContext, site_id: int, model: str) -> None:

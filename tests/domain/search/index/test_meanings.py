@@ -6,6 +6,7 @@ import fcntl
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from sqlalchemy import select
@@ -23,7 +24,9 @@ from app.domain.search.models import RebuildRun
 from app.domain.search.sentence_model import Vectors
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import change_settings
+from app.domain.system.sentence_model import sentence_model_line
 from app.domain.work import leases
+from app.domain.work.leases import Claim
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -169,6 +172,25 @@ def test_rebuilds_that_fail_are_not_repeated_for_ever_either(
         with transaction():
             if claim := leases.claim(REBUILD, clock):
                 leases.fail(clock, claim, "The golden search couch would break.")
+    advice = sentence_model_line(WordSums(), with_model.engine, site_id).advice
+    assert advice == (
+        "Two rebuilds for it were in vain. Rebuild the products by hand once the cause is gone. "
+        "The last one failed: The golden search couch would break."
+    )
+
+
+def test_a_rebuild_that_failed_before_one_that_did_not_is_no_news(
+    indexing: SearchContext, with_model: SearchContext, site_id: int, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    clock.move(hours=2)
+    heal(with_model)
+    with transaction():
+        leases.fail(clock, cast(Claim[RebuildRun], leases.claim(REBUILD, clock)), "The disk is full.")
+    rebuild(indexing, request(indexing, site_id))
+    clock.move(hours=2)
+    heal(with_model)
+    advice = sentence_model_line(WordSums(), with_model.engine, site_id).advice
+    assert advice == "The shop requests a rebuild of the products by itself."
 
 
 def test_another_model_is_tried_anew(
