@@ -50,7 +50,7 @@ def latest_failure(site_id: int, model: str) -> str | None:
     return run.error if run is not None and run.state == State.FAILED else None
 
 
-def _runs(site_id: int) -> Select[tuple[RebuildRun]]:
+def _runs(site_id: int) -> Select[RebuildRun]:
     return select(RebuildRun).where(RebuildRun.site_id == site_id).order_by(RebuildRun.created_at.desc())
 
 
