@@ -58,7 +58,9 @@ class FilePart:
         return self._length
 
     def __getitem__(self, part: slice) -> bytes:
-        start, stop, _ = part.indices(self._length)
+        start, stop = part.start or 0, part.stop
+        if start < 0 or stop is None or not start <= stop <= self._length:
+            start, stop, _ = part.indices(self._length)  # Most parts lie within, which is cheaper to see.
         return os.pread(self._number, stop - start, self._offset + start)
 
     def mapped(self) -> memoryview:

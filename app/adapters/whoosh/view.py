@@ -46,6 +46,7 @@ class View:
         self.counts = [segment.count for segment in segments]
         self.bases = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         self.size = int(self.bases[-1])
+        self._based = [(np.int32(base), one) for base, one in zip(self.bases.tolist(), self.segments, strict=False)]
         self.deleted = [frozenset(docs) for docs in deleted]
         self.live = self._live_mask()
         self.documents = self.size - sum(map(len, self.deleted))
@@ -92,10 +93,10 @@ class View:
 
     def postings(self, field: str, term: bytes) -> Postings | None:
         found = []
-        for base, segment in zip(self.bases.tolist(), self.segments, strict=False):
+        for base, segment in self._based:
             postings = segment.postings(field, term)
             if postings is not None:
-                found.append((postings[0] + np.int32(base), postings[1]))
+                found.append((postings[0] + base, postings[1]))
         if len(found) < 2:
             return found[0] if found else None
         return np.concatenate([docs for docs, _ in found]), np.concatenate([weights for _, weights in found])
