@@ -42,6 +42,7 @@ def held(page: Page, address: str) -> Iterator[Callable[[], None]]:
 def choose(page: Page, name: str) -> None:
     row(page, name).get_by_role("link").click()
     expect(page.locator("#panel-heading")).to_have_text(name)
+    expect(item(page, name)).to_be_focused()
 
 
 def description(page: Page) -> str:
