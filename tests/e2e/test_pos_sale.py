@@ -58,7 +58,7 @@ def test_a_sale_is_seen_mailed_and_refunded(shop: RunningShop, page: Page, tmp_p
     dialog.get_by_label("Reason").fill("One mug was broken")
     dialog.get_by_role("button", name="Refund").click()
     expect(dialog.get_by_label("Amount")).to_have_attribute("aria-invalid", "true")
-    page.wait_for_function("document.getElementById('refund').matches(':modal')")
+    expect(page.locator("#refund:modal")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Refund…")).to_be_focused()
     page.keyboard.press("Enter")

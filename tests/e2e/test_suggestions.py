@@ -171,6 +171,24 @@ def test_recent_searches_are_cleared_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("group", name="Recent searches")).to_have_count(0)
 
 
+def test_what_is_chosen_stays_when_popular_searches_come(page: Page) -> None:
+    held: list[Route] = []
+    page.goto("/search?q=tent")
+    page.evaluate("localStorage.setItem('recent-searches', JSON.stringify(['<b>tent</b>', 'mug']))")
+    page.route(re.compile(r"/suggest\??$"), lambda route: held.append(route))
+    page.goto("/")
+    with page.expect_request(re.compile(r"/suggest\??$")):
+        box(page).click()
+    expect(options(page, "Recent searches")).to_have_count(3)
+    box(page).press("ArrowDown")
+    box(page).press("ArrowDown")
+    with page.expect_response(SUGGEST):
+        for route in held:
+            route.continue_()
+    expect(page.get_by_role("group", name="Popular searches")).to_be_visible()
+    expect(active(page)).to_have_text("mug")
+
+
 def test_an_answer_that_comes_late_is_dropped(page: Page) -> None:
     held: list[Route] = []
     page.route(re.compile(r"suggest\?q=te$"), lambda route: held.append(route))

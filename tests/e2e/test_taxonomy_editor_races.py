@@ -40,7 +40,8 @@ def held(page: Page, address: str) -> Iterator[Callable[[], None]]:
 
 
 def choose(page: Page, name: str) -> None:
-    row(page, name).get_by_role("link").click()
+    with page.expect_response("**/level?*"):
+        row(page, name).get_by_role("link").click()
     expect(page.locator("#panel-heading")).to_have_text(name)
     expect(item(page, name)).to_be_focused()
 

@@ -104,12 +104,14 @@ const begin = (form) => {
   };
 
   const show = (html, words) => {
+    const chosen = words === shownFor ? active()?.id : null; // Popular searches come after recent ones.
     activate(null);
     list.innerHTML = html;
     if (!words) addRecent();
     list.scrollTop = 0;
     shownFor = words;
     open();
+    if (chosen && isOpen()) activate(options().find((option) => option.id === chosen));
   };
 
   const load = async () => {

@@ -121,7 +121,8 @@ def test_a_banner_s_link_that_leaves_the_shop_is_text_alone(app: Flask, get: Get
 def test_pins_boosts_and_buries_shape_the_results(app: Flask, get: Get, site_id: int):
     with app.app_context():
         mugs = list(db.session.scalars(select(Product.sku).where(Product.name.contains("mug")).order_by(Product.sku)))
-        tent = db.session.scalars(select(Product.sku).where(Product.name.contains("tent"))).first()
+        tents = select(Product.sku).where(Product.name.contains("tent")).order_by(Product.sku)
+        tent = db.session.scalars(tents).first()
     add_rule(app, site_id, "mug", pins=[{"sku": tent, "position": 2}], boosts=[mugs[2]], buries=[mugs[0]])
     page = get("/search?q=mug").text
     assert "<strong>4</strong> products" in page

@@ -186,6 +186,7 @@ def test_a_rebuild_that_failed_before_one_that_did_not_is_no_news(
     heal(with_model)
     with transaction():
         leases.fail(clock, cast(Claim[RebuildRun], leases.claim(REBUILD, clock)), "The disk is full.")
+    clock.move(minutes=1)
     rebuild(indexing, request(indexing, site_id))
     clock.move(hours=2)
     heal(with_model)
