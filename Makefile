@@ -7,7 +7,8 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 TESTS ?= tests
-TEST_WORKERS ?= 2
+# One more than two processors: a third of the time a test waits for the processes that it started.
+TEST_WORKERS ?= 3
 
 .PHONY: help setup run semantic test lint bench e2e torture openapi audit lock clean
 

@@ -37,7 +37,7 @@ from tests.fakes.payment_processor import FakeProcessor
 from tests.fakes.queue import RecordingQueue
 from tests.fault_table import FaultTable
 from tests.ready_app import application, config_for
-from tests.scheduling import ByWhatTheyShare
+from tests.scheduling import ByWhatTheyShare, is_called_from_outside, waits
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,12 +65,14 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Views reach the database through the domain alone, which is tested on every kind; they are tested on the first,
-    and on all where SHOP_TEST_DATABASE names them, as the continuous integration does."""
+    """What outsiders call reaches the database through the domain alone, which is tested on every kind; it is tested on
+    the first, and on all where SHOP_TEST_DATABASE names them, as the continuous integration does."""
+    items.sort(key=lambda item: waits(item.nodeid), reverse=True)
     if NAMED:
         return
-    views = Path(__file__).parent / "blueprints"
-    needless = [item for item in items if views in item.path.parents and _kind_of(item) not in (None, KINDS[0])]
+    needless = [
+        item for item in items if is_called_from_outside(item.nodeid) and _kind_of(item) not in (None, KINDS[0])
+    ]
     if needless:
         config.hook.pytest_deselected(items=needless)
         left_out = set(needless)

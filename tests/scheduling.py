@@ -1,5 +1,6 @@
 """Which worker of xdist runs which test: files that start a whole shop, or something else that takes seconds, go as one
-to one worker, the largest first; of all others a worker takes the next one when it is free.
+to one worker, the largest first; of all others a worker takes the next one when it is free, those that wait for
+processes first, so that no worker is left alone with them at the end.
 
 xdist's own groups, made by marks, are lost on the way under pytest 9.2, which keeps its ids elsewhere."""
 
@@ -19,6 +20,15 @@ TOGETHER = (
     "tests/supervisor/test_running_shop.py",
     "tests/supervisor/test_upgrade.py",
 )
+WAITING = ("tests/supervisor/", "tests/faults/", "tests/backups/")
+FROM_OUTSIDE = (
+    "tests/blueprints/",
+    "tests/cli/",
+    "tests/mcp/",
+    "tests/architecture/test_forgeries.py",
+    "tests/architecture/test_names_on_pages.py",
+    "tests/architecture/test_role_matrix.py",
+)
 
 
 class ByWhatTheyShare(LoadScopeScheduling):
@@ -32,3 +42,13 @@ def shared_by(nodeid: str) -> str:
     if file.startswith("tests/e2e/"):
         return "e2e of taxonomy" if "taxonomy" in file or "classifying" in file else "e2e of the rest"
     return file if file in TOGETHER else nodeid
+
+
+def waits(nodeid: str) -> bool:
+    """Whether a test spends most of its time waiting for processes that it starts and kills."""
+    return nodeid.startswith(WAITING)
+
+
+def is_called_from_outside(nodeid: str) -> bool:
+    """Whether a test drives views, commands or agents' tools."""
+    return nodeid.startswith(FROM_OUTSIDE)
