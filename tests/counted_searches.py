@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
 from app.domain.search_statistics.counting.aggregation import WordChange
@@ -33,15 +34,19 @@ def count(site_id: int, today: date, day: date, word: str, finds: int | None = 3
     and each of another network unless `networks` does."""
     searches = counts.get("searches", 1)
     counts = {"searches": searches, "followed": searches, "networks": searches} | counts
-    change = WordChange(day, word, datetime.combine(day, time(9), UTC), finds, **counts)
-    for model, key in ((SearchWordDay, (site_id, day, word)), (SearchDay, (site_id, day))):
-        row = db.session.get(model, key) or _empty(model, key, change)
-        for name in SUMMED:
-            setattr(row, name, getattr(row, name) + getattr(change, name))
-        if isinstance(row, SearchWordDay):
-            row.networks += change.networks
+    count_changes(site_id, today, [WordChange(day, word, datetime.combine(day, time(9), UTC), finds, **counts)])
+
+
+def count_changes(site_id: int, today: date, changes: Sequence[WordChange]) -> None:
+    for change in changes:
+        for model, key in ((SearchWordDay, (site_id, change.day, change.word)), (SearchDay, (site_id, change.day))):
+            row = db.session.get(model, key) or _empty(model, key, change)
+            for name in SUMMED:
+                setattr(row, name, getattr(row, name) + getattr(change, name))
+            if isinstance(row, SearchWordDay):
+                row.networks += change.networks
     db.session.flush()
-    add(site_id, today, [change])
+    add(site_id, today, changes)
 
 
 def _empty(model: type, key: tuple, change: WordChange) -> SearchWordDay | SearchDay:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from app.domain.search_statistics.counting.aggregation import WordChange
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.popular import (
     DAYS,
@@ -23,7 +24,7 @@ from app.domain.search_statistics.popular import (
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
-from tests.counted_searches import count
+from tests.counted_searches import count, count_changes
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 
@@ -107,9 +108,10 @@ class TestInTheDatabase:
         self.search(clock, site_id, "tent", 0, 1, 5)
         today = site_today(clock, site_id)
         with transaction():
-            for number in range(MOST + 1):
-                for ago in range(3):
-                    count(site_id, today, today - timedelta(days=ago), f"bot {number}", searches=400, networks=1)
+            for day in (today, today - timedelta(days=1), today - timedelta(days=2)):
+                bots = (f"bot {number}" for number in range(MOST + 1))
+                changes = [WordChange(day, bot, clock.now(), 3, searches=400, followed=400, networks=1) for bot in bots]
+                count_changes(site_id, today, changes)
 
         assert [one.words for one in counted_searches(site_id)] == ["tent"]
 

@@ -102,15 +102,15 @@ def test_each_site_and_day_has_its_own_counts_and_a_site_that_is_gone_has_none(
 
 
 def test_a_day_keeps_so_many_words_and_counts_the_others_together(clock: StoppedClock, site_id: int) -> None:
-    """A bot with a hundred thousand words: rows stay bounded, sums stay right (threat T36)."""
-    for part in range(10):
+    """A bot with words without end: rows stay bounded, sums stay right (threat T36)."""
+    for part in range(2):
         words = (f"word {part * 10_000 + number}" for number in range(10_000))
         count(clock, f"part {part}", *(event(site_id, word) for word in words))
-    count(clock, "more", event(site_id, "word 1"), event(site_id, "word 99999", EventKind.CLICKED))
+    count(clock, "more", event(site_id, "word 1"), event(site_id, "word 19999", EventKind.CLICKED))
     assert db.session.scalar(select(func.count()).select_from(SearchWordDay)) == MOST_WORDS + 1
     rest, day = word_of(site_id, REST), day_of(site_id)
-    assert (rest.searches, rest.clicked) == (100_000 - MOST_WORDS, 1)
-    assert (day.words, day.searches, day.clicked) == (MOST_WORDS, 100_001, 1)
+    assert (rest.searches, rest.clicked) == (20_000 - MOST_WORDS, 1)
+    assert (day.words, day.searches, day.clicked) == (MOST_WORDS, 20_001, 1)
     assert word_of(site_id, "word 1").searches == 2
     assert queries.top_words(site_id, TODAY, 7, 2) == [("word 1", 2), ("word 0", 1)]
 
