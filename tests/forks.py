@@ -8,6 +8,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -23,18 +25,25 @@ def fork(
     errors: Path,
 ) -> BaseProcess:
     """A process that calls `function` in `folder` and ends with what it returns; what it prints is added to files."""
+    become = (function, arguments, folder, dict(environment), output, errors)
+    process = loaded_context().Process(target=_become, args=become)
+    process.start()
+    return process
+
+
+def loaded_context() -> ForkServerContext:
+    """The one way to the server of forks: it serves all tests of this process, and who starts it decides what is
+    loaded in every fork. A test that starts it without the application makes each fork import that anew."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.loaded"])
-    become = (function, arguments, folder, dict(environment), output, errors)
     with _importable():
-        process = context.Process(target=_become, args=become)
-        process.start()
-    return process
+        forkserver.ensure_running()
+    return context
 
 
 @contextmanager
 def _importable() -> Iterator[None]:
-    """The server of forks is started with the first of them and finds the tests by this."""
+    """The server of forks finds the tests by this when it is started."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(ROOT)
     yield

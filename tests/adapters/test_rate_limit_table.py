@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from app.adapters.rate_limit_table import RateLimitTable
 from app.domain.shared.rate_limit import Rate
+from tests.forks import loaded_context
 
 SECRET = "a secret that all processes of the shop know"
 NOW = 1_800_000_000.0
@@ -34,7 +34,7 @@ def test_each_key_has_a_window_of_its_own(table: RateLimitTable) -> None:
 
 def test_processes_and_threads_count_together(tmp_path: Path) -> None:
     """Each process maps the file by itself, as those of the web server do."""
-    with ProcessPoolExecutor(2, multiprocessing.get_context("forkserver")) as processes:
+    with ProcessPoolExecutor(2, loaded_context()) as processes:
         assert sum(processes.map(_admitted_in_threads, [tmp_path / "rate-limits"] * 2)) == 80
 
 
