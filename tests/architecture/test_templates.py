@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from jinja2 import Environment, nodes
+
 from app.errors import PASSWORD_FIELDS
 from tests.surroundings import ROOT
 
@@ -81,3 +83,22 @@ def test_an_error_page_that_repeats_a_form_leaves_out_every_password() -> None:
     assert sum(text.count('type="password"') for text in texts) == sum(
         len(PASSWORD_FIELD.findall(text)) for text in texts
     )
+
+
+def test_a_template_imports_only_macros_that_it_or_what_it_includes_calls() -> None:
+    sources = {name_of(file): Environment(extensions=["jinja2.ext.do"]).parse(file.read_text()) for file in FILES}
+    mentioned = {name: {found.name for found in tree.find_all(nodes.Name)} for name, tree in sources.items()}
+
+    def read_with(name: str) -> set[str]:
+        """The names that the template reads, and those it includes, which see its imports."""
+        included = (node.template for node in sources[name].find_all(nodes.Include))
+        below = [read_with(part.value) for part in included if isinstance(part, nodes.Const) and part.value in sources]
+        return mentioned[name].union(*below)
+
+    for name, tree in sources.items():
+        imported = {
+            part if isinstance(part, str) else part[1]
+            for node in tree.find_all(nodes.FromImport)
+            for part in node.names
+        }
+        assert imported <= read_with(name), f"{name}: imports {imported - read_with(name)}, which it never calls"
