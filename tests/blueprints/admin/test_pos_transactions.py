@@ -9,7 +9,10 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
+from app.blueprints.admin.pos.display import BADGES, status_kind
 from app.domain.pos.models import PosRefund, PosTransactionEvent, StoredProcessorEvent
+from app.domain.pos.reports.summaries import STATUS_LABELS
+from app.domain.pos.states import TransactionStatus
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -260,3 +263,9 @@ def test_a_note_that_cannot_be_kept_is_refused_and_a_cards_number_not_repeated(
     )
     assert answer.status_code == 400 and "4242 4242 4242 4242" not in answer.text
     assert till.read(payment_id).anomaly == "unexpected_payment"
+
+
+def test_the_badge_of_a_transaction_is_by_its_status() -> None:
+    kinds = {status.value: status_kind(status.value) for status in TransactionStatus}
+    assert kinds.keys() >= BADGES.keys() and kinds.keys() == STATUS_LABELS.keys()
+    assert (kinds["SUCCEEDED"], kinds["UNKNOWN"], kinds["REFUNDED"]) == ("good", "bad", "")

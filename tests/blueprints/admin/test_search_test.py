@@ -10,7 +10,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.blueprints.admin.search.advice_links import label_of
 from app.domain.catalogue.models import Product
+from app.domain.relevance.explain.advice import Act, Advice
 from app.domain.relevance.explain.reindexing import reindex_product
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
@@ -286,3 +288,8 @@ def _after(mia: Merchandiser, form: dict[str, Any]) -> str:
 
 def _query(words: str) -> str:
     return urlencode({"q": words[:500], "product": words[:500]})
+
+
+def test_every_act_has_words_for_its_button() -> None:
+    labels = {act: label_of(Advice("x", "x", act, words="brolly")) for act in Act}
+    assert all(labels.values()) and labels[Act.ADD_TERM] == "Add “brolly” as a search term"

@@ -6,12 +6,26 @@ from app.blueprints.admin.blueprint import bp
 from app.domain.pos.reports import summaries
 from app.domain.shared.money import decimal_text, decimals
 
+BADGES = {
+    "PROCESSING": "warn",
+    "AUTHORIZED": "warn",
+    "SUCCEEDED": "good",
+    "PARTIALLY_REFUNDED": "good",
+    "FAILED": "bad",
+    "UNKNOWN": "bad",
+}
+
 bp.add_app_template_filter(summaries.status_label, "pos_status")
-bp.add_app_template_filter(summaries.status_kind, "pos_status_kind")
 bp.add_app_template_filter(summaries.anomaly_text, "pos_anomaly")
 bp.add_app_template_filter(summaries.in_words, "in_words")
 bp.add_app_template_global(summaries.card_name, "card_name")
 bp.add_app_template_filter(decimal_text, "decimal")
+
+
+@bp.app_template_filter("pos_status_kind")
+def status_kind(status: str) -> str:
+    """Return the kind of the status's badge; a plain one has none."""
+    return BADGES.get(status, "")
 
 
 @bp.app_template_filter("amount_example")

@@ -1,4 +1,4 @@
-"""Links of the advice about a search."""
+"""Links and labels of the advice about a search."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ Address = Callable[[Advice, SearchExplanation], str]
 def link_of(advice: Advice, explanation: SearchExplanation) -> str:
     """Return a page on which to do it; several acts also have a button on the page of the test."""
     return _ADDRESSES[advice.act](advice, explanation)
+
+
+def label_of(advice: Advice) -> str:
+    """Return the label of the link or the button."""
+    if advice.act is Act.ADD_TERM:
+        return f"Add “{advice.words}” as a search term"
+    return f"Add a synonym of “{advice.words}”" if advice.act is Act.ADD_SYNONYM else _LABELS[advice.act]
 
 
 def _editor(_advice: Advice, explanation: SearchExplanation) -> str:
@@ -56,4 +63,20 @@ _ADDRESSES: dict[Act, Address] = {
     Act.EDIT_RULE: _rule,
     Act.SYNONYMS: lambda advice, found: url_for("admin.search_synonyms"),
     Act.AGAIN: _again,
+}
+
+_LABELS = {
+    Act.SETTINGS: "Search settings",
+    Act.OVERVIEW: "Go to the Overview",
+    Act.RANKING: "Ranking of searches",
+    Act.FIND_PRODUCT: "Look in the catalogue",
+    Act.ENABLE: "Show it in the shop",
+    Act.INDEX: "Index it again",
+    Act.EDIT_PRODUCT: "Edit the product",
+    Act.CHOOSE_PRODUCT: "Add to a product",
+    Act.ACCEPT: "Accept the synonym",
+    Act.ADD_RULE: "Add a rule",
+    Act.EDIT_RULE: "Edit the rule",
+    Act.SYNONYMS: "Go to Synonyms",
+    Act.AGAIN: "Test again",
 }

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.form_numbers import sent_id
-from app.blueprints.admin.search.advice_links import link_of
+from app.blueprints.admin.search.advice_links import label_of, link_of
 from app.blueprints.author import current_author
 from app.domain.catalogue import products, terms
 from app.domain.relevance.explain import score_text, view
@@ -129,7 +129,7 @@ def _id() -> int:
 def _as_json(question: ExplainRequest) -> Response:
     explanation = explain_search(ports.clock(), ports.search_engine(), current_user.site_id, question)
     advice = [
-        {"code": one.code, "message": one.message, "label": one.label, "link": link_of(one, explanation)}
+        {"code": one.code, "message": one.message, "label": label_of(one), "link": link_of(one, explanation)}
         for one in advise(explanation)
     ]
     return jsonify(view.as_json(explanation) | {"advice": advice})
@@ -141,7 +141,7 @@ def _page(question: ExplainRequest, zone: ZoneInfo, problems: list[Problem]) -> 
     return render_template(
         template,
         explanation=explanation,
-        advice=[(one, link_of(one, explanation)) for one in advise(explanation)],
+        advice=[(one, label_of(one), link_of(one, explanation)) for one in advise(explanation)],
         acts=ACTS,
         follows=_follows(explanation),
         inactive_reason=inactive_reason,

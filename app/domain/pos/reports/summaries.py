@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 from app.domain.pos.payments.anomalies import anomaly_words
 
-STATUS_LABELS: Mapping[str, tuple[str, str]] = {
-    "CREATING": ("Waiting for a card", ""),
-    "PENDING": ("Waiting for a card", ""),
-    "PROCESSING": ("Processing", "warn"),
-    "AUTHORIZED": ("Authorised", "warn"),
-    "SUCCEEDED": ("Paid", "good"),
-    "PARTIALLY_REFUNDED": ("Partly refunded", "good"),
-    "REFUNDED": ("Refunded", ""),
-    "CANCELLED": ("Cancelled", ""),
-    "FAILED": ("Failed", "bad"),
-    "UNKNOWN": ("Outcome unknown", "bad"),
+STATUS_LABELS: Mapping[str, str] = {
+    "CREATING": "Waiting for a card",
+    "PENDING": "Waiting for a card",
+    "PROCESSING": "Processing",
+    "AUTHORIZED": "Authorised",
+    "SUCCEEDED": "Paid",
+    "PARTIALLY_REFUNDED": "Partly refunded",
+    "REFUNDED": "Refunded",
+    "CANCELLED": "Cancelled",
+    "FAILED": "Failed",
+    "UNKNOWN": "Outcome unknown",
 }
 ADVICE: Mapping[str, str] = {
     "unexpected_payment": "Hand over the goods, or refund it.",
@@ -31,12 +31,7 @@ TYPE_LABELS: Mapping[str, str] = {"QUICK_PAYMENT": "Quick payment", "ORDER_PAYME
 
 
 def status_label(status: str) -> str:
-    return STATUS_LABELS.get(status, (status, ""))[0]
-
-
-def status_kind(status: str) -> str:
-    """Return `good`, `warn` or `bad` where the status means that, else ""."""
-    return STATUS_LABELS.get(status, ("", ""))[1]
+    return STATUS_LABELS.get(status, status)
 
 
 def anomaly_text(anomaly: str) -> str:

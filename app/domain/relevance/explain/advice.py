@@ -17,7 +17,7 @@ MOST_WORDS = 3  # Each with a sentence of its own.
 
 
 class Act(StrEnum):
-    """The action of a piece of advice. The surfaces know the addresses."""
+    """The action of a piece of advice. The surfaces know its label and its address."""
 
     SETTINGS = "settings"
     OVERVIEW = "overview"
@@ -36,23 +36,6 @@ class Act(StrEnum):
     AGAIN = "test_again"
 
 
-LABELS = {
-    Act.SETTINGS: "Search settings",
-    Act.OVERVIEW: "Go to the Overview",
-    Act.RANKING: "Ranking of searches",
-    Act.FIND_PRODUCT: "Look in the catalogue",
-    Act.ENABLE: "Show it in the shop",
-    Act.INDEX: "Index it again",
-    Act.EDIT_PRODUCT: "Edit the product",
-    Act.CHOOSE_PRODUCT: "Add to a product",
-    Act.ACCEPT: "Accept the synonym",
-    Act.ADD_RULE: "Add a rule",
-    Act.EDIT_RULE: "Edit the rule",
-    Act.SYNONYMS: "Go to Synonyms",
-    Act.AGAIN: "Test again",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Advice:
     """`code` is stable. `words` are those that the action adds; `id` is the synonym or the rule concerned."""
@@ -62,12 +45,6 @@ class Advice:
     act: Act
     words: str = ""
     id: int | None = None
-
-    @property
-    def label(self) -> str:
-        if self.act is Act.ADD_TERM:
-            return f"Add “{self.words}” as a search term"
-        return f"Add a synonym of “{self.words}”" if self.act is Act.ADD_SYNONYM else LABELS[self.act]
 
 
 def advise(explanation: SearchExplanation) -> tuple[Advice, ...]:

@@ -159,7 +159,3 @@ def test_when_a_rule_begins_or_ended_is_told_in_the_days_of_the_shop() -> None:
     begins = explained(at=january, inactive_rule=Rule("x", starts_at=datetime(2027, 3, 1, tzinfo=UTC)))
     assert inactive_reason(begins) == "begins 1 March"
     assert inactive_reason(explained(inactive_rule=Rule("x", enabled=False))) == "is paused"
-
-
-def test_every_act_has_a_button_with_words_on_it() -> None:
-    assert all(Advice("x", "x", act, words="brolly").label for act in Act)
