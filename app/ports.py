@@ -51,7 +51,7 @@ class JobQueue(Protocol):
         ...
 
     def overview(self) -> QueueOverview | None:
-        """Return what it holds; None where no queue is set up. Raises OSError when the queue does not answer."""
+        """Return the jobs that the queue holds; None where none is set up. Raises OSError when it does not answer."""
         ...
 
     def idle_kinds(self) -> list[str] | None:

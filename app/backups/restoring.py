@@ -65,7 +65,8 @@ def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restor
 
 @contextmanager
 def _held(instance: Path) -> Iterator[None]:
-    """The shop cannot start meanwhile, nor a backup be made. Raises BackupError while it runs, or one is."""
+    """Keep the shop from starting and backups from being made. Raises BackupError while the shop runs or a backup is
+    being made."""
     try:
         claim = claim_folder(instance)
     except CannotStart as error:

@@ -75,6 +75,6 @@ class TokenKind:
         return key_for(self.purpose)
 
     def _header(self) -> str:
-        """Every token of a kind begins alike, so algorithm and kind are settled before anything of a stranger's token
-        is parsed, and a header can name no key of its own."""
+        """Return the header that every token of this kind begins with. It is compared before anything of a token is
+        parsed, so that no token can name another algorithm, kind or key."""
         return jwt.encode({}, self._key(), ALGORITHM, headers={"typ": self.typ}).partition(".")[0]

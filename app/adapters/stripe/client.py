@@ -23,7 +23,8 @@ logging.getLogger("stripe").setLevel(logging.WARNING)
 
 
 def make_client(secret_key: str, api_base: str | None, read_seconds: float = READ_SECONDS) -> stripe.StripeClient:
-    """The retries are ours (`answer`): the SDK's own hide that an earlier try may have been done."""
+    """Return a client of the SDK that repeats nothing by itself: its own retries hide that an earlier try may have been
+    done. `answer` repeats."""
     return stripe.StripeClient(
         secret_key,
         base_addresses={"api": api_base} if api_base else {},

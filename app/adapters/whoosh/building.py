@@ -216,8 +216,8 @@ class _Child:
         return self._status is not None
 
     def segment(self) -> W3Segment:
-        """Wait for the child and return its segment. Raises SearchUnavailable with the child's own words when it
-        failed."""
+        """Wait for the child and return its segment. Raises SearchUnavailable with the child's error message when
+        it failed."""
         with self._pipe:
             answer = self._pipe.read()
         self._wait()

@@ -39,7 +39,7 @@ CHUNK = 1024  # Rows that are widened at a time, so that they stay in the proces
 
 
 class MeaningLateError(Exception):
-    """What words mean was not known in time."""
+    """The error that the vector of the words was not made in time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class StrictParser(FlaskParser):
         return req.get_json() if req.get_data(cache=True) else missing
 
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:
-        """Raises Invalid."""
+        """Raise Invalid with the problems that marshmallow found."""
         found = chain.from_iterable(problems_of(messages) for messages in error.normalized_messages().values())
         not_an_object = Problem("not_an_object", "Send a JSON object.")
         raise Invalid(

@@ -65,7 +65,7 @@ def description_problems(description: str, pointer: str) -> list[Problem]:
 
 
 def canonical_problems(override: str, pointer: str) -> list[Problem]:
-    """A path of the site or an absolute http(s) address; none for an empty one."""
+    """Return the problems of a canonical address, which is a path of the site, an absolute http(s) address or empty."""
     return url_problems(override, "The canonical address", pointer) if override else []
 
 

@@ -25,7 +25,7 @@ SESSIONS_SHOWN = 20
 
 
 def report_of(clock: Clock, session: PosSession) -> SessionReport:
-    """X while the session is not closed, then Z; computed each time, with three queries."""
+    """Return the report of a session: X while it is not closed, then Z; computed each time, with three queries."""
     until = session.closed_at
     cards = sums_by_brand([*_payments(session.id, until), *_refunds(session.id, until)])
     return SessionReport(

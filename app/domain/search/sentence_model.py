@@ -39,7 +39,7 @@ class SentenceModel(Protocol):
 
     @property
     def label(self) -> str:
-        """What people call it, once it was seen that it can be used. Raises SentenceModelUnavailable."""
+        """The name of the model for people, once its files were checked. Raises SentenceModelUnavailable."""
         ...
 
     @property

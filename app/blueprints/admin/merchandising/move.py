@@ -37,7 +37,8 @@ def category_places(category_id: int) -> str:
 
 
 def _places(outline: TreeOutline, row: OutlineRow) -> list[tuple[OutlineRow, str]]:
-    """Each with the names of those above it, in tree order by their ways."""
+    """Return the categories that can take the moved one, each with the names of those above it, in the order of the
+    tree."""
     room = room_for({id: other.place for id, other in outline.rows.items()}, row.id)
     ways = ((outline.rows[id], " › ".join(above.name for above in outline.above(id))) for id in room)
     return sorted(ways, key=lambda place: (place[1].casefold(), place[0].name.casefold()))

@@ -38,7 +38,7 @@ def taxonomy_data(taxonomy_id: str) -> Response:
 @serves_json
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_structure(taxonomy_id: str) -> Response:
-    """A description that is left out stays as it is."""
+    """Save the structure of a taxonomy. A description that is left out stays as it is."""
     taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(STRUCTURE)
     prepared = prepare(

@@ -39,7 +39,7 @@ class AgentTerms:
 
 
 def check_amount(amount: int) -> None:
-    """Raises Unprocessable for what no payment can come to."""
+    """Check the amount of a payment. Raises Unprocessable."""
     if not 0 < amount <= LARGEST_AMOUNT:
         raise Unprocessable(f"An amount is from 1 to {LARGEST_AMOUNT:,} in minor units.", "amount_invalid")
 

@@ -102,7 +102,7 @@ def golden_of(site_id: int, golden_id: int, to_change: bool = False) -> GoldenSe
 
 
 def add(author: Author, sent: Expectation) -> GoldenSearch:
-    """Raises Invalid with every problem, Conflict where two add the same at once."""
+    """Add a golden search. Raises Invalid with every problem, Conflict where two add the same at once."""
     clean = _checked(author.site_id, sent)
     row = GoldenSearch(site_id=author.site_id, revision=1, created_at=author.now())
     _write(author, row, clean, "add", f"Added the golden search {clean}", None)

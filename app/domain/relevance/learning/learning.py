@@ -50,7 +50,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What says which counts teach: the setting, and the last day that is forgotten of each search."""
+    """The basis of learning: the setting, and for each search the last day whose counts are forgotten."""
 
     mode: LearningMode
     forgotten: Mapping[str, date]

@@ -52,7 +52,7 @@ class CatalogueWords:
 
     @property
     def names(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """Brands, then values, by their folded form."""
+        """The names of brands, then those of values, each by its folded form."""
         return self._names
 
 

@@ -89,7 +89,8 @@ class Tried:
 
 @contextmanager
 def on_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: datetime) -> Iterator[Trial]:
-    """Raises NotFound for a product that is not of this site, SearchUnavailable and TrialsUnsupported."""
+    """Yield the trial of a proposal, for as long as the engine holds its changes. Raises NotFound for a product that is
+    not of this site, SearchUnavailable and TrialsUnsupported."""
     served = served_now(site_id)
     with ExitStack() as stack:
         changed_engine: Searching = engine

@@ -73,7 +73,7 @@ def count(site_id: int) -> tuple[int, int]:
 
 
 def of_record(site_id: int, kind: str, record_id: int) -> tuple[bool, str | None]:
-    """Whether a change of the record waits, and why it could not be indexed where it is set aside."""
+    """Return whether a change of the record waits, and the error for which it is set aside, None where it is not."""
     own = (OutboxEntry.site_id == site_id) & (OutboxEntry.kind == kind) & (OutboxEntry.record_id == record_id)
     query = select(OutboxEntry.attempts, OutboxEntry.error).where(own, OutboxEntry.applied_at.is_(None))
     found = db.session.execute(query.order_by(OutboxEntry.id)).all()

@@ -38,8 +38,8 @@ def missing_model(context: SearchContext, site_id: int) -> str | None:
 
 
 def is_hopeless(site_id: int, model: str) -> bool:
-    """Whether rebuilds for the model were tried in vain: one that another for the same model follows was. A rebuild for
-    any other reason, such as a person's after a golden search was put right, begins anew."""
+    """Whether the latest HOPELESS_AFTER rebuilds were all for this model, so that none of them put it to use. A rebuild
+    for any other reason, such as a person's after a golden search was put right, begins the count anew."""
     latest = db.session.scalars(_runs(site_id).with_only_columns(RebuildRun.for_model).limit(HOPELESS_AFTER)).all()
     return len(latest) == HOPELESS_AFTER and all(for_model == model for for_model in latest)
 

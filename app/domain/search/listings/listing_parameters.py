@@ -139,7 +139,7 @@ def _price(given: Given, currency: str) -> Span:
 
 
 def _span(low: float | None, high: float | None) -> Span:
-    """Ends typed the wrong way round are meant the right way round."""
+    """Return the span between two ends, which are swapped where the lower one is the larger."""
     if low is None and high is None:
         return ANY
     if low is not None and high is not None and low > high:

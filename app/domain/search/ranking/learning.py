@@ -107,7 +107,7 @@ class _Evidence:
     products: set[int] = field(default_factory=set)
 
     def add(self, count: ProductCount, believed: float) -> None:
-        """Add a day's count, of which as many opens are `believed`."""
+        """Add a day's count; `believed` is how many of its opens may teach."""
         decayed = believed * 0.5 ** (count.age / HALF_LIFE)
         self.opens += count.opens
         self.bought += count.bought

@@ -55,7 +55,7 @@ class ChangedProduct:
 
 
 def taxonomy_in_use(clock: Clock, site_id: int) -> ActiveTaxonomy:
-    """Raises Conflict where no taxonomy is active, or the plan lacks the taxonomy engine."""
+    """Return the active taxonomy. Raises Conflict where none is, or the plan lacks the taxonomy engine."""
     taxonomy = active_with_tree(clock, site_id)
     if taxonomy is None:
         raise Conflict(NO_TAXONOMY, "no_active_taxonomy")

@@ -115,7 +115,7 @@ def _zone() -> ZoneInfo:
 
 
 def _placing(rule: SearchRule | None, form: RuleForm) -> AnyResponse:
-    """A button of the products was pressed: nothing is saved, only the lists change."""
+    """Return the form with the lists of products as the pressed button changes them; nothing is saved."""
     if not wants_fragment():
         return _editor(rule, form)
     intent = request.form["intent"]
