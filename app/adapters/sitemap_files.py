@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile
+from app.durable_files import fsync_path
 
 CURRENT = "current"
 STALE_SECONDS = 3600  # Since it was begun, or replaced: no build takes so long, and nobody who reads.
@@ -80,7 +81,7 @@ class FileGeneration:
             fresh.unlink(missing_ok=True)
             fresh.symlink_to(self._folder.name)
             os.replace(fresh, self._site / CURRENT)
-            _sync(self._site)
+            fsync_path(self._site)
 
     def discard(self) -> None:
         for file in self._open:
@@ -138,13 +139,5 @@ def _remove_earlier_attempts(folder: Path, current: Path | None, build_id: str, 
 
 def _sync_all(folder: Path) -> None:
     for path in folder.iterdir():
-        _sync(path)
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        fsync_path(path)
+    fsync_path(folder)

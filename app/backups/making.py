@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.backups.databases import database_of
-from app.backups.disk import copy, sync
+from app.backups.disk import copy
 from app.backups.errors import BackupError
 from app.backups.exclusion import no_restore_beside, one_backup_in
 from app.backups.manifest import DATABASES, ERASURES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
 from app.config import SECRET_KEY_FILE, Config
+from app.durable_files import fsync_path
 from app.release import known_revisions, version
 
 PART = ".part"
@@ -42,7 +43,7 @@ def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep:
         with no_restore_beside(instance), one_backup_in(target.parent), _working_folder(target) as folder:
             manifest = _write(config, instance, folder / target.name, folder, now)
             os.replace(folder / target.name, target)
-            sync(target.parent)
+            fsync_path(target.parent)
         return Made(target, manifest, tuple(_remove_old(target.parent, keep)))
     except OSError as error:
         raise BackupError(f"The backup cannot be written to {target}: {error.strerror}.") from error
@@ -93,7 +94,7 @@ def _write(config: Config, instance: Path, target: Path, folder: Path, now: date
         is_later = contents.revision not in known_revisions()
         manifest = Manifest(version(), now, database.kind, contents, key_fingerprint(config), files, is_later)
         archive.writestr(NAME, manifest.as_json(), zipfile.ZIP_DEFLATED)
-    sync(target)
+    fsync_path(target)
     return manifest
 
 

@@ -16,7 +16,6 @@ from sqlalchemy import make_url
 from app import release
 from app.backups import migrating
 from app.backups.databases import Database, database_of
-from app.backups.disk import sync
 from app.backups.errors import BackupError, DatabaseInDoubt
 from app.backups.exclusion import no_backup_beside
 from app.backups.making import key_fingerprint
@@ -24,6 +23,7 @@ from app.backups.manifest import ERASURES, MEDIA, SECRET_KEY, Manifest
 from app.backups.reading import Backup, newest_in, open_backup
 from app.backups.rebuilds import end_rebuilds
 from app.config import SECRET_KEY_FILE, Config
+from app.durable_files import fsync_path
 from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
 
 UNPACKED = ".restoring"
@@ -123,7 +123,7 @@ class _Restoring:
         try:
             self._unpack()
             unfinished.write_text(f"{self._backup.path}\n")
-            sync(self._instance)
+            fsync_path(self._instance)
             self._replace()
         except BaseException:
             if not self._is_begun and not finishes_another:
@@ -133,7 +133,7 @@ class _Restoring:
             for folder in (self._work, self._new_media):
                 shutil.rmtree(folder, ignore_errors=True)
         unfinished.unlink()
-        sync(self._instance)
+        fsync_path(self._instance)
         return self._moved
 
     def _unpack(self) -> None:
@@ -149,7 +149,7 @@ class _Restoring:
                 file.flush()
                 os.fsync(file.fileno())
         for folder in (self._work, self._new_media, *(path for path in self._new_media.rglob("*") if path.is_dir())):
-            sync(folder)
+            fsync_path(folder)
 
     def _check_places(self) -> None:
         """Check the places that the steps write to. Raises BackupError where a step would fail half-way."""
@@ -180,7 +180,7 @@ class _Restoring:
                 self._work / ERASURES, self._config.erasure_list
             )  # One that is here knows of later erasures, too.
         for folder in {self._media.parent, self._database.folder, self._instance}:
-            sync(folder)
+            fsync_path(folder)
 
     def _replace_database(self) -> None:
         unpacked = self._work / self._backup.manifest.database_file

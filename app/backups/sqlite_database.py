@@ -11,9 +11,9 @@ from pathlib import Path
 from sqlalchemy import NullPool, create_engine, make_url
 
 from app.backups.contents import read_contents
-from app.backups.disk import sync
 from app.backups.errors import BackupError
 from app.backups.manifest import DATABASES, Contents
+from app.durable_files import fsync_path
 
 LOGS = ("-wal", "-shm")
 
@@ -63,7 +63,7 @@ class SqliteDatabase:
         BackupError."""
         prepare(f"sqlite:///{unpacked}")
         _fold_log(unpacked)
-        sync(unpacked)
+        fsync_path(unpacked)
         moved: list[str] = []
         if self._file.exists():
             # Its log goes first, and the file keeps its name until the moment it is replaced.

@@ -17,7 +17,7 @@ from pathlib import Path
 from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.changes import apply_changes, prepared_vectors
-from app.adapters.whoosh.commits import damaged_files, fsync_path, read_commit, write_commit
+from app.adapters.whoosh.commits import damaged_files, read_commit, write_commit
 from app.adapters.whoosh.embedding import BatchEmbedder, Embedder, embedder
 from app.adapters.whoosh.generations import IndexFolder
 from app.adapters.whoosh.inversion import invert
@@ -31,6 +31,7 @@ from app.adapters.whoosh.view import View
 from app.adapters.whoosh.view_search import ViewSearch
 from app.domain.search.engine import Change, IndexDocument, Searching, SearchUnavailable
 from app.domain.search.sentence_model import SentenceModelUnavailable
+from app.durable_files import fsync_path
 
 SEGMENT_DOCUMENTS = 25_000
 WORTH_A_CHILD = 4_000

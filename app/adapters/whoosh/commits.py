@@ -23,6 +23,7 @@ from whoosh.index import TOC
 
 from app.adapters.whoosh.schema import index_schema
 from app.adapters.whoosh.segment_file import INDEX_NAME, segment_path
+from app.durable_files import fsync_path
 
 MANIFEST = "manifest.json"
 _TABLE = re.compile(rf"_{INDEX_NAME}_(\d+)\.toc")
@@ -153,14 +154,6 @@ def write_durably(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(aside, path)
-
-
-def fsync_path(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _remove_files_before(directory: Path, number: int) -> None:
