@@ -63,6 +63,7 @@ from app.jobs import (
     counting,
     events,
     indexing,
+    leased,
     machine,
     payment_simulator,
     payments,
@@ -262,8 +263,10 @@ def scheduler() -> None:
 
 
 def eager_scheduler() -> None:
-    """The scheduler, which looks five times a second, for tests that are not about how soon it looks."""
+    """The scheduler, which looks five times a second and requests forgotten work again after one, for tests that are
+    not about how soon it does."""
     commands.SECONDS_BETWEEN_LOOKS = 0.2
+    leased.REQUEST_AGAIN_AFTER = 1.0
     scheduler()
 
 
