@@ -52,6 +52,13 @@ def test_files_that_the_docs_name_are_there() -> None:
     assert [pair for pair in sorted(named) if not any((place / pair[1]).is_file() for place in places)] == []
 
 
+def test_targets_of_make_that_the_docs_name_are_there() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md")]
+    named = {(page.name, name) for page in pages for name in re.findall(r"`make ([a-z]\w*)", page.read_text())}
+    assert len(named) > 5 and [pair for pair in sorted(named) if pair[1] not in targets] == []
+
+
 def test_every_decision_has_a_number_of_its_own() -> None:
     pages = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
     assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
