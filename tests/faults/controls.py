@@ -33,7 +33,7 @@ CONTROLS = (
     ),
     Control(
         "files of the index are synced",
-        "adapters/whoosh/commits.py",
+        "durable_files.py",
         "        os.fsync(descriptor)\n",
         "        pass\n",
         "faults/test_power_cut.py",
