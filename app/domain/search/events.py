@@ -12,14 +12,14 @@ class IndexChangesWaiting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationSaved:
-    """Synonyms or rules of a site were saved, or what it learned, and are not served yet."""
+    """Synonyms, rules or learned factors of a site were saved and are not served yet."""
 
     site_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class LearningChanged:
-    """A site has to learn anew: the setting that says whether it learns was changed, or which counts teach, or a user
-    requests it."""
+    """The learned factors of a site must be computed anew: its learning mode or the counts that teach were changed, or
+    a user requests it."""
 
     site_id: int

@@ -39,11 +39,11 @@ class RebuildRun(LeasedWork, Base):
     """One rebuild. At most one per site is unfinished, so its claim is the right to build the site's indexes: only the
     holder of the latest fence whose lease has not run out may publish. `done` and `total` count documents.
 
-    `generations` names by index what this run found live and what it put in its place:
+    `generations` names, by index, the generation that was live before the swap and the one that replaced it:
     `{"products": {"before": "gen-3", "after": "gen-4"}}`; "after" is missing until the swap is known to be done.
-    `taxonomy_id` is the taxonomy that was active when it began; `blocked`: golden searches refused its index.
-    `for_model` is the sentence model for whose vectors the shop itself requested it, which may lead to none.
-    `queued_scope` is rebuilt right after this run: what `queued_by`, who joined it, wanted and it leaves out.
+    `taxonomy_id` is the taxonomy that was active when it began; `blocked`: its index failed golden searches.
+    `for_model` names the sentence model for whose vectors the shop itself requested the run, made or not.
+    `queued_scope` is rebuilt right after this run: what `queued_by`, who joined it, requested and it does not bring.
     """
 
     __tablename__ = "rebuild_runs"

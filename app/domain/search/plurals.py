@@ -1,6 +1,7 @@
 """English plurals that no rule of endings gets right, as tables: `stem` (app/domain/search/text.py) looks here first.
 
-Small on purpose: words that shops sell by, which would miss their singular or meet another word.
+Kept small: words by which shops sell things and whose plural would otherwise not get the stem of its singular, or get
+that of another word.
 """
 
 from __future__ import annotations

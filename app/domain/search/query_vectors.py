@@ -1,4 +1,4 @@
-"""The vectors of what shoppers search for, made beside the searches, which wait for them only so long."""
+"""The vectors of searches, computed in a thread of their own; a search waits a bounded time for its vector."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavail
 from app.domain.search.text import MAX_CHARACTERS, MAX_WORDS, tokens
 
 KEPT = 4_096  # Searches whose vectors a process keeps: 6 MB.
-MOST_WAITING = 4  # Searches whose vectors can be made while one waits; further ones are answered by words alone.
+MOST_WAITING = 4  # Vectors that are being made or queued at once; further searches are answered by words alone.
 
 log = structlog.get_logger(__name__)
 
@@ -38,9 +38,9 @@ class QueryVectors:
         self._said = False
 
     def get(self, words: str, wait_seconds: float) -> Vectors | None:
-        """Return the vector of a search, of length 1; None when it is not there within the time or the model cannot be
-        used. One that was begun and comes late is there for the next search of these words; one that was not begun
-        when nobody waits for it any more is not made."""
+        """Return the vector of a search, of length 1; None when it is not made within `wait_seconds` or the model
+        cannot be used. A vector that comes late is kept for the next search of these words; one that is still queued
+        when no search waits for it any more is cancelled."""
         key = read_words(words)
         with self._lock:
             if (made := self._made.get(key)) is not None:
@@ -57,13 +57,13 @@ class QueryVectors:
             self._leave(key, making)
 
     def known(self, words: str) -> Vectors | None:
-        """Return the vector of a search where it is there already."""
+        """Return the cached vector of a search, None where there is none."""
         with self._lock:
             return self._made.get(read_words(words))
 
     def make(self, words: str) -> Vectors | None:
-        """Return the vector of a search for a caller that waits as long as it takes: made in its own thread, past all
-        searches that wait. None when the model cannot be used."""
+        """Return the vector of a search, however long that takes: computed in the caller's thread, past the queue.
+        None when the model cannot be used."""
         key = read_words(words)
         with self._lock:
             made = self._made.get(key)
@@ -93,7 +93,8 @@ class QueryVectors:
                 del self._making[key]
 
     def _embedded(self, key: str) -> Vectors | None:
-        """Whatever is wrong with the model, or with the memory that it wants, the words can still be searched."""
+        """Compute and cache the vector of a search. Return None after any error of the model, so that the words alone
+        are searched."""
         try:
             vector = self._model.embed_search(key)
         except SentenceModelUnavailable as error:
@@ -113,6 +114,6 @@ class QueryVectors:
 
 
 def read_words(text: str) -> str:
-    """Return the words of a search as it reads them, so that what it does not read has neither cost nor effect: at most
-    16 different ones out of the first 200 characters, without case, accents and marks."""
+    """Return the normalised text of a search, of which its vector is made: at most 16 different words out of the first
+    200 characters, without case, accents and marks."""
     return " ".join(tuple(dict.fromkeys(tokens(text[:MAX_CHARACTERS])))[:MAX_WORDS])

@@ -30,7 +30,7 @@ class Weight(StrEnum):
 
 
 class SoldOut(StrEnum):
-    """Sold-out products stand where their score puts them, behind all others, or not among what a search finds."""
+    """The place of sold-out products in search results: by their score, behind all others, or none."""
 
     AS_IS = "as-is"
     LAST = "last"
@@ -39,7 +39,7 @@ class SoldOut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RankingSettings:
-    """The defaults change nothing."""
+    """The ranking settings of a site. The defaults have no effect on any order."""
 
     DEFAULT: ClassVar[RankingSettings]
 
@@ -59,7 +59,7 @@ class RankingSettings:
 
     @property
     def weights(self) -> Mapping[str, Weight]:
-        """By the kind of score part that explains each."""
+        """The weights of the signals, by the kind of score part that explains each."""
         return {"sales": self.sales, "newness": self.newness, "stock": self.stock}
 
     def without_hiding(self) -> RankingSettings:
@@ -67,7 +67,7 @@ class RankingSettings:
         return replace(self, sold_out=SoldOut.LAST) if self.hides_sold_out else self
 
     def __str__(self) -> str:
-        """In a few words, such as "sold-out products last; sales high"."""
+        """Return the settings in a few words, such as "sold-out products last; sales high"."""
         weighed = [f"{signal} {weight.value}" for signal, weight in self.weights.items() if weight is not Weight.NONE]
         return "; ".join((IN_WORDS[self.sold_out], ", ".join(weighed) or "no weights"))
 
@@ -103,7 +103,7 @@ def ranking_of(settings: Mapping[str, Any]) -> RankingSettings:
 
 
 def stored_form(ranking: RankingSettings) -> dict[str, object]:
-    """Setting by setting."""
+    """Return the ranking settings as they are stored, by the key of each."""
     return {
         SOLD_OUT: ranking.sold_out.value,
         SALES: ranking.sales.value,

@@ -34,7 +34,7 @@ class SentenceModel(Protocol):
 
     @property
     def name(self) -> str:
-        """Raises SentenceModelUnavailable."""
+        """The identity of the model, with which its vectors are stored. Raises SentenceModelUnavailable."""
         ...
 
     @property
@@ -51,13 +51,13 @@ class SentenceModel(Protocol):
         ...
 
     def embed_search(self, words: str) -> Vectors:
-        """Return the vector of the words of one search, of length 1. Of many words the first count, so that no search
-        costs much more than another. Raises SentenceModelUnavailable."""
+        """Return the vector of the words of one search, of length 1 and shape (dimensions,). Of many words only the
+        first count, so that no search costs much more than another. Raises SentenceModelUnavailable."""
         ...
 
 
 def state_of(model: SentenceModel | None) -> ModelState:
-    """Load the model, where there is one, to see whether it can be used."""
+    """Return the name of the model for people, or why it cannot be used; neither without a model. May load it."""
     try:
         return ModelState(model.label if model else None)
     except SentenceModelUnavailable as error:

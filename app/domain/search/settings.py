@@ -47,13 +47,13 @@ TITLES = {
     BLOCKED: "the words that are never suggested",
     LEARNING: "learning from clicks",
 } | ranking_settings.TITLES
-# What a search that is being served depends on.
+# The settings on which the results of a search depend.
 SERVED = {STOP_WORDS, BY_MEANING, LEARNING} | ranking_settings.TITLES.keys()
 
 
 @dataclass(frozen=True, slots=True)
 class FilterChoice:
-    """`id` is a built-in name or an attribute id; `source` says where it comes from."""
+    """A filter that a site can show beside results. `id` is a built-in name or an attribute id; `source` says which."""
 
     id: str
     label: str
@@ -62,10 +62,10 @@ class FilterChoice:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches. `stop_words` may
-    be missing from what a search finds; `hold_golden` keeps a rebuild from going live that breaks a golden search.
-    `suggestions` are made as shoppers type; no search with one of the `blocked_words` is among them.
-    `by_meaning` lets search rank by meaning too, where a sentence model is there. `learning` needs counted clicks."""
+    """The search settings of a site, but for ranking. `filters` are in the order in which shoppers see them. Counting
+    clicks needs counting searches. Results may lack the `stop_words`; `hold_golden` blocks a rebuild that breaks a
+    golden search. `suggestions` are made as shoppers type; no search with one of the `blocked_words` is among them.
+    `by_meaning` lets search rank by meaning too, where there is a sentence model. `learning` needs counted clicks."""
 
     content_search: bool
     tracking: bool
@@ -81,7 +81,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class SavedSettings:
-    """`changed` names the settings that really changed, in words."""
+    """The outcome of saving settings. `changed` has the titles of those that got another value."""
 
     changed: tuple[str, ...]
     content_search_came_on: bool
@@ -119,7 +119,8 @@ def filter_choices(site_id: int) -> dict[str, FilterChoice]:
 
 
 def save(author: Author, wanted: SearchSettings) -> SavedSettings:
-    """Raises Invalid with every problem. A filter whose attribute the taxonomy lost may stay; none may come anew."""
+    """Save the search settings. A filter whose attribute the taxonomy has lost may stay, but cannot be added. Raises
+    Invalid with every problem."""
     _check(author.site_id, wanted)
     return _store(author, stored_form(wanted))
 
@@ -165,7 +166,7 @@ def change(author: Author, values: Mapping[str, object]) -> SavedSettings:
 
 
 def stored_form(settings: SearchSettings) -> dict[str, object]:
-    """Setting by setting."""
+    """Return the settings as they are stored, by the key of each."""
     return {
         CONTENT: settings.content_search,
         TRACKING: settings.tracking,

@@ -1,4 +1,4 @@
-"""The shop's reading of words, the same for what it indexes and for what people type.
+"""Analysis of text into words, the same for the texts of the index and for what people type.
 
 Typed text is data: it is capped, folded and cut into words here and never reaches a query parser.
 """
@@ -33,10 +33,11 @@ def tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """A plural becomes its singular; everything else stays, so that different words stay different."""
+    """Return the singular of a folded plural, and any other word as it is, so that different words stay different. Both
+    are cut at MAX_WORD_LENGTH."""
     word = word[:MAX_WORD_LENGTH]
     singular = SINGULARS.get(word) or _without_ending(word)
-    return SINGULARS.get(singular, singular)  # The men of "men's".
+    return SINGULARS.get(singular, singular)  # "men's" is folded to "mens", whose singular is the plural "men".
 
 
 def _without_ending(word: str) -> str:
@@ -55,8 +56,8 @@ def words(text: str) -> list[str]:
 
 
 def request_words(values: Iterable[str]) -> str:
-    """Return the words of a page of results among all values in its address: the first that is not blank, capped, with
-    single spaces."""
+    """Return the query of a page of results, given every value of its parameter in the address: the first that is not
+    blank, with single spaces, cut at MAX_CHARACTERS."""
     first = next((value for value in values if value.strip()), "")
     return " ".join(first.split())[:MAX_CHARACTERS].rstrip()
 
@@ -73,7 +74,8 @@ def parts(word: str) -> tuple[str, ...]:
 
 
 def joined(pieces: Iterable[str]) -> str:
-    """Words written as one, the form under which codes and compounds meet: `rj 45` and `RJ-45` are `rj45`."""
+    """Return words written as one, the form in which spellings of a code or compound match: `rj 45` and `RJ-45` are
+    `rj45`."""
     return "".join(pieces)
 
 
@@ -83,5 +85,5 @@ def code(text: str) -> str:
 
 
 def neighbours(sequence: Sequence[str]) -> list[str]:
-    """Each two words that stand side by side, joined."""
+    """Return each pair of adjacent words, written as one."""
     return [first + second for first, second in pairwise(sequence)]

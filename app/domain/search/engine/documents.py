@@ -1,4 +1,4 @@
-"""What an index holds, and the changes of it."""
+"""The documents of an index, and the changes of one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class IndexName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexDocument:
-    """One findable thing.
+    """A document of an index: a product, a page or a collection.
 
-    `values` are what filters and facets see, each a tuple of one or more strings; `numbers` are what
-    ranges and orders see (`price` in minor units, `createdAt` in seconds since 1970). `kind` is searched as text;
+    `values` are for filters and facets, each a tuple of one or more strings; `numbers` are for
+    ranges and orders (`price` in minor units, `createdAt` in seconds since 1970). `kind` is searched as text;
     `kind_names` are the names of the document's level and of those above it, own and others, by which a search may name
-    a level as a whole. `card` comes back with a hit as it was given. `digest` changes whenever anything else here does.
+    a level as a whole. `card` comes back with a hit as it was given. `digest` changes whenever another field does.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The calls of the port, how an engine stands, and how it fails."""
+"""The calls of the port to a search engine, the status of an index and the errors."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class EngineState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """`generation` changes with every swap and `version` with every change that a reader can see. Documents that are
-    gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found. An
-    `outdated` index answers, but was made by another reading of words (`ranking.analysis.ANALYSIS`), so that some words
-    miss what they should find until a rebuild. `vectors` counts the documents
-    that were embedded with the engine's sentence model, None without one. `lacks_vectors` names it where it can be used
-    and most documents were not embedded with it; a rebuild does it."""
+    """The status of one index of a site. `generation` changes with every swap and `version` with every change that a
+    reader can see. Deleted documents may count in document frequencies until the engine merges its files: that moves
+    scores, not what is found. An `outdated` index answers, but was made by another version of the analysis
+    (`ranking.analysis.ANALYSIS`), so that some words miss what they should find until a rebuild. `vectors` counts the
+    documents that were embedded with the engine's sentence model, None without one. `lacks_vectors` names that model
+    where it can be used and most documents were not embedded with it; a rebuild embeds them."""
 
     state: EngineState
     error: str | None = None
@@ -59,7 +59,7 @@ class Searching(Protocol):
     become."""
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        """Raises SearchUnavailable when there is no index or it cannot be read."""
+        """Return the result of a request. Raises SearchUnavailable when there is no index or it cannot be read."""
         ...
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
@@ -74,11 +74,11 @@ class Generation(Protocol):
     def add(self, documents: Iterable[IndexDocument]) -> None: ...
 
     def seal(self) -> int:
-        """Make it durable and verify that it opens and holds what was added; the document count."""
+        """Make the generation durable, verify that it opens and holds what was added, and return its document count."""
         ...
 
     def preview(self) -> Searching:
-        """Answers searches as if this generation were live. Called after `seal`."""
+        """Return a reader that answers searches as if this generation were live. Called after `seal`."""
         ...
 
     def prepare(self, changes: Iterable[Change]) -> None:
@@ -96,14 +96,14 @@ class Generation(Protocol):
         ...
 
     def discard(self) -> None:
-        """Leave nothing behind. Safe to call at any time and twice; a published generation stays."""
+        """Remove the generation unless it is published. Safe to call at any time and twice."""
         ...
 
 
 class SearchEngine(Searching, Protocol):
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
-        """Whether the index is there and as it was written: by cheap signs, so that it can be called each second. One
-        that is damaged is UNREACHABLE for every process, although a process may go on with what it has open."""
+        """Return whether the index is there and undamaged, by checks so cheap that they can be made each second. A
+        damaged index is UNREACHABLE for every process, although one may go on answering from files that it has open."""
         ...
 
     def size(self, site_id: int, index: IndexName) -> int | None:
@@ -112,7 +112,7 @@ class SearchEngine(Searching, Protocol):
 
     def verify(self, site_id: int, index: IndexName) -> None:
         """Read all that is stored and compare checksums, which may take seconds. Raises SearchUnavailable for an index
-        that is damaged, which `status` says from then on, or not there."""
+        that is missing or damaged; `status` reports the damage from then on."""
         ...
 
     @property
@@ -121,8 +121,8 @@ class SearchEngine(Searching, Protocol):
         ...
 
     def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
-        """The live index as it would be with the changes, which no other caller sees; it answers for `site_id` and
-        `index` alone. Raises SearchUnavailable, and TrialsUnsupported."""
+        """Return a context that yields the live index as it would be with the changes, which no other caller sees; it
+        answers for `site_id` and `index` alone. Raises SearchUnavailable, and TrialsUnsupported."""
         ...
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation: ...
@@ -132,14 +132,14 @@ class SearchEngine(Searching, Protocol):
         ...
 
     def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
-        """The block publishes a generation of each index: all of them or, where it raises, none, so that every index
-        has again the generation that it had before. A process that dies within the block may leave some published,
-        each of which is whole. Called within `exclusive` of each."""
+        """Make the block's publications, one generation of each index, all or nothing: where the block raises, every
+        index has again the generation that it had before. A process that dies within the block may leave some
+        published, each of which is whole. Called within `exclusive` of each."""
         ...
 
     def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
-        """Do ahead what would take long in `apply`: find out what new texts mean, which `apply` itself never does.
-        The changes are read only by an engine that has something to prepare. Called outside of `exclusive`."""
+        """Embed new texts ahead of `apply`, which never does so itself because it takes long. The changes are iterated
+        only by an engine that has something to prepare. Called outside of `exclusive`."""
         ...
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
@@ -149,9 +149,9 @@ class SearchEngine(Searching, Protocol):
         ...
 
     def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
-        """Begin a generation. Every other one in the making is discarded, whose builder can neither seal nor publish
-        it any more: who may build is decided by the lease of the rebuild run, not by the engine. Not `by_meaning`, it
-        is searched by words alone."""
+        """Begin a generation and discard every other one in the making, whose builder can neither seal nor publish it
+        any more: the lease of the rebuild run decides who may build, not the engine. Without `by_meaning` the
+        generation is searched by words alone."""
         ...
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:

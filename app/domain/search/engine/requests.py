@@ -1,4 +1,4 @@
-"""A search as an engine gets it: words, filters, order, and how the shop wants them read."""
+"""A request of a search to an engine: words, filters, order, and how the words are expanded and ranked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from app.domain.search.ranking_settings import RankingSettings
 
-RESULT_WINDOW = 10_000  # Hits beyond the first so many of a search do not come back, whatever page is asked for.
+RESULT_WINDOW = 10_000  # Hits that can be paged through; those behind them are counted, but on no page.
 MOST_FACET_VALUES = 1_000  # The commonest values of a facet that are counted.
 
 
@@ -73,7 +73,7 @@ class LearnedFactors:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Everything one page of results needs, answered in one call.
+    """A request for one page of results with everything that it shows, answered in one call.
 
     `scope` narrows the listing itself (a category, say) and never loosens. `filters` and `ranges` are what the shopper
     chose: OR within one, AND between them; the counts of a facet leave its own filter out, and name its
@@ -92,9 +92,9 @@ class SearchRequest:
     still being typed, so that it always may be.
 
     `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance; an
-    engine that does not know, or not in time, what they mean answers by words alone. `patient` waits for it, for
-    those who say what shoppers find in general. `known_meaning` counts only what is known already and has nothing
-    computed, for robots, whose searches would take up the time in which those of people are understood.
+    engine that does not know, or not in time, what they mean answers by words alone. `patient` waits for the meaning,
+    for reports of what shoppers find in general. `known_meaning` uses it only where it is cached and has nothing
+    computed: for robots, whose searches would hold up those of people.
     `similar_below` fills `SearchResult.similar` where fewer documents are found. `learned` lifts the scores of what the
     words find; it adds nothing to the results.
 
@@ -137,7 +137,7 @@ class SearchRequest:
 
     @property
     def waits_for_meaning(self) -> bool:
-        """A later page continues a first one that knew the meaning."""
+        """Whether the engine waits for the meaning as long as it takes; a later page continues a first that had it."""
         return not self.known_meaning and (self.patient or self.explain or self.page > 1)
 
     @property

@@ -65,12 +65,12 @@ class RangeCount:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`suggestion` is a better spelling of the words, `corrected` says that it was searched instead
-    because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
+    """The result of a request. `suggestion` is a better spelling of the words, `corrected` says that it was searched
+    instead because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
     `full_matches` counts the results that have all the words; None without words. `similar`, on the first page of a
-    search by meaning whose words find fewer than was said: what lies near in meaning and was not found, the nearest
-    first, within scope and filters. They are in no total and no count, and their score is the cosine.
-    `lacks_meaning`: the meaning of the words was not there in time, so that the same search may have another order
+    search by meaning that finds fewer than `similar_below`, has the documents near in meaning that it did not find,
+    the nearest first, within scope and filters. They are in no total and no count, and their score is the cosine.
+    `lacks_meaning`: the meaning of the words was not known in time, so that the same search may have another order
     later."""
 
     total: int

@@ -1,4 +1,4 @@
-"""Brings the live indexes up to date with what was saved."""
+"""Applies the outbox to the live indexes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Failures = dict[Record, str]
 
 
 def apply_waiting(context: SearchContext, site_id: int) -> int:
-    """Apply the entries that wait now; return how many were fulfilled or failed; what comes later has a wake-up of its
-    own. An index that cannot take changes now keeps its entries waiting. Raises SearchUnavailable when the engine fails
-    on the way."""
+    """Apply the outbox entries that wait now, and return how many were applied or set aside; later ones have a wake-up
+    of their own. The entries of an index that cannot take changes now keep waiting. Raises SearchUnavailable when the
+    engine fails on the way."""
     return sum(_apply_index(context, site_id, index) for index in IndexName)
 
 
 def apply_for_a_turn(context: SearchContext, site_id: int) -> bool:
-    """Apply the entries that wait, for a turn. Return whether it ended before all of them were applied; embedding the
+    """Apply waiting entries until TURN is over. Return whether it ran out, so that more may wait: embedding the
     products of a large import takes minutes. Raises SearchUnavailable."""
     ends = context.clock.monotonic() + TURN
     applied = sum(_apply_index(context, site_id, index, ends) for index in IndexName)
@@ -38,7 +38,8 @@ def apply_for_a_turn(context: SearchContext, site_id: int) -> bool:
 
 
 def _apply_index(context: SearchContext, site_id: int, index: IndexName, ends: float = inf) -> int:
-    """Apply at least one batch, and no more once the turn ends."""
+    """Apply the waiting entries of an index, at least one batch and none once the time `ends`; return their number.
+    Those of an index that is not set up are dropped."""
     state = context.engine.status(site_id, index).state
     if state is EngineState.NOT_SET_UP:
         _drop_entries(context, site_id, index)
@@ -55,8 +56,8 @@ def _apply_index(context: SearchContext, site_id: int, index: IndexName, ends: f
 
 
 def _apply_batch(context: SearchContext, site_id: int, index: IndexName, newest: int) -> int:
-    """The records are read under the lock under which they are applied, so an older state never follows a newer. What
-    takes long is done before, for the records as they are then."""
+    """Apply one batch and return its size. The records are read and applied under one lock, so that an older state
+    never overwrites a newer; embedding, which takes long, is done before, for the records as they are then."""
     if ranks_by_meaning(site_id):
         context.engine.prepare(site_id, index, _upcoming(site_id, index, newest))
     with context.engine.exclusive(site_id, index):
@@ -70,7 +71,7 @@ def _apply_batch(context: SearchContext, site_id: int, index: IndexName, newest:
 
 
 def _upcoming(site_id: int, index: IndexName, newest: int) -> Iterator[Change]:
-    """No transaction stays open while these are prepared."""
+    """Yield the changes of the next batch, to be prepared. No transaction stays open meanwhile."""
     read_afresh()
     records = {entry.record for entry in backlog.waiting(site_id, index, newest)}
     changes = changes_of(site_id, index, records, lambda *_: None)
@@ -93,8 +94,8 @@ def _apply(context: SearchContext, site_id: int, index: IndexName, records: Coll
 
 
 def _apply_singly(context: SearchContext, site_id: int, index: IndexName, records: Sequence[Record]) -> Failures:
-    """Finds the records that the engine chokes on. Raises SearchUnavailable when it is the engine that is broken:
-    when it takes none of the first few."""
+    """Apply records one by one and return those that the engine refuses, with their errors. Raises SearchUnavailable
+    when the engine itself is broken: when it refuses all of the first ENOUGH_TO_BLAME_THE_ENGINE, or all there are."""
     failures: Failures = {}
     for number, record in enumerate(records, 1):
         try:

@@ -16,7 +16,7 @@ from app.extensions import db
 
 KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}
 AT_ONCE = 500
-HELD_UP = timedelta(minutes=2)  # Since when a change waits too long.
+HELD_UP = timedelta(minutes=2)  # A change that waits longer is held up.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,20 @@ def newest(site_id: int, index: IndexName) -> int:
 
 
 def waiting(site_id: int, index: IndexName, up_to: int) -> list[Waiting]:
-    """The oldest entries that are neither applied nor set aside, as many as are applied at once."""
+    """Return the oldest AT_ONCE entries that are neither applied nor set aside, none newer than the id `up_to`."""
     query = _entries(site_id, index).where(_is_waiting(), OutboxEntry.id <= up_to)
     query = query.order_by(OutboxEntry.id).limit(AT_ONCE)
     return [Waiting(entry, kind, record) for entry, kind, record in db.session.execute(query)]
 
 
 def all_of(site_id: int, index: IndexName) -> list[Waiting]:
-    """Every entry that is still there, applied or not, set aside or not."""
+    """Return every stored entry of an index, applied or not, set aside or not."""
     query = _entries(site_id, index).order_by(OutboxEntry.id)
     return [Waiting(entry, kind, record) for entry, kind, record in db.session.execute(query)]
 
 
 def oldest_by_site() -> dict[int, int]:
-    """The oldest waiting entry of each site that has one."""
+    """Return the id of the oldest waiting entry of each site that has one."""
     query = select(OutboxEntry.site_id, func.min(OutboxEntry.id)).where(_is_waiting()).group_by(OutboxEntry.site_id)
     return {site_id: entry_id for site_id, entry_id in db.session.execute(query)}
 
@@ -102,9 +102,9 @@ def set_aside_entries(site_id: int, index: IndexName) -> list[Waiting]:
 
 
 def settle(site_id: int, entry_ids: Iterable[int]) -> None:
-    """The live index holds these changes durably. The entries go, unless a rebuild is under way: it may have read
-    their records before they changed, and finds every change since its start here, in whatever order they
-    committed."""
+    """Remove entries whose changes the live index holds durably. While a rebuild is under way, mark them as applied
+    instead: it may have read their records before they changed, and finds every change since its start in the outbox,
+    in whatever order they committed."""
     for ids in portions(entry_ids):
         chosen = OutboxEntry.id.in_(ids)
         _run(delete(OutboxEntry).where(chosen, ~_rebuild_under_way(site_id)))
@@ -112,7 +112,7 @@ def settle(site_id: int, entry_ids: Iterable[int]) -> None:
 
 
 def drop(entry_ids: Iterable[int]) -> None:
-    """A new index holds these changes, or nothing needs them any more."""
+    """Remove entries whose changes a new index holds, or which nothing needs any more."""
     for ids in portions(entry_ids):
         _run(delete(OutboxEntry).where(OutboxEntry.id.in_(ids)))
 
@@ -124,14 +124,14 @@ def drop_applied(site_id: int) -> None:
 
 
 def put_aside(entry_ids: Iterable[int], error: str) -> None:
-    """Set aside a record that cannot be indexed, with its error, so that it delays no other."""
+    """Set aside the entries of a record that cannot be indexed, with its error, so that they delay no others."""
     for ids in portions(entry_ids):
         failed = update(OutboxEntry).where(OutboxEntry.id.in_(ids))
         _run(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))
 
 
 def portions(ids: Iterable[int]) -> Iterator[Sequence[int]]:
-    """Yield the ids in portions, as many at once as a statement takes."""
+    """Yield the ids, sorted, in portions of AT_ONCE, as many as a statement takes."""
     everything = sorted(ids)
     for start in range(0, len(everything), AT_ONCE):
         yield everything[start : start + AT_ONCE]

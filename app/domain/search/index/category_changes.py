@@ -1,7 +1,9 @@
-"""The products that a change of categories puts into others, or takes out: what the index holds of them is old then.
+"""The products that a change of categories puts into other categories or takes out of some, and whose documents in the
+index are stale then.
 
-A product's document names its categories and all above them, so a move, a rule and a deletion concern the products of
-the whole branch, and a name, an address or being hidden concerns none."""
+A product's document names its categories and all above them, so moving or deleting a category concerns the products of
+its whole branch, a changed rule those that the old or the new one names; a name, an address or being hidden concerns
+none."""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ RULE = ("source_levels", "source_manufacturers")
 
 @dataclass(slots=True)
 class _Concerned:
-    """Of one site: categories with all below them, whole trees, and rules as they will be."""
+    """The changes of one site: ids of categories that are concerned with all below them, of deleted trees and of
+    categories whose rule changes, and the rules as they will be."""
 
     branches: list[int] = field(default_factory=list)
     trees: list[int] = field(default_factory=list)
@@ -32,8 +35,8 @@ class _Concerned:
 
 
 def products_of_changed_categories(session: Session) -> Iterator[tuple[int, int]]:
-    """Yield (site, product) for what the session is about to write. Reads what is stored, so call it before the
-    flush."""
+    """Yield (site id, product id) for the changes of categories that the session is about to write. Reads what is
+    stored, so call it before the flush."""
     by_site: dict[int, _Concerned] = {}
     for record in (*session.new, *session.dirty, *session.deleted):
         if isinstance(record, Node | Tree):
@@ -68,7 +71,8 @@ def _changed(record: Node, names: Iterable[str]) -> bool:
 
 
 def _stored(session: Session, concerned: _Concerned) -> tuple[list[int], list[SourceRule]]:
-    """The categories that the change concerns and their rules, as they are stored, with the rules as they will be."""
+    """Return the ids of the categories in moved or deleted branches and trees, and all rules that the changes concern:
+    as they are stored and as they will be."""
     rules = [rule for rule in concerned.new_rules if rule != SourceRule()]
     conditions: list[ColumnElement[bool]] = []
     if concerned.branches:

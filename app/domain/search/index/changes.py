@@ -1,4 +1,4 @@
-"""Records as the changes that bring an index up to date with them."""
+"""The changes that bring an index up to date with records."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Record = tuple[str, int]  # The kind of the outbox, and the id.
 def documents_of(
     site_id: int, index: IndexName, records: Collection[Record] | None = None, refuse: Refuse | None = None
 ) -> Iterator[IndexDocument]:
-    """All documents of an index, or those of the records named. A record that makes no document ends the reading
-    with its own exception, or is passed to `refuse` and left out."""
+    """Yield all documents of an index, or those of `records`. A record of which no document can be made is passed to
+    `refuse` and left out; without `refuse` its exception is raised."""
     if index is IndexName.PRODUCTS:
         ids = None if records is None else {record_id for _, record_id in records}
         return product_documents(site_id, ids, refuse=refuse)
@@ -26,7 +26,8 @@ def documents_of(
 def changes_of(
     site_id: int, index: IndexName, records: Collection[Record], refuse: Refuse | None = None
 ) -> list[Change]:
-    """The records as they are now; those that are gone or hidden leave the index, those refused stay as they are."""
+    """Return a change for each record as it is now: one that is gone or not enabled is deleted from the index. Refused
+    records are left out; without `refuse` their exception is raised."""
     refused: set[Record] = set()
 
     def note(kind: str, record_id: int, error: Exception) -> None:

@@ -196,7 +196,7 @@ def _numbers(facts: ProductFacts, held: Held) -> dict[str, float]:
 
 
 def _card(facts: ProductFacts, kind: str, texts: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    """Enough to draw a product in a list without the database."""
+    """Return what a list shows of a product, so that it needs no database."""
     picture = facts.picture
     return {
         "id": facts.id,

@@ -28,7 +28,7 @@ from app.domain.taxonomy.products.classification import active_tree
 from app.extensions import db
 
 Query = Select[*tuple[Any, ...]]
-Refuse = Callable[[str, int, Exception], None]  # Told the kind, the id and the reason of a record without document.
+Refuse = Callable[[str, int, Exception], None]  # Gets the kind, the id and the error of a record without document.
 BATCH = 1000
 
 _PRODUCT_COLUMNS = (
@@ -64,8 +64,8 @@ def count_of(site_id: int, index: IndexName) -> int:
 def product_documents(
     site_id: int, product_ids: Several[int] | None = None, refuse: Refuse | None = None
 ) -> Iterator[IndexDocument]:
-    """The enabled products of a site, all or those named. Memory stays flat, and the caller may end the transaction
-    at any time: nothing is being read while a document is handed over."""
+    """Yield the documents of the enabled products of a site, all or those named, in batches, so that memory stays
+    flat. The caller may end the transaction between two documents: no result is being fetched then."""
     taxonomy, tree = active_tree(site_id), load_tree(site_id)
     enabled = select(*_PRODUCT_COLUMNS).where(Product.site_id == site_id, Product.enabled)
     for rows in _batches(enabled, Product.id, product_ids):
@@ -76,7 +76,7 @@ def product_documents(
 def content_documents(
     site_id: int, records: Several[tuple[str, int]] | None = None, refuse: Refuse | None = None
 ) -> Iterator[IndexDocument]:
-    """The enabled pages and collections of a site, all or the (kind, id) named."""
+    """Yield the documents of the enabled pages and collections of a site, all or the (kind, id) named."""
     pages = select(Page.id, Page.title, Page.seo_name, Page.body)
     collections = select(Collection.id, Collection.name, Collection.seo_name, Collection.description)
     for kind, model, query in ((PAGE, Page, pages), (COLLECTION, Collection, collections)):
@@ -89,7 +89,8 @@ def content_documents(
 
 
 def _made(kind: str, record_id: int, make: Callable[[], IndexDocument], refuse: Refuse | None) -> list[IndexDocument]:
-    """Stored values may be of a kind that no rule let in; one such record must not keep the others out."""
+    """Return the document of a record in a list, which is empty where the record was refused: stored values that no
+    rule would accept must not keep other records out of the index."""
     try:
         return [make()]
     except Exception as error:

@@ -11,7 +11,7 @@ DAYS = 30
 
 
 class DriftReport(Protocol):
-    """One comparison (app/domain/search/models.py)."""
+    """The report of one comparison, as ReconcileReport has it (app/domain/search/models.py)."""
 
     at: datetime
     missing: int

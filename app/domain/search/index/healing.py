@@ -57,7 +57,8 @@ def lost_indexes(engine: SearchEngine, site_id: int) -> list[LostIndex]:
 
 
 def outdated_indexes(engine: SearchEngine, site_id: int) -> list[IndexName]:
-    """The indexes of a site that another reading of words made, such as that of the release before an upgrade."""
+    """Return the indexes of a site that another version of the text analysis made, such as that of the release before
+    an upgrade."""
     return [index for index in IndexName if engine.status(site_id, index).outdated and is_wanted(site_id, index)]
 
 
@@ -66,15 +67,16 @@ def is_wanted(site_id: int, index: IndexName) -> bool:
 
 
 def was_built(site_id: int, index: IndexName) -> bool:
-    """Whether a rebuild noted that it put this index in place. The latest of each scope that did is never purged."""
+    """Whether a rebuild ever put this index in place, by the stored runs. The latest run of each scope that is done is
+    never purged."""
     swaps = db.session.scalars(select(RebuildRun.generations).where(RebuildRun.site_id == site_id))
     return any("after" in generations.get(index.value, {}) for generations in swaps)
 
 
 def heal(context: SearchContext) -> None:
-    """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it; for one
-    whose index is outdated; the first index of a site that has none; and one with vectors where the sentence model is
-    newer than the index. Called once a second, it writes only where something is to be done."""
+    """Request the rebuilds that sites need: of lost indexes, with pauses; of outdated ones; the first of a site without
+    an index; one with vectors where the index lacks those of the sentence model. Raise and end the alerts about lost
+    indexes. Called once a second, it writes only where something is to be done."""
     read_afresh()
     for site_id in first_index.sites_without(context.engine):
         context.commit(partial(first_index.request, context, site_id))

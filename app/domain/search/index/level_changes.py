@@ -1,5 +1,4 @@
-"""Products of levels that are called otherwise than before: the index holds the names of a product's level
-and of those above it."""
+"""Reindexing of products whose level, or one above it, gets other names: the index holds the names of all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index of products from before there was a sentence model, or by another one, is rebuilt by the shop itself."""
+"""Rebuilds that the shop itself requests where the index of products lacks the vectors of its sentence model."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ HOPELESS_AFTER = 2  # Rebuilds in a row for the same model, which failed, or who
 
 
 def ranks_by_meaning(site_id: int) -> bool:
-    """Whether a site wants the meaning of words to count, where the engine knows it."""
+    """Whether a site's settings let the meaning of words count in its searches."""
     return bool(settings_of(site_id)["search-by-meaning"])
 
 
 def missing_model(context: SearchContext, site_id: int) -> str | None:
-    """Return the name of the sentence model that a rebuild would let rank the searches of a site; None where that was
-    tried lately, or in vain, and where the site ranks by words alone."""
+    """Return the name of the sentence model whose vectors a rebuild of a site's products would add. None where nothing
+    lacks them, the site ranks by words alone, a rebuild was requested within PAUSE or the model is hopeless."""
     if not ranks_by_meaning(site_id):
         return None
     model = context.engine.status(site_id, IndexName.PRODUCTS).lacks_vectors
@@ -55,7 +55,7 @@ def _runs(site_id: int) -> Select[RebuildRun]:
 
 
 def request_meanings(context: SearchContext, site_id: int, model: str) -> None:
-    """Request the rebuild. Call it in a transaction."""
+    """Request a rebuild of a site's products for the vectors of a model. Call it in a transaction."""
     author = Author(site_id, BY_ITSELF, context.clock)
     run, joined = request_rebuild(author, context.engine, context.locks, Scope.PRODUCTS)
     if not joined:

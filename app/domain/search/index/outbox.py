@@ -1,8 +1,8 @@
 """Writes an outbox entry for every indexed record in the transaction that changed it.
 
 A session listener does so for every change that goes through the session, so that no path can forget.
-Statements that change many rows at once pass it unseen; who uses them calls `enqueue` in the same
-transaction and says so with the execution options INDEXED_SEPARATELY, else they are refused.
+Bulk statements bypass it: their caller calls `enqueue` in the same transaction and says so with the
+execution options INDEXED_SEPARATELY, else they are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.extensions import Base
 
 PRODUCT, PAGE, COLLECTION = "product", "page", "collection"
 
-# What is indexed when a record changes: the kind, and the attribute that names the one concerned.
+# By the model of a changed record, what is indexed anew: the kind, and the attribute that has the id of its record.
 _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
     Product: (PRODUCT, "id"),
     Variant: (PRODUCT, "product_id"),
@@ -36,7 +36,7 @@ _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
     Page: (PAGE, "id"),
     Collection: (COLLECTION, "id"),
 }
-# What changes nothing that is indexed: the order of a category is given to a search, not held by the index.
+# Attributes that no document holds: the order of a category is given to a search, not held by the index.
 _UNINDEXED: Mapping[type[Base], frozenset[str]] = {Placement: frozenset(("position",))}
 _TABLES = frozenset(model.__tablename__ for model in _SUBJECTS)
 _READ_BEFORE = "concerned_by_what_only_the_database_knows"
@@ -48,7 +48,7 @@ AnySession = Session | scoped_session[Any]
 
 
 def listen(session_factory: Any) -> None:
-    """Register on the application's sessions, once per factory."""
+    """Register the listeners on the sessions of a factory, once for each factory."""
     if not event.contains(session_factory, "after_flush", _write_entries):
         event.listen(session_factory, "before_flush", _read_before)
         event.listen(session_factory, "after_flush", _write_entries)
@@ -73,8 +73,8 @@ def categories_indexed_separately(session: AnySession) -> Iterator[None]:
 
 
 def _read_before(session: Session, _flush: UOWTransaction, _objects: object) -> None:
-    """Reads what cannot be read afterwards: whose the records are that are about to go, the products of a deleted
-    collection, whose entries the database removes by itself, and those of categories that move, change or go."""
+    """Read what cannot be read after the flush: the keys of deleted records, the products of a deleted collection,
+    whose entries the database removes by itself, and those of categories that are moved, changed or deleted."""
     entries: set[Entry] = set()
     with session.no_autoflush:
         for record in [record for record in session.deleted if type(record) in _SUBJECTS]:
@@ -104,7 +104,7 @@ def _entry_of(record: Any) -> Entry:
 
 
 def _is_indexed(record: Any) -> bool:
-    """Whether a change of a record is one of what the index holds."""
+    """Whether a modified record has changed in any attribute that a document holds."""
     unindexed = _UNINDEXED.get(type(record), frozenset())
     return not unindexed or any(
         value.history.has_changes() for value in inspect(record).attrs if value.key not in unindexed
@@ -112,7 +112,8 @@ def _is_indexed(record: Any) -> bool:
 
 
 def _is_unreadable(record: Any) -> bool:
-    """A record that was removed from its parent before it was ever loaded: the parent's own change stands for it."""
+    """Whether the keys of a deleted record are unknown, since it was removed from its parent before it was ever loaded;
+    the parent's own change stands for it."""
     state = inspect(record)
     return bool(state.expired_attributes & {"site_id", "product_id"}) and state.deleted
 

@@ -41,10 +41,10 @@ Examine = Callable[[int, Generation, Collection[int]], str | None]
 def rebuild(
     context: SearchContext, run_id: str, lease: timedelta | None = None, examine: Examine | None = None
 ) -> bool:
-    """Do a waiting run. False when it is not this caller's to do: another worker builds, or has built. How it ended
-    stands in the run; unexpected errors are raised as well. `examine` is handed the site, its sealed index of
-    products and the ids of products that change with the swap; it may say why the index must not become the live
-    one."""
+    """Claim and do a waiting run. Return False when another worker has claimed it, before or on the way. The run
+    stores how it ended; unexpected errors are raised as well. `examine` gets the site, its sealed index of products
+    and the ids of products that change with the swap, and returns the reason why the index must not go live, or
+    None."""
     builder = context.commit(lambda: leases.claim(REBUILD, context.clock, RebuildRun.id == run_id, lease=lease))
     return builder is not None and perform(context, builder, _Rebuild(context, builder, examine).run)
 
@@ -62,7 +62,8 @@ class _Built:
     replayed: list[backlog.Waiting] = field(default_factory=list)
 
     def has_all_of(self, entry: backlog.Waiting) -> bool:
-        """False where something is still to be prepared, as it is when the entry is applied once more."""
+        """Whether the generation has all of an entry's change, what is prepared included; it is applied once more
+        otherwise."""
         return self.prepared is None or entry.id in self.prepared
 
 
@@ -80,7 +81,8 @@ class _Rebuild:
     refusals: Refusals = field(default_factory=Refusals)
 
     def run(self) -> None:
-        """Raises LeaseLost, by which a builder that was given up finds out in time."""
+        """Build all indexes of the run, then publish them. Raises LeaseLost once the run is no longer the builder's, so
+        that nothing of it is published."""
         self._note_start()
         with ExitStack() as stack:
             built = [self._build(index, stack) for index in self._indexes()]
@@ -93,7 +95,7 @@ class _Rebuild:
         self.context.commit(lambda: leases.finish(self.context.clock, self.builder, error=error))
 
     def _indexes(self) -> list[IndexName]:
-        """Raises Conflict when nothing is left to build."""
+        """Return the indexes of the run's scope that the site uses. Raises Conflict when there is none."""
         read_afresh()
         scope = db.session.scalars(select(RebuildRun.scope).where(RebuildRun.id == self.builder.key)).one()
         wanted = [index for index in Scope(scope).indexes if self._is_wanted(index)]
@@ -152,7 +154,8 @@ class _Rebuild:
         self.context.commit(lambda: backlog.drop(self._fulfilled(wanted)))
 
     def _prepare(self, built: _Built) -> None:
-        """What was saved meanwhile is prepared as it is now, before the locks: most of it stays so."""
+        """Prepare the changes saved since the records were read, before the locks are taken: most records will not
+        change again until the replay."""
 
         site_id = self.builder.site_id
 
@@ -181,7 +184,8 @@ class _Rebuild:
         return [entry.id for built, entry in replayed if entry.record not in refused and built.has_all_of(entry)]
 
     def _examine(self, index: IndexName, generation: Generation, late: list[backlog.Waiting]) -> None:
-        """Raises Conflict with the reason for which shoppers keep the old index. One that is lost cannot be kept."""
+        """Raise Conflict with the reason of `examine` for which the new index must not go live. Skipped where there is
+        no live index that could be kept."""
         if self.examine is None or index is not IndexName.PRODUCTS or self._live(index) is None:
             return
         changing = {entry.record_id for entry in late if entry.kind == PRODUCT}
@@ -197,8 +201,8 @@ class _Rebuild:
         return self.context.engine.status(self.builder.site_id, index).generation
 
     def _note_swap(self, generations: dict[str, dict[str, str | None]]) -> None:
-        """Note the swap. Written before it as well: a builder that dies right after it leaves enough to find out what
-        happened. Raises LeaseLost: this is the check of the fence at the swap."""
+        """Store the generations of the swap in the run. Called before the swap as well, so that the run of a builder
+        that dies right after it shows what happened. Raises LeaseLost: this is the check of the fence at the swap."""
         self._note(done=self.written, generations=generations)
 
     def _note(self, **columns: object) -> None:

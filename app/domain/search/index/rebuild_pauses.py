@@ -10,12 +10,12 @@ from itertools import takewhile
 AFTER_SUCCESS = timedelta(seconds=30)  # A disk that spoils every index is not kept busy by new ones.
 AFTER_FAILURE = timedelta(minutes=1)
 LONGEST = timedelta(hours=1)
-WORTH_REMEMBERING = 8  # Rebuilds; by then the pause is the longest.
+WORTH_REMEMBERING = 8  # The latest rebuilds that are read; after so many failures the pause is the longest.
 
 
 @dataclass(frozen=True, slots=True)
 class PastRebuild:
-    """`ended_at` is None while it is unfinished."""
+    """The outcome of an earlier rebuild. `ended_at` is None while it is unfinished."""
 
     has_failed: bool
     ended_at: datetime | None
@@ -36,5 +36,5 @@ def failures_in_a_row(past: Sequence[PastRebuild]) -> int:
 
 
 def pause_after(failures: int) -> timedelta:
-    """The pause doubles with every failure in a row."""
+    """Return the pause after so many failures in a row. It doubles with each, up to LONGEST."""
     return min(AFTER_FAILURE * 2 ** (failures - 1), LONGEST) if failures else AFTER_SUCCESS

@@ -55,7 +55,7 @@ def reconcile(context: SearchContext, site_id: int) -> ReconcileReport | None:
 
 
 def _verified(engine: SearchEngine, site_id: int) -> tuple[list[IndexName], list[str]]:
-    """The indexes that can be compared, and a sentence for each that was built and cannot."""
+    """Return the indexes that can be compared, and a sentence for each that was built and cannot be read."""
     readable: list[IndexName] = []
     unreadable: list[str] = []
     for index in IndexName:
@@ -81,8 +81,8 @@ def _reconciled(context: SearchContext, site_id: int, indexes: Iterable[IndexNam
 
 
 def _drift(context: SearchContext, site_id: int, index: IndexName) -> Drift:
-    """Compared first beside the running shop, then, only where something differs, once more while nothing is
-    applied: a save in between is no drift."""
+    """Return the drift of an index. It is compared while changes are applied and, only where something differs, once
+    more within the publish lock, so that a save in between is no drift. Documents that are no record's are deleted."""
     suspects = _compare(context, site_id, index).ids()
     if not suspects:
         return Drift()
@@ -105,7 +105,8 @@ def _compare(
     ids: set[str] | None = None,
     records: set[Record] | None = None,
 ) -> Drift:
-    """All documents, or only those of `ids`, which belong to `records`."""
+    """Return the differences between an index and the records: of all documents, or only of those of `ids`, which are
+    the documents of `records`."""
     indexed = {id: digest for id, digest in context.engine.digests(site_id, index) if ids is None or id in ids}
     read_afresh()
     drift = Drift()
@@ -120,7 +121,7 @@ def _compare(
 
 
 def _ignore(_kind: str, _record_id: int, _error: Exception) -> None:
-    """A record without a document is set aside by the applier, with its error."""
+    """Do nothing: the applier sets aside a record without a document, with its error."""
 
 
 def _report(context: SearchContext, site_id: int, drift: Drift) -> ReconcileReport:

@@ -60,7 +60,7 @@ def summary_of(
 
 
 def describe_join(run: RebuildRun) -> str:
-    """Return what a joined run brings to the user who joined it, and what comes after it."""
+    """Return sentences for a user who joined a run: what it rebuilds, who requested it and what follows it."""
     joined = f"A rebuild of {SCOPE_NAMES[run.scope].lower()}, requested by {run.requested_by}, is under way already."
     return f"{joined} {queue_note(run) or 'You joined it.'}"
 

@@ -29,12 +29,12 @@ from app.events import publish
 from app.extensions import db
 
 JOINED_FOR = timedelta(minutes=30)
-BY_ITSELF = "the shop itself"  # Who requests a rebuild that no user did.
+BY_ITSELF = "the shop itself"  # The name of the requester where no user requested a rebuild.
 
 
 def _on_end(clock: Clock, run: RebuildRun) -> None:
-    """A builder that died or failed right after the swap could not say that the index changed. However it ended, what
-    was queued behind it begins."""
+    """Clean up after a run, however it ended: remove the entries that were kept for it, raise the version of the index,
+    which a builder that died right after the swap could not, and create the run that was queued behind it."""
     backlog.drop_applied(run.site_id)
     versioning.index_changed(db.session(), run.site_id)
     queued = _wanted_indexes(run.site_id, run.queued_scope) if run.queued_scope else frozenset()
@@ -75,16 +75,16 @@ class Scope(StrEnum):
 def request_rebuild(
     author: Author, engine: SearchEngine, locks: WorkerLocks, scope: str, since: datetime | None = None
 ) -> tuple[RebuildRun, bool]:
-    """Return the run that will do it, and whether it was joined: an unfinished one that lives is joined whatever scope
-    is wanted. What it leaves out is queued behind it: indexes that it does not rebuild, and all of them where it began
-    before `since`. Call it in a transaction. Raises Invalid for an unknown scope, Conflict when search is not set up or
-    content search is off."""
+    """Return the run that will rebuild, and whether it was joined. An unfinished run whose builder lives is joined
+    whatever its scope. What it does not bring is queued behind it: indexes outside of its scope, and all of them where
+    it began before `since`. Call it in a transaction. Raises Invalid for an unknown scope, Conflict when search is not
+    set up or content search is off."""
     _check(engine, author.site_id, scope)
     for _ in range(3):
         unfinished = select(RebuildRun).where(RebuildRun.site_id == author.site_id, RebuildRun.state.in_(UNFINISHED))
         known = db.session.scalar(unfinished.with_for_update().execution_options(populate_existing=True))
         if known is not None:
-            # The specification lets who asks join for half an hour. What the shop needs by itself ends no living run.
+            # By the specification, users join a run for half an hour. A request of the shop itself ends no living run.
             is_patient = author.name == BY_ITSELF or since is not None
             reason = _why_dead(known, author.clock, locks, is_patient)
             if reason is None:
@@ -135,8 +135,8 @@ def content_search_is_on(site_id: int) -> bool:
 
 
 def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks, is_patient: bool) -> str | None:
-    """Return the reason why no worker will finish an unfinished run in time; None while one may. Who `is_patient` lets
-    a builder go on for as long as its lease lives."""
+    """Return the reason why no worker will finish an unfinished run in time; None while one may. With `is_patient` a
+    builder has time for as long as it holds its lease."""
     now = clock.now()
     is_running = run.state == State.RUNNING
     if now - (run.started_at or run.created_at) >= JOINED_FOR and not (is_running and is_patient):
@@ -159,8 +159,8 @@ def _create(author: Author, scope: str) -> RebuildRun | None:
 
 
 def expire_runs(clock: Clock, engine: SearchEngine) -> list[RebuildRun]:
-    """End the runs whose builder is gone, or that none claimed for half an hour. One that had swapped in everything
-    that was requested is done. Call it in a transaction."""
+    """End, and return, the runs whose builder is gone or that none claimed for half an hour. One that had swapped in
+    all indexes of its scope is done. Call it in a transaction."""
     return leases.expire(REBUILD, clock, is_done=lambda run: _was_published(engine, run))
 
 
@@ -180,7 +180,7 @@ def _is_live(engine: SearchEngine, site_id: int, index: IndexName, swap: Mapping
 
 
 def run_of(site_id: int, run_id: str) -> RebuildRun:
-    """Raises NotFound."""
+    """Return a rebuild run of a site. Raises NotFound."""
     return existing(find_record(RebuildRun, site_id, run_id), "There is no such rebuild on this site.")
 
 

@@ -13,10 +13,10 @@ from app.extensions import db
 
 
 def claim(clock: Clock, job: str, slot: datetime) -> bool:
-    """Whether the job is the caller's to run for this slot. Call it in a transaction. Of the slots missed while no
-    worker was there only the last is made up for. The very first slot of a job is only noted: what a new shop has not
-    missed it need not make up for. Slots later than now were claimed while the clock was ahead: they go, and hold no
-    job back."""
+    """Claim a slot of a job, and return whether the caller is to run the job now. Call it in a transaction. Of the
+    slots missed while no worker was there only the last is made up for. The very first slot of a job is only recorded,
+    since a new shop has missed none. Slots later than now, claimed while the clock was ahead, are deleted, so that they
+    block no job."""
     later = delete(JobSlot).where(JobSlot.job == job, JobSlot.slot > clock.now())
     db.session.execute(later, execution_options={"synchronize_session": False})
     last = db.session.scalar(select(func.max(JobSlot.slot)).where(JobSlot.job == job))

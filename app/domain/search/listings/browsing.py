@@ -42,7 +42,8 @@ SORT_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of products with everything around it. `window` is how many of them can be paged through."""
+    """A page of a list of products with its filters, chips and links. `window` is how many products of the list can be
+    paged through."""
 
     request: ListingRequest
     result: SearchResult
@@ -68,7 +69,7 @@ class Listing:
 
     @property
     def is_past_window(self) -> bool:
-        """Whether the page would show products that the list has, but so far down that it shows none of them."""
+        """Whether the page lies behind the window, so that it shows nothing, although the list has products there."""
         return self.request.page > self.last_page and (self.request.page - 1) * self.page_size < self.result.total
 
     @property
@@ -104,7 +105,7 @@ class SearchPage:
 
 
 def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -> ListingRequest:
-    """Raises Invalid when the address carries more than a listing reads."""
+    """Return the listing request of an address. Raises Invalid when its parameters are too many or too long."""
     grammar = ListingGrammar(
         value_facets=shop.value_facets,
         number_facets=shop.number_facets,
@@ -116,7 +117,7 @@ def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -
 
 
 def extra_tracking(shop: Shop) -> frozenset[str]:
-    """Return the parameters that only track visitors of this site; one that became a filter since is one."""
+    """Return the site's own parameters that only track visitors, without those that have become filters since."""
     known = listing_parameters(shop.value_facets, shop.number_facets)
     return frozenset(shop.settings["seo-extra-tracking-parameters"]) - known
 
@@ -124,8 +125,8 @@ def extra_tracking(shop: Shop) -> frozenset[str]:
 def category_listing(
     engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest, links: ListingLinks
 ) -> Listing:
-    """Products that stand where a merchandiser put them come first, sold-out ones last where the site wants that.
-    Raises NotFound past the last page and SearchUnavailable."""
+    """Return a page of a category's products. Those placed by hand come first, sold-out ones last where the site wants
+    that. Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("category", (str(node.id),)),)
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
     first = tuple(f"p{id}" for id in by_hand)
@@ -143,10 +144,10 @@ def search_listing(
     *,
     known_meaning: bool = False,
 ) -> SearchPage:
-    """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
-    site wants that, on the first page. Where one of those answers the words, no other spelling is searched for
-    products, on any page. `known_meaning` as in SearchRequest. A redirect is part of the plan and not followed.
-    Raises NotFound past the last page and SearchUnavailable."""
+    """Return a page of the products that a search finds by the serving configuration, the first page with the pages and
+    collections beside them where the site wants that. Where one of those answers the words, no other spelling is
+    searched for products, on any page. `known_meaning` as in SearchRequest. A redirect is part of the plan and not
+    followed. Raises NotFound past the last page and SearchUnavailable."""
     planned = plan(request.words, served, now)
     if request.words_alone:
         planned = replace(planned, by_meaning=False)
@@ -166,8 +167,8 @@ def search_listing(
 def collection_listing(
     engine: SearchEngine, shop: Shop, collection: ShownCollection, request: ListingRequest
 ) -> Listing:
-    """The products of a collection that are for sale, in its own order; of the request only the page counts.
-    Raises NotFound past the last page and SearchUnavailable."""
+    """Return a page of the products of a collection that are for sale, in its own order; of the request only the page
+    counts. Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("collection", (str(collection.id),)),)
     first = tuple(f"p{id}" for id in collection.product_ids)
     page = ListingRequest(path=request.path, page=request.page)
@@ -216,7 +217,7 @@ def page_size_of(shop: Shop, request: ListingRequest) -> int:
 def _shown(
     shop: Shop, request: ListingRequest, filters: Sequence[Filter], result: SearchResult, links: ListingLinks
 ) -> Listing:
-    """Raises NotFound past the last page."""
+    """Return the listing that shows a result. Raises NotFound past the last page."""
     listing = Listing(
         request,
         result,

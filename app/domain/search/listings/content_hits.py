@@ -23,12 +23,12 @@ class ContentHits:
     searched: str = ""
 
     def answer(self, typed: str) -> bool:
-        """Whether one answers these very words."""
+        """Whether a title has all of these words, as they were typed and not in another spelling."""
         return bool(self.titled) and self.searched == typed
 
     def beside(self, products: SearchResult, typed: str) -> ContentHits:
-        """Return what is shown beside the products: nothing by another spelling where a product has the words as they
-        were typed."""
+        """Return the content to show beside products: none that was found by another spelling where a product has all
+        words as they were typed."""
         is_typed = self.searched == typed or products.corrected
         return self if is_typed or not products.full_matches else NO_CONTENT
 
@@ -42,18 +42,18 @@ def is_content_searched(site_id: int) -> bool:
 
 
 def content_hits(engine: Searching, site_id: int, typed: str) -> ContentHits:
-    """Return the pages and collections for words. A content index that does not answer leaves the products standing."""
+    """Return the pages and collections for words; none where the content index does not answer."""
     return _hits_of(engine, site_id, [typed]).get(typed, NO_CONTENT)
 
 
 def answering_content(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentLink]:
-    """Return, by the words, the first page or collection of each search that one answers. None answers where the site
-    leaves them out of search."""
+    """Return `titled_content`, empty where the site leaves pages and collections out of search."""
     return titled_content(engine, site_id, searches) if searches and is_content_searched(site_id) else {}
 
 
 def titled_content(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentLink]:
-    """Return the same for a site that does not leave them out."""
+    """Return, by the words of each search, the first page or collection that has all of them in its title, whether or
+    not the site's settings let search find content. Searches without one are left out."""
     found = _hits_of(engine, site_id, searches) if searches else {}
     return {typed: hits.titled[0] for typed, hits in found.items() if hits.titled}
 

@@ -22,7 +22,7 @@ ROWS = (("Featured", Sort.FEATURED, "featured"), ("New in", Sort.NEWEST, None), 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A row of products with a heading, out of `total` like them."""
+    """A row of products with a heading. `total` counts all products from which the row was chosen."""
 
     name: str
     hits: tuple[Hit, ...]
@@ -38,7 +38,8 @@ class HomePage:
 
 
 def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
-    """Rows of products, no product twice; rows without any are left out."""
+    """Return the rows of products of the home page, no product twice and no row empty; none while search does not
+    answer."""
     try:
         shelves = [_shelf(engine, shop, name, sort, flag) for name, sort, flag in ROWS]
     except SearchUnavailable:
@@ -47,7 +48,8 @@ def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
 
 
 def _each_once(shelves: Sequence[Shelf]) -> list[Shelf]:
-    """A product that several rows have stands in the one that has the fewest."""
+    """Return the rows, ON_A_SHELF products in each at most; a product of several stands in that with the lowest
+    total."""
     seen: set[str] = set()
     filled: dict[str, Shelf] = {}
     for shelf in sorted(shelves, key=lambda shelf: shelf.total):

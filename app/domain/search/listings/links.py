@@ -1,5 +1,5 @@
-"""Where the links of a listing lead. Some requests of a category have pages of their own at other addresses; a listing
-is given the function that knows them."""
+"""The addresses to which the links of a listing lead. Some requests of a category have pages of their own at other
+addresses; a listing is given the function that knows them."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ class ListingLinks:
         return self.own_address(request) or request.url()
 
     def stays(self, address: str) -> bool:
-        """Whether a link leads to the very page, so that its listing can be exchanged in place."""
+        """Whether an address is of the page itself, so that its listing can be exchanged in place."""
         return address.partition("?")[0] == self.path

@@ -43,8 +43,8 @@ class ListingRequest:
     `values` and `spans` are the filters chosen, by facet id in order; the price is in minor units.
     `sort` and `page_size` None are the defaults. `words_alone` continues a search whose first page was ranked without
     the meaning of its words, so that no product is lost or repeated between its pages. `unknown` are parameters that
-    mean nothing here: they filter nothing and stay in the links. `given` names every parameter that makes this more
-    than the plain listing, a valid page number left out; how it was written does not make two requests different.
+    mean nothing here: they filter nothing and stay in the links. `given` names every parameter of the address that does
+    not only track, a valid page number left out; requests that differ in it alone are equal.
     """
 
     path: str
@@ -110,7 +110,7 @@ class ListingRequest:
         return replace(self._choosing(facet_id, ()), spans=spans)
 
     def with_span(self, facet_id: str, span: Span) -> ListingRequest:
-        """This request with a range of numbers chosen, the price apart."""
+        """This request with a range of a facet's numbers chosen; not for the price."""
         others = [(name, kept) for name, kept in self.spans if name != facet_id]
         return replace(self, spans=tuple(sorted((*others, (facet_id, span)), key=lambda pair: pair[0])), page=1)
 
@@ -121,8 +121,8 @@ class ListingRequest:
         return replace(self, words=words, page=1, words_alone=False)
 
     def value_links(self, facet_id: str) -> Callable[[str], str]:
-        """Makes the address that chooses a value of a facet, or lets it go where it is chosen: what
-        `with_value` and `without_value` give, for pages with hundreds of such links."""
+        """Return a function that makes the address of this request with a value of a facet toggled: what `toggled` and
+        `url` give, faster, for pages with hundreds of such links."""
         plain = replace(self.without(facet_id), spans=self.spans, price=self.price)
         before = [pair for pair in plain._facet_pairs() if pair[0] <= facet_id]
         after = [pair for pair in plain._facet_pairs() if pair[0] > facet_id] + plain._rest_pairs()
@@ -142,7 +142,8 @@ class ListingRequest:
         return link if chosen else lambda value: start + _quoted(value) + end
 
     def hidden_fields(self, *but: str) -> list[tuple[str, str]]:
-        """Return the pairs that a form of this listing sends along besides its own fields `but`."""
+        """Return the (name, value) pairs of this request that a form sends along in hidden fields: all but those named
+        `but`, which it has as fields of its own."""
         pairs = replace(self, page=1)._facet_pairs() + replace(self, page=1)._rest_pairs()
         return [(name, value) for name, value in pairs if name not in but]
 
@@ -180,7 +181,7 @@ def search_request(
     range_facets: tuple[str, ...] = (),
     first: tuple[str, ...] = (),
 ) -> SearchRequest:
-    """The request to the engine. `page_size` is the site's, for requests that bring none."""
+    """Return the request to the engine. `page_size` is the site's, for requests that choose none."""
     ranges = [RangeFilter(facet_id, span.low, span.high) for facet_id, span in request.spans]
     if request.price:
         ranges.append(RangeFilter(PRICE, request.price.low, request.price.high))
@@ -195,7 +196,7 @@ def search_request(
         first=first,
         page=request.page,
         per_page=request.page_size or page_size,
-        fresh=not request.words,  # Only what is cached by the version of the index must be as new as it.
+        fresh=not request.words,  # Only lists without words are cached by the index's version, and must be as new.
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads the parameters of a listing's address into a ListingRequest; hostile ones end here."""
+"""Reads the parameters of a listing's address into a ListingRequest; malformed ones are refused or ignored here."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def listing_parameters(value_facets: Iterable[str], number_facets: Iterable[str]
 
 
 def is_tracking(name: str, extra: frozenset[str] = frozenset()) -> bool:
-    """The one place that knows which parameters only track visitors."""
+    """Whether a parameter only tracks visitors. `extra` has further names of such parameters."""
     return name.startswith(TRACKING_PREFIX) or name in TRACKING or name in extra
 
 
@@ -61,7 +61,8 @@ def tracking_parameters(
 
 
 def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: ListingGrammar) -> ListingRequest:
-    """Raises Invalid when there are more than 20 parameters, 10 values of one, or names or values too long."""
+    """Return the request of an address. Invalid values are ignored. Raises Invalid when there are more than 20
+    parameters, 10 values of one, or names or values too long."""
     given = _grouped(parameters, grammar)
     _check_size(given)
     words = request_words(given.get("q", ()))
@@ -175,7 +176,7 @@ def _page_size(given: Given, default: int) -> int | None:
 
 
 def _page(given: Given) -> int | None:
-    """Return the page number, None when there is none that counts: a strange one is an unknown parameter."""
+    """Return the page number; None where it is missing, repeated, 0 or no number."""
     texts = given.get("p", [])
     if len(texts) != 1 or not _WHOLE.fullmatch(texts[0]):
         return None
@@ -187,7 +188,8 @@ def _is_known(name: str, grammar: ListingGrammar) -> bool:
 
 
 def _number_facet(name: str, grammar: ListingGrammar) -> str | None:
-    """The facet whose end a parameter is. A facet whose own id looks like an end comes first."""
+    """Return the numeric facet of which a parameter is the lower or upper end, None for another parameter. A facet with
+    values whose own id looks like an end comes first."""
     if name in grammar.value_facets or not name.endswith(("_min", "_max")):
         return None
     facet_id = name[:-4]

@@ -13,10 +13,10 @@ from app.domain.search.serving.served import Served
 from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, tokens, words
 
 MOST_WORDS = 6
-LONGEST_WORD = 24  # Longer ones are numbers of machines rather than words.
+LONGEST_WORD = 24  # Longer ones are identifiers rather than words.
 PRODUCTS, CATEGORIES = 4, 6
 PAGE_ENDINGS = (".html", ".htm")
-# The first steps of addresses that no page was ever at: files, and what belongs to one shopper.
+# The first segments of addresses at which no page ever was: files, and what belongs to one shopper.
 NO_PAGES = frozenset(("basket", "checkout", "media", "order", "picture", "r", "static", "theme-preview"))
 FOLDERS = frozenset(("c", "p", "pages", "collections", "search"))
 
@@ -31,8 +31,8 @@ class Suggestions:
 
 
 def words_of_address(path: str) -> str:
-    """Return the words of an address's last step, from which its page can be guessed; empty for the addresses of files
-    and of what belongs to one shopper."""
+    """Return the words of an address's last segment, from which its page can be guessed; empty for the addresses of
+    files and of what belongs to one shopper."""
     steps = [step for step in path[:MAX_CHARACTERS].split("/") if step]
     if not steps or steps[0] in NO_PAGES:
         return ""

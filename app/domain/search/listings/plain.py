@@ -50,7 +50,7 @@ def _hits(site_id: int, query: Select[int]) -> tuple[Hit, ...]:
 
 
 def _belongs_to(shop: Shop, node: ShopNode) -> ColumnElement[bool]:
-    """Whether a category or one below it shows a product."""
+    """Return the condition that a category or one below it shows a product."""
     nodes = shop.tree.with_those_below(node.id)
     rules = [SourceRule(below.source_levels, below.source_manufacturers) for below in nodes]
     return any_of(shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy))
@@ -74,7 +74,8 @@ def _ordered(shop: Shop, shown: Select[int], node: ShopNode, sort: Sort) -> Sele
 
 
 def _is_sold_out() -> ColumnElement[bool]:
-    """As `is_in_stock` has it: with variants none of them sells, without them nothing is left."""
+    """Return the condition that a product is sold out, as `is_in_stock` has it: no variant of it can be sold or, where
+    it has none, nothing is left of it."""
     of_product = select(Variant.id).where(Variant.product_id == Product.id)
     sells = of_product.where(or_(Variant.stock.is_(None), Variant.stock > 0)).exists()
     return and_(~sells, or_(of_product.exists(), and_(Product.stock.is_not(None), Product.stock <= 0)))

@@ -10,14 +10,14 @@ from app.domain.orders.selling import selling_products
 from app.domain.search.engine import Hit, IndexName, SearchEngine, SearchRequest, Sort, ValueFilter
 
 SHOWN = 8
-FEWEST = 4  # Products that sell; of fewer, others stand beside them.
+FEWEST = 4  # With fewer products that sell well, others are added.
 IN_STOCK = ValueFilter("inStock", ("true",))
 
 
 @dataclass(frozen=True, slots=True)
 class PopularProducts:
-    """Products that are in stock. `sell` is whether they are those that sell well, and not, or not only, those that
-    the shop features and the newest."""
+    """Products that are in stock. `sell` is whether all of them sell well; featured and new ones are among them
+    otherwise."""
 
     hits: tuple[Hit, ...] = ()
     sell: bool = False

@@ -33,9 +33,9 @@ YES = "true"
 
 @dataclass(frozen=True, slots=True)
 class ValueLink:
-    """A value that can be ticked. `toggle_url` ticks it or lets it go among the filters; `url` leads to the same
-    products, at the address of their own page where `has_page`. Search engines follow to the page of a value from an
-    unfiltered list alone (`is_followed`). `colour` is `#rrggbb` or None; `count` None where nobody counts."""
+    """The link of a filter's value. `toggle_url` chooses the value, or clears it where it is chosen; `url` leads to the
+    same products, at the address of their own page where `has_page`. Search engines follow to the page of a value from
+    an unfiltered list alone (`is_followed`). `colour` is `#rrggbb` or None; `count` is None where it is not counted."""
 
     value: str
     label: str
@@ -66,7 +66,7 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class FilterGroup:
-    """One filter of the rail. `values` counts those that there are, of which `choices` offers MOST_CHOICES. `ends`,
+    """One filter of the rail. `values` counts its values, of which `choices` offers MOST_CHOICES. `ends`,
     `slider`, `unit` and `hidden` (what its form sends along) only for a range; ratings are a range with choices
     instead, of which one can be chosen."""
 
@@ -101,7 +101,7 @@ class FilterGroup:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Something chosen; its link lets it go."""
+    """A chosen value, range or search; its link clears it."""
 
     label: str
     text: str
@@ -111,14 +111,14 @@ class Chip:
 def groups(
     filters: Iterable[Filter], request: ListingRequest, result: SearchResult, links: ListingLinks
 ) -> tuple[FilterGroup, ...]:
-    """The filters that make a difference here: those with something to choose, or chosen already."""
+    """Return the filters that have something to choose here, or to clear."""
     made = (_group(filter, request, result, links) for filter in filters)
     return tuple(group for group in made if group is not None)
 
 
 def chips(filters: Iterable[Filter], request: ListingRequest, links: ListingLinks) -> tuple[Chip, ...]:
-    """One chip for each value and range chosen, in the order of the address. Words within a category are one
-    more filter; on the search page they are the question itself."""
+    """Return a chip for each value and range chosen, in the order of the address. Words have one within a category; on
+    the search page they are the query itself."""
     known = {filter.facet_id: filter for filter in filters}
     labels = {name: filter.label for name, filter in known.items()}
     made = [

@@ -17,9 +17,9 @@ from app.domain.shared.paging import Paged
 def products_by_words(
     engine: SearchEngine, site_id: int, words: str, served: Served, now: datetime, page_number: int, page_size: int
 ) -> Paged[Product]:
-    """The best match first, with the meaning of the words waited for, so that all pages are of one order. Sold-out
-    products are found even where shoppers do not see them: who sells at a till must. While the engine does not answer,
-    what contains each of the words, by name."""
+    """Return a page of the products that a search finds, the best match first. The meaning of the words is waited for,
+    so that all pages are of one order. Sold-out products are found even where shoppers do not see them, since tills
+    sell them too. While the engine does not answer, the products that contain each of the words, by name."""
     request = SearchRequest(words=words, page=page_number, per_page=page_size, patient=True)
     planned = plan(words, replace(served, ranking=served.ranking.without_hiding()), now, redirects=False)
     try:

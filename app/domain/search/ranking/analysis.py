@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 
 from app.domain.search.engine import IndexDocument
 
-# The number of this reading of documents. Whoever changes which words a text gives raises it, here or in
-# app/domain/search/text.py: indexes that were made by another reading are made anew.
+# The version of the analysis. Raise it with every change, here or in app/domain/search/text.py, of the words that a
+# text gives: indexes of another version are rebuilt.
 ANALYSIS = 2
 
 Word = TypeVar("Word")

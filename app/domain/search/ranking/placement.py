@@ -1,4 +1,4 @@
-"""Where a request puts documents in the order by relevance: pinned at positions, boosted before, buried behind."""
+"""The places that a request gives documents in the order by relevance: pinned at positions, boosted, buried."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class PlacedDocuments:
         return bool(self.pins or self.boosts or self.buries)
 
     def slots(self, start: int, end: int) -> tuple[int, list[str | None]]:
-        """Return (how many documents that are not pinned stand before `start`, for each place of the stretch the
-        document that is pinned there or None for the next of the others)."""
+        """Return the stretch from place `start` to before `end`: how many documents that are not pinned stand before
+        it, and for each place the id of the document pinned there, None for the next one that is not pinned."""
         before = start - sum(place < start for place in self.pins)
         return before, [self.pins.get(place) for place in range(start, min(end, self.total))]
 

@@ -11,10 +11,10 @@ from app.domain.search.engine import Alternatives, SearchRequest
 from app.domain.search.ranking.vocabulary import Vocabulary
 from app.domain.search.text import LINKING_WORDS, query_words
 
-ENOUGH = 12  # Fewer results than these let the last word be unfinished, and fewer words go on to still fewer.
+ENOUGH = 12  # With fewer results the last word may be unfinished, and one more of the words may be missing.
 FEW = 4  # Fewer results with all the words than these are followed by results that lack some.
 COMPLETIONS = 40
-COMPLETIONS_TYPED = 8  # The next letter rules most of them out; with 40 the same products are suggested, later.
+COMPLETIONS_TYPED = 8  # The next letter rules most of them out; 40 suggest the same products and take longer.
 SHORTEST_BEGINNING = 2
 SHORTEST_CODE_BEGINNING = 4
 
@@ -51,7 +51,7 @@ class Query:
 
     @property
     def may_relax(self) -> bool:
-        """Whether fewer of the words may do. Words with digits name one thing: fewer of them would name another."""
+        """Whether results may lack some of the words. Words with digits name one thing: fewer would name another."""
         return len(self.words) > 1 and not any(character.isdigit() for word in self.words for character in word)
 
     def units(self, *, apart: bool = False) -> Iterator[Unit]:
@@ -78,7 +78,8 @@ class Query:
 
 
 def required_words(words: Sequence[str], optional: frozenset[str]) -> tuple[str, ...]:
-    """The words that must match within a run or an alternative, which are read as they are in any search."""
+    """Return the words that must match within a run or an alternative, as in any search: all but the optional ones, or
+    all where there are no others."""
     return tuple(word for word in words if word not in optional) or tuple(words)
 
 

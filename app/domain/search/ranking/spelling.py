@@ -1,5 +1,5 @@
-"""A better spelling for words that find nothing: one slip of the finger, two words written as one, two slips in a long
-word, or another ending of a known word, in this order."""
+"""A better spelling for words that find nothing: one edit away, two words written as one, two edits away for a long
+word, or another ending of a known word, tried in this order."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Spelling = tuple[str, ...]
 def corrections(
     words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = frozenset(), *, last_may_go_on: bool
 ) -> dict[str, Spelling]:
-    """Return the spelling to read for each word that no document has. The beginning of a longer word is no mistake
-    where it may be one, nor are the words that are said to be `right`."""
+    """Return a better spelling, where there is one, for each word that no document has. The words in `right` are no
+    mistakes, nor, with `last_may_go_on`, is a last word that begins a longer one."""
     better = {}
     for word in words:
         if word in right or vocabulary.documents_with([word]):
@@ -46,8 +46,8 @@ def corrections(
 
 
 def slips(words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = frozenset()) -> dict[str, Spelling]:
-    """Return the spelling for words that are all known but never together: for one that is rare beside a far commoner
-    neighbour."""
+    """Return a better spelling of one word, for words that are all known but together in no document: a far commoner
+    word, one edit away, that some document has together with the others. Empty where there is none."""
     for word in words:
         if word in right:
             continue
@@ -113,7 +113,7 @@ def _commonest(word: str, candidates: set[str], vocabulary: Vocabulary) -> list[
 
 
 def _by_company(word: str, likely: Sequence[str], others: Sequence[str], vocabulary: Vocabulary) -> Sequence[str]:
-    """Return candidates in another order: first what goes with the other words."""
+    """Return the candidates ordered by how many documents have them together with the other words."""
     if len(likely) < 2 or not others:
         return likely
     together = {c: vocabulary.documents_with([*c.split(), *others]) * _weight(word, c) for c in likely}

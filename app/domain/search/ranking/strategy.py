@@ -52,7 +52,7 @@ class Index(Protocol[F_co]):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[F]):
-    """`query` is what was searched for in the end."""
+    """The documents that a search finds. `query` is the reading of the words by which they were found."""
 
     query: Query
     found: F

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from app.domain.search.ranking.weights import TEXT_FIELDS
 
-# In how many documents a word stands counts by field: one of a name says more about what the shop sells than one of a
+# By field, how much each document that has a word there counts: a name says more about what the shop sells than a
 # description.
 _DESCRIBING = ("description", "attributes")
 COMMONNESS = {field: 1 if field in _DESCRIBING else 10 for field in TEXT_FIELDS}

@@ -64,7 +64,8 @@ class ServingCache:
 
 
 def _next_versions(known: _Versions | None, now: datetime) -> _Versions:
-    """Search goes on without what it was taught rather than not at all."""
+    """Return the live versions of all sites. While the database does not answer, return those known, or none, so that
+    search goes on without synonyms and rules rather than not at all."""
     try:
         rows = db.session.execute(select(ServedConfiguration.site_id, ServedConfiguration.live_version)).all()
     except OperationalError:

@@ -24,7 +24,8 @@ class LearningMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """`searches` are by their words as they are counted, which is the form of a rule's term."""
+    """What a site learned from clicks. `searches` are by their words in the normal form of a rule's term, in which they
+    are counted too."""
 
     NOTHING: ClassVar[Learned]
 
@@ -69,6 +70,6 @@ def search_as_json(learned: LearnedSearch) -> dict[str, Any]:
 
 
 def factors_of(learned: LearnedSearch) -> LearnedFactors:
-    """Return what an engine needs of it; products are documents of the index."""
+    """Return the factors for an engine, those of products by the ids of their documents."""
     products = tuple((f"p{one.product_id}", one.factor) for one in learned.products)
     return LearnedFactors(products, tuple((one.level_id, one.factor) for one in learned.levels))

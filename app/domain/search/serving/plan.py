@@ -17,9 +17,9 @@ from app.domain.search.serving.synonyms import Expansion, SynonymSet
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`redirect` is the path of this site where the search goes instead of to results. `synonyms` are those that
-    `expansion` was made with: a corrected spelling is expanded anew. `day`, from 1970, is the one on which `ranking`
-    counts newness."""
+    """The plan of a search. `redirect` is the path of this site where the search goes instead of to results. `synonyms`
+    are those that `expansion` was made with: a corrected spelling is expanded anew. `day`, from 1970, is the one on
+    which `ranking` counts newness."""
 
     words: str
     rule: Rule | None = None
@@ -34,8 +34,9 @@ class Plan:
 
 
 def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> Plan:
-    """The order is that of the contract: a redirect, else pins, boosts and buries of the rule over what the words
-    and their synonyms find. Without `redirects` a rule that sends away places and shows what else it has."""
+    """Return the plan of a search, in the order of the contract: a redirect, else pins, boosts and buries of the rule
+    over what the words and their synonyms find. Without `redirects` the redirect of a rule is ignored, and its other
+    actions apply."""
     rule = served.rules.find(words, now)
     return Plan(
         words=words,
@@ -52,8 +53,8 @@ def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> P
 
 
 def _redirect(rule: Rule | None, served: Served, now: datetime) -> str | None:
-    """Return the path of a rule's redirect, checked at use, whatever was stored. One that leads to a search which is
-    itself sent on would never end."""
+    """Return the path of a rule's redirect; None where it is unsafe, which is checked at every use, or leads to a
+    search that is itself redirected, so that it might never end."""
     path = safe_redirect(rule.redirect_url) if rule is not None else None
     return None if path is None or _is_sent_on(path, served, now) else path
 

@@ -27,7 +27,7 @@ SELLING = ValueFilter(IN_STOCK, (YES,))
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """`request` is what the engine answered; it carries the corrected words where those were expanded."""
+    """A result with the request that the engine answered, which has the corrected words where those were expanded."""
 
     result: SearchResult
     request: SearchRequest
@@ -46,7 +46,8 @@ class FirstTen:
 def search_products(
     engine: Searching, site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
 ) -> Answered:
-    """Search products. `request` is a plain one: words, filters, page. Raises SearchUnavailable."""
+    """Return the answer to one search of products. `request` has words, filters and page; the plan adds the rest.
+    Raises SearchUnavailable."""
     return search_many_products(engine, site_id, [(request, plan)], stop_words)[0]
 
 
@@ -141,8 +142,8 @@ def first_ten(
 def first_tens(
     engine: Searching, site_id: int, searches: Sequence[str], served: Served, now: datetime, *, patient: bool = True
 ) -> list[FirstTen]:
-    """Return the first ten results of each search, in the order of the searches: what shoppers find in general, or, not
-    `patient`, with the meaning of words counted only where it is known already. Raises SearchUnavailable."""
+    """Return the first ten results of each search, in the order of the searches. `patient` waits for the meaning of the
+    words; otherwise that counts only where it is cached. Raises SearchUnavailable."""
     plans = [plan(words, served, now) for words in searches]
     requests = [
         SearchRequest(words=words, per_page=TEN, patient=patient, known_meaning=not patient) for words in searches

@@ -1,4 +1,4 @@
-"""Where a rule may send a search, and where its banner may lead: to a page of the same site, never elsewhere."""
+"""The check of the paths to which a rule redirects a search, or its banner leads: pages of the same site alone."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SLASHES = re.compile(r"[/\\]+")
 
 
 def safe_redirect(path: str | None) -> str | None:
-    """The path where a browser that is sent there stays on this site, else None.
+    """Return the path where a browser that is redirected to it stays on this site, else None.
 
     Browsers read a backslash as a slash, skip tabs and line ends, and take what follows two slashes for a host
-    (WHATWG URL, section 4.4); none of these may occur, nor be what is left when percent signs are read, however often
-    a server on the way reads them. Asked when a rule is saved and again whenever one is used.
+    (WHATWG URL, section 4.4); none of these may occur, nor appear after percent-decoding, however often a server on
+    the way decodes. Called when a rule is saved and again whenever one is used.
     """
     if not path or len(path) > LONGEST_PATH or not path.startswith("/") or "\\" in path:
         return None
@@ -28,7 +28,7 @@ def safe_redirect(path: str | None) -> str | None:
     try:
         unquote(path, errors="strict")
         stays = all(map(_stays, _readings(_before_query(path))))
-    except UnicodeDecodeError:  # Whoever reads it next may make anything of it.
+    except UnicodeDecodeError:  # Another decoder may make anything of it.
         return None
     return path if stays else None
 
@@ -38,7 +38,7 @@ def _before_query(path: str) -> str:
 
 
 def _readings(path: str) -> Iterator[str]:
-    """The path as it stands and with its percent signs read, once and again until none is left to read."""
+    """Yield the path as it stands, then after each percent-decoding, until that changes nothing."""
     yield path
     while (read := unquote(path, errors="strict")) != path:
         yield read

@@ -84,7 +84,7 @@ class Rule:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the rule as `of_json` reads it, without what the database gives it. Equal where two rules are."""
+        """Return the rule as `of_json` reads it, without its id. Rules that differ in nothing else have equal JSON."""
         return {
             "term": self.term,
             "pins": [{"sku": pin.sku, "position": pin.position} for pin in self.pins],
@@ -108,7 +108,7 @@ class Rule:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The pages that it leads to."""
+        """The paths of the rule's redirect and of its banner's link, as far as it has them."""
         return tuple(path for path in (self.redirect_url, self.banner and self.banner.link_url) if path)
 
     @property
@@ -126,7 +126,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _rfc3339(moment: datetime | None) -> str | None:
-    """Lossless: a rule that is only proposed may begin at any microsecond."""
+    """Return a time in UTC as RFC 3339, without loss: a rule that is only proposed may begin at any microsecond."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
 
 

@@ -34,5 +34,5 @@ Served.NOTHING = Served()
 
 
 def stop_words_of(texts: Iterable[str]) -> frozenset[str]:
-    """Stop words as they are indexed, from how the settings have them."""
+    """Return the stop words of a site's settings as they are indexed."""
     return frozenset(word for text in texts for word in query_words(text))

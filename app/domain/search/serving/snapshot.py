@@ -22,7 +22,8 @@ BY_MEANING = "search-by-meaning"
 
 
 def served(site_id: int) -> Served:
-    """Return the serving configuration, read afresh, with what the site's settings say."""
+    """Return the serving configuration of a site as the database has it now, with the stop words, ranking and use of
+    meaning that its settings name."""
     settings = settings_of(site_id)
     known = read_snapshot(site_id, stop_words_of(settings[STOP_WORDS]))
     return replace(known, ranking=ranking_of(settings), by_meaning=settings[BY_MEANING])
@@ -40,5 +41,5 @@ def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Ser
 
 
 def _group(stored: Mapping[str, Any]) -> SynonymGroup:
-    """Snapshots that were published until November 2026 named the synonyms “words”."""
+    """Return a synonym group of a snapshot. Those published until November 2026 named the synonyms “words”."""
     return SynonymGroup.of_json({"synonyms": stored.get("words"), **stored}, stored["id"])

@@ -1,4 +1,4 @@
-"""Synonyms as search works with them: values without a database, so that any change can be tried unsaved."""
+"""Synonyms as values without a database, so that any change can be previewed before it is saved. Pure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.domain.search.engine import Alternatives
 from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
 from app.domain.shared.schema import Choice, Record, Text, Texts
 
-MOST_TOKENS = 5  # Words that one expression of a group is read by (contracts: Synonyms).
-MOST_ANSWERS = 120  # Of all the words of one search, so that none of 16 words in groups of 20 takes long.
+MOST_TOKENS = 5  # Words of an expression that a group widens; longer ones widen nothing (contracts: Synonyms).
+MOST_ANSWERS = 120  # Alternatives of one search in all, so that 16 words in groups of 20 do not take long.
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 
 Run = tuple[str, ...]
 
 
 class SynonymType(StrEnum):
-    """EQUIVALENT: each word finds the others. ONE_WAY: the root also finds the words, not back."""
+    """EQUIVALENT: each word finds the others. ONE_WAY: the root finds the other words, which do not find it."""
 
     EQUIVALENT = "EQUIVALENT"
     ONE_WAY = "ONE_WAY"
@@ -59,7 +59,7 @@ class SynonymGroup:
         return cls(SynonymType(fields["type"]), fields.get("root"), tuple(fields["synonyms"]), id)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the group as `of_json` reads it, without what the database gives it."""
+        """Return the group as `of_json` reads it, without its id."""
         return {"type": self.type.value, "root": self.root, "synonyms": list(self.words)}
 
     def __str__(self) -> str:
@@ -71,7 +71,8 @@ class SynonymGroup:
 
 @dataclass(frozen=True, slots=True)
 class AppliedSynonym:
-    """`typed` is what the shopper wrote, `others` what it finds besides, as the group writes it."""
+    """A group that widens a search: `typed` is the expression as the shopper wrote it, `others` are those that it finds
+    besides, as the group writes them."""
 
     group: SynonymGroup
     typed: str
@@ -119,8 +120,8 @@ class SynonymSet:
         return SynonymSet.of(kept for kept in self.groups if kept.id != group_id)
 
     def expand(self, words: str) -> Expansion:
-        """The longest expressions first, then from left to right; no word is read twice, and none that stands in
-        double quotes. What an expression finds is not expanded again."""
+        """Return the expansion of a search. The longest expressions match first, then from left to right; no word is
+        part of two, and none in double quotes is part of any. Alternatives are not expanded again."""
         if not self._entries:
             return Expansion()
         searched = query_words(words)
@@ -139,7 +140,7 @@ class SynonymSet:
         return Expansion(tuple(alternatives), tuple(applied))
 
     def _found(self, searched: Run, free: list[bool]) -> Iterator[tuple[int, Run]]:
-        """Yield (place, expression) of what the words hold."""
+        """Yield (place, expression) for each expression among the free words, which are not free from then on."""
         for length in range(min(MOST_TOKENS, len(searched)), 0, -1):
             for place in range(len(searched) - length + 1):
                 run = searched[place : place + length]

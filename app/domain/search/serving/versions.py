@@ -31,7 +31,7 @@ def raise_version(site_id: int) -> int:
 
 
 def lock(site_id: int) -> None:
-    """Hold the site's row, where there is one, until the commit: for what reads first and writes by what it read."""
+    """Lock the site's row, where there is one, until the commit, for a caller that writes by what it reads."""
     db.session.execute(state_query(site_id).with_for_update())
 
 
@@ -59,7 +59,7 @@ def _first(site_id: int) -> int | None:
 
 
 def unpublished_sites() -> list[int]:
-    """Sites whose saved synonyms or rules are not served yet."""
+    """Return the ids of the sites whose saved configuration is not served yet."""
     waiting = select(ServedConfiguration.site_id).where(
         ServedConfiguration.saved_version > ServedConfiguration.live_version
     )

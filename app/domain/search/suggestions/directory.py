@@ -1,5 +1,5 @@
-"""The categories and brands of each shop, ready to be suggested, and which popular searches find products: cached in a
-process for as long as the shop and its index stay as they are."""
+"""Cache, in each process, of what suggestions are made of: the categories and brands of each shop, and which popular
+searches lead somewhere. Entries hold for as long as the shop and its index stay as they are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.domain.search.serving.served import Served
 from app.domain.search.suggestions.names import Names
 
 MOST_NAMES = 200  # Indexes of names, two for each shop.
-FRESH = timedelta(minutes=1)  # However often the index changes, as with each order, names are counted no sooner again.
+FRESH = timedelta(minutes=1)  # Entries hold at least so long, however often the index changes, as with each order.
 MOST_CHECKED = 20_000  # Popular searches.
 CHECKED_FOR = 300  # Seconds: rules begin and end, and pages come and go, without a new index.
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class Brand:
 
 @dataclass(frozen=True, slots=True)
 class _Made(Generic[T]):
-    """Names of a state of the shop and of its index."""
+    """Names, with the versions of the shop and of its index from which they were made."""
 
     names: Names[T]
     shop_version: int
@@ -46,7 +46,7 @@ class _Made(Generic[T]):
     at: datetime
 
     def are_of(self, shop_version: int, index_version: int, now: datetime) -> bool:
-        """Whether they still hold; nearly so for a moment after the index changed."""
+        """Whether the names hold: made from these versions, or from another index less than FRESH ago."""
         is_new = self.index_version == index_version or abs(now - self.at) < FRESH
         return self.shop_version == shop_version and is_new
 
@@ -60,12 +60,12 @@ class _Verdict:
     at: datetime
 
     def holds(self, index_version: int, now: datetime) -> bool:
-        """Nearly so for a moment after the index changed, as names do."""
+        """Whether the verdict holds: made with this index, or with another one less than FRESH ago."""
         return self.index_version == index_version or abs(now - self.at) < FRESH
 
 
 class SuggestionDirectory:
-    """Keeps the newest names of each shop. Safe to share between threads; two may make the same."""
+    """Keeps the newest names of each shop. Safe to share between threads; two may make the same names at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -133,8 +133,8 @@ def words_alone(planned: Plan) -> Plan:
 
 
 def _names(named: Sequence[tuple[str, T]], known: _Made[T] | None) -> Names[T]:
-    """Return the names of things: those that are known where these are the same, as after most changes of an index, for
-    stemming thousands takes tens of milliseconds."""
+    """Return the names of things: the known ones where the things are the same, as after most changes of an index,
+    since stemming thousands of names takes tens of milliseconds."""
     if known is not None and list(known.names) == [thing for _, thing in named]:
         return known.names
     return Names(named)

@@ -21,7 +21,7 @@ from app.domain.search.text import tokens
 
 SEARCHES, CATEGORIES, BRANDS, PRODUCTS = 4, 3, 2, 5
 BEFORE_TYPING = 8  # Popular searches while nothing is typed.
-CHECKED = 2  # So many times as many popular searches are looked at as are shown.
+CHECKED = 2  # Popular searches that are checked at most for each one that is shown.
 
 BrandPage = Callable[[Brand], str | None]
 
@@ -53,8 +53,8 @@ class Suggestions:
 
 @dataclass(frozen=True, slots=True)
 class Suggester:
-    """What suggestions are made with: `popular` are the searches that may be suggested, `brand_page` returns the path
-    of the page that shows all products of a brand, None where there is none."""
+    """Makes suggestions. `popular` are the searches that may be suggested; `brand_page` returns the path of the page
+    that shows all products of a brand, None where there is none."""
 
     engine: SearchEngine
     directory: SuggestionDirectory
@@ -62,8 +62,8 @@ class Suggester:
     brand_page: BrandPage
 
     def suggest(self, shop: Shop, typed: Typed, served: Served, now: datetime) -> Suggestions:
-        """Return suggestions; for nothing typed the popular searches, for too little of it none. While search does not
-        answer, those that do without it."""
+        """Return the suggestions for what was typed: popular searches where that is nothing, none where it is too
+        short, and categories alone while search does not answer."""
         if typed.words and not typed.is_enough:
             return Suggestions(typed)
         try:

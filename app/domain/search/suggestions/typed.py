@@ -24,8 +24,8 @@ class Typed:
 
     @classmethod
     def read(cls, values: Iterable[str]) -> Typed:
-        """Return what was typed by the values of an address, the first that is not blank. A space ends a word, and a
-        plural is one that is finished."""
+        """Return what was typed, given the values of its parameter in the address, of which the first that is not blank
+        counts. The last word is finished where a space follows it or it is a plural."""
         given = next((value for value in values if value.strip()), "")[:MAX_CHARACTERS]
         words = tuple(tokens(given))
         is_typing = bool(words) and not given[-1].isspace() and stem(words[-1]) == words[-1]
@@ -50,7 +50,7 @@ class Piece:
 
 
 def pieces(text: str, typed: Typed) -> list[Piece]:
-    """Return a text in pieces, by what of it was typed: the beginnings of its words."""
+    """Return a text cut into pieces, so that the beginnings of its words that were typed are pieces of their own."""
     found: list[Piece] = []
     end = 0
     for word in _WORDS.finditer(text):
