@@ -20,8 +20,8 @@ from app.extensions import db
 DAYS = 30
 FRESH = timedelta(minutes=5)
 MOST = 500
-# A network counts once a day: what is searched for from one alone, however often, stays below EACH_DAY, and what is
-# from two, as by a person at home and on the way, needs to be so day by day.
+# A network counts once a day. So a search from one network alone stays below EACH_DAY, however often it is made, and
+# one from two networks, as by a person at home and on the way, has to come from both each day.
 FEWEST_NETWORKS, FEWEST_DAYS, EACH_DAY = 8, 3, 2
 LONGEST = 60  # Characters; longer searches are pasted texts.
 
@@ -56,7 +56,7 @@ def _is_popular(one: CountedSearch) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PopularSearches:
-    """The popular searches of a shop, the most frequent first. `version` is another for other searches."""
+    """The popular searches of a shop, the most frequent first. `version` changes with the searches."""
 
     names: Names[str]
     version: int
@@ -94,7 +94,7 @@ def _next(known: PopularSearches | None, site_id: int, now: datetime, blocked: t
 
 def counted_searches(site_id: int) -> list[CountedSearch]:
     """Return the MOST searches of the last DAYS days that several networks made on several days, those of most networks
-    first: what programs search for in whatever number of visits takes no other search its place."""
+    first, so that the searches of programs, in however many visits, displace no others."""
     until = window_end(site_id)
     if until is None:
         return []

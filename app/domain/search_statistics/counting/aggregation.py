@@ -42,7 +42,8 @@ class WordChange:
 
 @dataclass(frozen=True, slots=True)
 class SiteChanges:
-    """What events of one site change. `rephrased` counts the visits that searched the one and then the other."""
+    """The changes of one site's counts by its events. `rephrased` has the visits that searched the one words and then
+    the other."""
 
     words: list[WordChange]
     rephrased: Counter[DayPair]
@@ -59,8 +60,8 @@ def rephrasings(events: Iterable[Event]) -> Counter[DayPair]:
 
 
 def aggregate(events: Iterable[Event]) -> list[WordChange]:
-    """Return one change for each word and day, in the order of their first events. What is of a product is another
-    count (product_changes.py)."""
+    """Return one change for each word and day, in the order of their first events. Events of a product are left out:
+    they are counted apart (product_changes.py)."""
     changes: dict[DayWord, WordChange] = {}
     for event in events:
         if event.kind is EventKind.REPHRASED or event.kind.is_of_product:

@@ -110,7 +110,7 @@ Attributed = tuple[Journey, list[Event]]
 
 
 def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attributed:
-    """Return the journey after a page of results, and the search if it counts."""
+    """Return the journey after a page of results was shown, and the event of its search where that counts."""
     visited = _visited(journey, context.at)
     known = visited.latest(page.word)
     shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
@@ -208,7 +208,8 @@ def _last(journey: Journey, products: str, product_id: int, word: str | None = N
 
 
 def _rephrased(journey: Journey, context: EventContext, search: Search) -> list[Event]:
-    """Return the search before this one as rephrased by it, where that led to nothing, not even to a page."""
+    """Return the event that a search rephrased the one right before, which led to nothing, not even to a page; none
+    where it did not."""
     place = journey.searches.index(search)
     before = journey.searches[place - 1] if place else None
     if before is None or before.clicked or before.answered or not before.followed:

@@ -43,7 +43,8 @@ def aggregate_by_site(batch: EventBatch[Event]) -> ChangesBySite:
 
 
 def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
-    """Return False for a batch that was written before. Events of a deleted site are dropped."""
+    """Write the changes of a batch. Return False, and write nothing, for one that was written before. Events of a
+    deleted site are dropped."""
     if db.session.get(CountedBatch, batch_id) is not None:
         return False
     db.session.add(CountedBatch(id=batch_id, at=clock.now()))
@@ -56,8 +57,8 @@ def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
 
 
 def _write(site_id: int, site_today: date, changes: Sequence[WordChange]) -> None:
-    """Lock the site's windows first: machines that count at the same time take turns, so that none counts a word as
-    new to the day that another is just adding."""
+    """Write the changes of words into the counts of words and days and the windows. The windows are locked first, so
+    that machines that count at the same time take turns and none counts a word as new that another is just adding."""
     rolling_sums.lock_window(site_id)
     days = {change.day for change in changes}
     counted = select(SearchDay.day, SearchDay.words).where(SearchDay.site_id == site_id, SearchDay.day.in_(days))
@@ -74,7 +75,8 @@ def _write(site_id: int, site_today: date, changes: Sequence[WordChange]) -> Non
 
 
 def _stored(site_id: int, changes: Iterable[WordChange]) -> dict[DayWord, WordChange]:
-    """Those of the words that have a row on their day, and REST, with the columns that `capped` needs."""
+    """Return the stored counts of the changes' words and of REST, by day and word, with the columns that `capped`
+    needs."""
     by_day: dict[date, list[str]] = defaultdict(lambda: [REST])
     for change in changes:
         by_day[change.day].append(change.word)

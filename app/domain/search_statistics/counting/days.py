@@ -23,7 +23,7 @@ def day_at(moment: datetime, time_zone: str) -> date:
 
 @lru_cache(maxsize=256)
 def _zone(name: str) -> ZoneInfo:
-    """Return UTC for a name that this machine does not know, so that counting goes on."""
+    """Return a time zone; UTC for a name that this machine does not know, so that counting goes on."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
-FEWEST = 3  # Days on each side; fewer say more about the weather than about the change.
+FEWEST = 3  # Days on each side; fewer say little about the change.
 DAY = timedelta(days=1)
 
 
 class Comparable(StrEnum):
-    """YES; NOT_BEGUN: it is live and applies only from a later day on; TOO_EARLY: too few days since; TOO_SHORT: it
-    applies, or applied, for too few days; TOO_OLD: the words from before are not kept any more; NOT_COUNTED: searches
-    were not yet counted before."""
+    """Whether the periods around a change can be compared, or why not. NOT_BEGUN: it is live and applies only from a
+    later day on; TOO_EARLY: too few days since; TOO_SHORT: it applies, or applied, for too few days; TOO_OLD: the words
+    from before are not kept any more; NOT_COUNTED: searches were not yet counted before."""
 
     YES = "yes"
     NOT_BEGUN = "not_begun"
@@ -25,8 +25,8 @@ class Comparable(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EqualPeriods:
-    """`days` whole days that end the day before `since`, and as many that begin the day after it; the day itself is
-    half one, half the other and counts to neither."""
+    """Two periods around a change: `days` whole days that end the day before `since`, and as many that begin the day
+    after it. The day itself is partly before and partly after, and is left out."""
 
     since: date
     days: int
@@ -48,9 +48,9 @@ class EqualPeriods:
 def equal_periods(
     since: date, today: date, kept_from: date, counted_from: date | None, until: date | None = None
 ) -> tuple[Comparable, EqualPeriods]:
-    """Return the longest equal periods, and why there are none. `kept_from` is the first day whose words are kept,
-    `counted_from` the first with any counts. `until`, the day of the change's end, and today, which is not over, are
-    left out."""
+    """Return whether the periods around a change can be compared, and the longest equal ones. `kept_from` is the first
+    day whose words are kept, `counted_from` the first with any counts. `until`, the day of the change's end, and today,
+    which is not over, are left out."""
     passed = (min(today, until or today) - since).days - 1
     kept = (since - kept_from).days
     counted = (since - counted_from).days if counted_from is not None else 0

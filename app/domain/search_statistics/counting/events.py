@@ -1,4 +1,4 @@
-"""Events that are counted. None says who caused it."""
+"""Events of searches, and of what follows from them, to be counted. None identifies a shopper."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Event:
 # new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
 # which they leave to newer ones (`is_of_later`).
 COLUMNS = 9
-# Of next word, product, place and network, which lines have only as far as there are some.
+# The defaults of next word, product, place and network, which lines lack from the right as far as they have none.
 MISSING: list[Any] = ["", None, None, False]
 
 
 def as_json(event: Event) -> list[Any]:
-    """Return the form that `from_json` reads. A search has no revenue: there stands whether its network is new, since
-    the first readers took no more than COLUMNS."""
+    """Return the form that `from_json` reads. Whether the network of a search is new stands in the place of a revenue,
+    which a search has not: the first readers took no more than COLUMNS."""
     flags = [int(event.followed), int(event.ruled)]
     when = [event.day.isoformat(), int(event.at.timestamp())]
     last = int(event.of_new_network) if event.kind is EventKind.SEARCHED else event.revenue
@@ -80,7 +80,7 @@ def is_of_later(value: Any) -> bool:
 
 
 def from_json(value: Any) -> Event | None:
-    """Return None for anything but an event, such as the beginning of a line that a full disk cut off."""
+    """Return the event of a line; None for anything else, such as the beginning of a line that a full disk cut off."""
     try:
         kind, site_id, word, day, at, found, followed, ruled, last, *more = value
         next_word, product_id, place, of_new_network = (more + MISSING[len(more) :])[: len(MISSING)]

@@ -22,13 +22,14 @@ from app.domain.search_statistics.counting.attribution import (
 
 LONGEST = 2_100  # Bytes; signed and written in base 64 that stays below 3 kB.
 VERSION = 3  # Version of the encoding, its first byte.
-BEFORE_PLACES = 2  # The version whose searches say nothing of places; browsers keep such journeys for a day.
-UNPLACED = 16  # The flag of a search of which it is not known what stood where.
+BEFORE_PLACES = 2  # The version before places were encoded; browsers keep such journeys for a day.
+UNPLACED = 16  # The flag of a search whose `leading` is None.
 MOST_BITS = 63
 
 
 def to_text(journey: Journey) -> bytes:
-    """Return at most LONGEST bytes: drops what older searches showed, then the oldest searches themselves."""
+    """Encode a journey in at most LONGEST bytes. Drops what older searches showed, then the oldest searches
+    themselves."""
     head, searches = _head(journey), list(journey.searches)
     rows = [_row(search) for search in searches]
     room = LONGEST - len(head)
@@ -42,7 +43,7 @@ def to_text(journey: Journey) -> bytes:
 
 
 def from_text(text: bytes) -> Journey:
-    """Return an empty journey for invalid bytes."""
+    """Decode a journey; return an empty one for invalid bytes."""
     try:
         return _journey(_JourneyReader(text))
     except (ValueError, OverflowError, OSError):
@@ -50,7 +51,7 @@ def from_text(text: bytes) -> Journey:
 
 
 class _JourneyReader:
-    """Raises ValueError where the bytes end too early or are invalid."""
+    """Reads an encoded journey from its beginning. Raises ValueError where the bytes end too early or are invalid."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._place = data, 0
@@ -116,7 +117,7 @@ def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
 
 
 def _head(journey: Journey) -> bytes:
-    # 0 stands for no time: no shop was open in 1970.
+    # 0, which is no time of a visit, stands for None.
     times = (0 if moment is None else int(moment.timestamp()) for moment in (journey.begun, journey.seen))
     return b"".join((_varint(VERSION), *map(_varint, times), _varint(len(journey.counted)), *journey.counted))
 

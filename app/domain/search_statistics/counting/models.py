@@ -125,7 +125,7 @@ class CountedBatch(Base):
 
 
 class SearchTermStart(Base):
-    """Start of a product's search term, which is stored folded."""
+    """The time since which a product has had a search term, which is stored folded."""
 
     __tablename__ = "search_term_starts"
 

@@ -18,7 +18,7 @@ Key = tuple[date, str, int]
 @dataclass(frozen=True, slots=True)
 class ProductChange:
     """An increment of a product's counts for one search on one day. `weight` sums up, in hundredths, by how much each
-    open counts for the place at which the product stood; `networks` counts the opens of new ones."""
+    open counts for the place at which the product stood; `networks` counts the opens from networks new to it."""
 
     day: date
     word: str

@@ -1,7 +1,7 @@
 """Count, for each search and day, which products were opened and bought, from which search learns what to show first.
 
-Of a product there is its number, of a search its words, of both a day: never who. A product counts at most as often on
-a day as its search was made and followed, so that sending an old journey again adds nothing.
+A row names a product by its id, a search by its words and a day, and no shopper. A product counts at most as often on a
+day as its search was made and followed, so that sending an old journey again adds nothing.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def write_products(site_id: int, changes: Sequence[ProductChange]) -> None:
 
 
 def _capped(change: ProductChange, before: ProductChange | None, followed: int) -> ProductChange | None:
-    """Return what of the change fits: opens up to the search's followed ones of the day, purchases up to the opens;
-    None where nothing does."""
+    """Return a change with opens capped at the followed searches of the day, and purchases at the opens; None where
+    nothing is left of it."""
     opened, bought = (before.opens, before.bought) if before else (0, 0)
     opens = max(0, min(change.opens, followed - opened))
     weight = round(change.weight * opens / change.opens) if change.opens else 0
@@ -102,7 +102,7 @@ def forget_product(site_id: int, product_id: int) -> None:
 
 
 def product_days(site_id: int, words: Sequence[str], first: date, last: date) -> Iterator[ProductChange]:
-    """Yield the counts of these searches in a period, by search."""
+    """Yield the daily counts of the products opened from the given searches in a period, grouped by search."""
     model = SearchProductDay
     columns = [getattr(model, name) for name in ProductChange.__slots__]
     for some in portions(words):

@@ -39,7 +39,7 @@ def _has_left(model: type[Counts], now: datetime, keep: timedelta) -> ColumnElem
 
 
 def _advance_windows(now: datetime) -> None:
-    """The rolling sums subtract what the rows hold that go."""
+    """Advance the rolling windows of all sites before old rows are purged, since they subtract the counts of those."""
     for site_id, today in _days_of_sites(now):
         if rolling_sums.window_end(site_id) is not None:
             rolling_sums.advance(site_id, today)

@@ -20,7 +20,7 @@ def site_today(clock: Clock, site_id: int) -> date:
 
 
 def searches_today(site_id: int, clock: Clock) -> int:
-    """Number of searches counted on the site's today."""
+    """Return how many searches were counted today, by the site's time zone."""
     counted = select(SearchDay.searches).where(
         SearchDay.site_id == site_id, SearchDay.day == site_today(clock, site_id)
     )

@@ -1,4 +1,4 @@
-"""Searches that a visit says again in other words, and how they are counted. Pure."""
+"""Searches that a visit repeated in other words, and the bounds of their counts. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def is_in_other_words(before: str, after: str) -> bool:
 
 
 def within_bounds(visits: Mapping[Pair, int], stored: Mapping[Pair, int], clicks: Mapping[str, int]) -> dict[Pair, int]:
-    """Return the visits that are added to those `stored` on the day, at most MOST_PAIRS different ones."""
+    """Return the visits to add to those `stored` on the day, so that there are at most MOST_PAIRS different pairs and
+    none has more visits than its second search has `clicks`."""
     added, room = {}, MOST_PAIRS - len(stored)
     for pair, number in sorted(visits.items()):
         fitting = min(number, clicks.get(pair[1], 0) - stored.get(pair, 0))

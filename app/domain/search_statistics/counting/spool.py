@@ -1,4 +1,4 @@
-"""Port: where events wait until they are counted. Those of searches are one kind of them."""
+"""The port to a spool, in which events wait until they are counted. Those of searches are one kind of them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Spool(Protocol[E]):
         ...
 
     def batches(self) -> AbstractContextManager[Iterator[EventBatch[E]]]:
-        """Pending batches, oldest first; none while another process goes through them."""
+        """Return a context that yields the pending batches, oldest first; none while another process has them."""
         ...
 
     def done(self, batch_id: str) -> None:
-        """Acknowledge a batch that is committed, as are those before it of the same file."""
+        """Acknowledge a batch that is committed. Those before it of the same file are committed too."""
         ...
 
     def failed(self, batch_id: str) -> None:

@@ -1,5 +1,4 @@
-"""Count the lists of suggestions that shoppers were shown: a number for each day, apart from searches, which they are
-not."""
+"""Count the lists of suggestions that shoppers were shown: a number for each day, apart from the counts of searches."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ def as_json(shown: SuggestionsShown) -> list[Any]:
 
 
 def from_json(value: Any) -> SuggestionsShown | None:
-    """Return None for anything else, such as the beginning of a line that a full disk cut off."""
+    """Return the event of a line; None for anything else, such as the beginning of a line that a full disk cut off."""
     try:
         site_id, day, *_later = value
         return SuggestionsShown(int(site_id), date.fromisoformat(day))

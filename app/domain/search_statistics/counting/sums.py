@@ -9,7 +9,7 @@ SUMMED = ("searches", "found_nothing", "followed", "clicked", "added_to_basket",
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Fields as of counting/models.py `Counts`; `revenue` is in minor units."""
+    """Sums of counts, whose fields are those of `CountColumns` (counting/models.py); `revenue` is in minor units."""
 
     searches: int = 0
     found_nothing: int = 0

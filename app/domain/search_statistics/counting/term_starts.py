@@ -35,7 +35,7 @@ class TermsChange:
 
 
 def listen(session_factory: Any) -> None:
-    """Register on the application's sessions, once per factory."""
+    """Register the listener on the sessions of a factory, once for each factory."""
     if not event.contains(session_factory, "after_flush", _after_flush):
         event.listen(session_factory, "after_flush", _after_flush)
 

@@ -11,12 +11,12 @@ from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, pla
 from app.domain.shared.text import UNPRINTABLE
 
 LONGEST_WORD = 100
-# What looks like an address of a person is dropped, also where it is only part of the words.
+# What looks like an email address is dropped, also where it is only part of the words.
 _EMAIL = re.compile(r"\S@\S|\w\s*@\s*\w|@\s*[\w-]+\s*\.\s*\w")
 # Digits are one number whatever stands between them, as long as it is neither a letter nor a digit.
 _DIGITS = re.compile(r"\+?[0-9]+")
 _NUMBER = re.compile(r"\+?[0-9](?:[\W_]*[0-9]){6,}")
-_MOST_ENCODED = 3  # Times that a link was quoted within another.
+_MOST_ENCODED = 3  # Times that words are percent-decoded, as in a link that was quoted within another.
 _SHORTEST_WRITTEN, _SHORTEST_CODED, _SHORTEST_BARE, _LONGEST_BARE, _LONGEST_PHONE = 8, 9, 10, 12, 15
 
 
@@ -59,12 +59,12 @@ def _is_personal(word: str) -> bool:
 
 def _hides_card(run: str) -> bool:
     """Whether the run hides a card number, in any place of the run, whatever stands before or behind: another card, or
-    when this one expires. A row of digits that is longer than a card may be several numbers of anything."""
+    an expiry date. Digits in a row that are more than a card has count as one, since they may be several numbers."""
     return hides_card("".join(filter(str.isdigit, run))) or max(map(len, _DIGITS.findall(run))) > LONGEST_CARD
 
 
 def _numbers(runs: Iterable[str]) -> Iterator[str]:
-    """Every run of groups of digits: what stands before or behind a number does not hide it."""
+    """Yield every sequence of adjacent groups of digits, so that nothing before or behind a number hides it."""
     for run in runs:
         groups = list(_DIGITS.finditer(run))
         for first, start in enumerate(groups):

@@ -28,7 +28,7 @@ GLANCED_ROWS = 5
 
 @dataclass(frozen=True, slots=True)
 class TrackingStatus:
-    """The parts of its searches that a site counts; `since` is the first day counted, None before any."""
+    """Whether a site counts searches, and clicks; `since` is the first day counted, None before any."""
 
     searches: bool
     clicks: bool
@@ -38,8 +38,8 @@ class TrackingStatus:
 
 @dataclass(frozen=True, slots=True)
 class AnalyticsReport:
-    """`lists` is without those of clicks while clicks are not recorded. `suggestions` counts the lists of suggestions
-    that shoppers were shown as they typed."""
+    """The report of a period. `lists` is without those of clicks while clicks are not recorded. `suggestions` counts
+    the lists of suggestions that shoppers were shown as they typed."""
 
     period: Period
     tracking: TrackingStatus
@@ -100,7 +100,7 @@ def glance(clock: Clock, site_id: int) -> Glance:
 
 
 def searches_today(clock: Clock, site_id: int) -> int | None:
-    """Number of searches; None while they are not counted."""
+    """Return the number of today's searches, None while searches are not counted."""
     if not search_settings.stored_settings(site_id).tracking:
         return None
     return queries.searches_today(site_id, clock)

@@ -30,7 +30,7 @@ class Period:
 
     @property
     def before(self) -> Period:
-        """The one of the same length that ended when this one began."""
+        """The period of the same length that ends the day before this one begins."""
         return Period(self.days, self.first - timedelta(days=1))
 
     @property
@@ -40,8 +40,9 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`share` is None for what is no share of something; `comparison` is None where the period before was not counted
-    whole, and so is `by_day_before`; `is_better` is None where more is neither better nor worse."""
+    """A measure of a period, beside the one before. `share` is None for what is no share of something; `comparison` is
+    None where the period before was not counted whole, and so is `by_day_before`; `is_better` is None where the change
+    is neither better nor worse."""
 
     key: str
     label: str
@@ -69,8 +70,8 @@ def percent(share: float | None) -> str:
 
 
 def share(sums: Sums, name: str) -> float | None:
-    """Return the share: of all searches for what found nothing, of the followed ones for what came of them; None where
-    there were none, which is not the same as 0."""
+    """Return a count as a share: `found_nothing` of all searches, any other of the followed ones. None where there were
+    no such searches, which is not the same as 0."""
     whole = sums.searches if name == "found_nothing" else sums.followed
     return getattr(sums, name) / whole if whole else None
 
@@ -108,8 +109,7 @@ def _measure(name: str, now: Sequence[Sums], before: Sequence[Sums] | None, curr
 
 
 def figure(name: str, sums: Sums, currency: str) -> str:
-    """Return the figure of a measure. Without a search that was followed there is nothing to say of clicks and
-    sales."""
+    """Return the figure of a measure as text; “–” for clicks and sales where no search was followed."""
     if name in KINDS_OF_CLICKS and not sums.followed:
         return NONE
     return amount(name, getattr(sums, name), currency)
@@ -139,8 +139,9 @@ def _compared(name: str, now: Sums, before: Sums, currency: str) -> str | None:
 
 
 def _is_better(name: str, now: Sums, before: Sums) -> bool | None:
-    """Whether a change is for the better, None for neither. More that found nothing is bad, more of what it leads to
-    good; more or fewer searches are neither."""
+    """Return whether a change is for the better, None for neither. A larger share of searches that found nothing is
+    worse, larger ones of clicks, baskets and orders and more revenue are better; small changes, and more or fewer
+    searches, are neither."""
     if name == "searches":
         return None
     new, old = _weight(name, now), _weight(name, before)

@@ -24,8 +24,8 @@ FETCHED_AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WordRow:
-    """`finds` is the number of results of the latest search, None where a page answered it; `trend` are the
-    searches of each day, empty in an export."""
+    """A row of a list of searches. `finds` is the number of results of the latest search, None where a page answered
+    it; `trend` are the searches of each day, empty in an export."""
 
     word: str
     sums: Sums
@@ -50,7 +50,7 @@ def page_of(site_id: int, period: Period, listing: ListRequest) -> Paged[WordRow
 
 
 def every_row(site_id: int, period: Period, listing: ListRequest) -> Iterator[WordRow]:
-    """Yield the whole list, fetched in parts: of 90 busy days it is megabytes."""
+    """Yield all rows of a list, fetched in parts: of 90 busy days they are megabytes."""
     query = _rows(rolling_sums.select_sums(site_id, period.today, period.days), listing)
     found = db.session.execute(query, execution_options={"yield_per": FETCHED_AT_ONCE})
     yield from map(_row, found)
