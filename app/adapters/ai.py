@@ -1,7 +1,7 @@
 """Synonym suggestions of a language model behind an OpenAI-compatible endpoint.
 
-Search words come from strangers and may hold instructions. They go in as data, and whatever comes out is read
-strictly as groups of words; nothing that the model says can do anything but stand in the list of suggestions.
+Search words come from strangers and may hold instructions. They are sent as data, and the answer is parsed strictly
+as groups of words: whatever the model says can only become suggestions, which a user accepts or rejects.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def request_data(question: Question) -> dict[str, Any]:
 
 
 def groups_of(answer: str) -> Iterator[Candidate]:
-    """Yield the groups of words in the model's answer; a group that makes no sense is left out. Raises
-    SuggestionsFailed for anything but the JSON that was requested."""
+    """Yield the groups of words in the model's answer; malformed groups are left out. Raises SuggestionsFailed for
+    anything but the JSON that was requested."""
     try:
         groups = json.loads(answer[:LONGEST_ANSWER])["groups"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:

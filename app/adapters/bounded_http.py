@@ -1,8 +1,8 @@
 """An HTTP client for untrusted servers: the whole answer, from the first look-up of the name to the last byte, comes
-within one deadline and is not larger than agreed, whatever the server does in between.
+within one deadline and is no larger than a limit, whatever the server does in between.
 
-The bounds stand where bytes come from the network, below HTTP: a server can hold a caller up with headers, with the
-sizes of chunks and with compression as well as with what it says.
+The bounds are enforced where bytes come from the network, below HTTP: a server can hold a caller up with headers, with
+the sizes of chunks and with compression as well as with the body.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import httpx2
 
 
 class OutOfBounds(httpx2.TransportError):
-    """The answer came too slowly or is too large."""
+    """The error that an answer is too slow, too large or compressed."""
 
 
 class _Bounds:
@@ -27,7 +27,8 @@ class _Bounds:
         self._end, self._bytes_left = monotonic() + seconds, size
 
     def left(self, wanted: float | None) -> float:
-        """Seconds that something which would wait for `wanted` may wait."""
+        """Return the seconds for which an operation with a timeout of `wanted` may wait. Raises OutOfBounds when none
+        are left."""
         left = self._end - monotonic()
         if left <= 0:
             raise OutOfBounds("The answer took too long.")
@@ -82,7 +83,7 @@ class _Backend(httpcore2.SyncBackend):
 class _Transport(httpx2.HTTPTransport):
     def __init__(self, proxy: str | None, bounds: _Bounds) -> None:
         super().__init__()
-        # The transport has no parameter for this; that the bounds hold, a contract test shows.
+        # The transport has no parameter for the backend; a contract test shows that the bounds hold.
         self._pool = httpcore2.ConnectionPool(
             ssl_context=httpx2.create_ssl_context(),
             proxy=httpcore2.Proxy(proxy) if proxy else None,
@@ -90,8 +91,8 @@ class _Transport(httpx2.HTTPTransport):
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request that accepts no compression, and refuse a compressed answer, in which little would become
-        much."""
+        """Send a request that accepts no compression. Raises OutOfBounds for a compressed answer, which could expand
+        to far more than was read."""
         request.headers["Accept-Encoding"] = "identity"
         response = super().handle_request(request)
         if response.headers.get("Content-Encoding", "identity") != "identity":
@@ -107,7 +108,7 @@ def bounded_client(url: str, seconds: float, size: int) -> httpx2.Client:
 
 
 def _proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL as the surroundings name it, since a transport of our own is not given any."""
+    """Return the proxy that the environment names for a URL, None without one: a transport of our own gets none."""
     parts, proxies = urlsplit(url), getproxies()
     if not parts.hostname or proxy_bypass(parts.hostname):
         return None

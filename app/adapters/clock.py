@@ -48,7 +48,7 @@ class ServerClock:
         return self._own.monotonic()
 
     def follow(self, engine: Engine) -> None:
-        """Read the server of this engine."""
+        """Read the clock of this engine's server from now on, as connections are taken from its pool."""
         dbapi: Any = engine.dialect.dbapi
 
         def read(connection: Any, _record: object, _proxy: object) -> None:

@@ -24,7 +24,7 @@ def decoding_slot(folder: Path) -> Iterator[None]:
 
 
 def _is_taken(slot: int) -> bool:
-    """Whether the slot was free and is ours now, until its file is closed."""
+    """Take the slot if it is free, until its file is closed; return whether it was."""
     try:
         fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

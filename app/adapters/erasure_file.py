@@ -29,6 +29,6 @@ class FileErasures:
 
     @staticmethod
     def _end_of_a_torn_line(descriptor: int) -> bytes:
-        """A full disk may have cut the last line off."""
+        """Return the line end that is missing where a full disk cut off the last line, else nothing."""
         size = os.fstat(descriptor).st_size
         return b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""

@@ -1,4 +1,5 @@
-"""Locks of workers, each a flock on a file: the kernel frees it when its process dies, and the file stays to say so."""
+"""Locks of workers, each a flock on a file: the kernel frees it when its process dies, and the file that stays shows
+it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-STALE_SECONDS = 24 * 3600  # Until then whoever asks has found out that the process died.
+STALE_SECONDS = 24 * 3600  # By then every caller has found out that the process died.
 
 
 class FileLocks:
@@ -33,7 +34,8 @@ class FileLocks:
         return path.exists() and self._is_free(path) and path.exists()
 
     def _locked(self, name: str) -> int | None:
-        """The file has its name only once it is locked. None where the folder cannot be written."""
+        """Create the file of a lock, which gets its name only once it is locked. Return its descriptor, None where the
+        folder cannot be written."""
         aside = self._folder / f"{name}.{os.getpid()}"
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -34,8 +34,8 @@ PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
 PART = ".part"
 RECEIVED = ".upload"
 FILE = re.compile(rf"([0-9a-f]{{32}})(?:(?:-({'|'.join(FORMS)}))?\.webp|\.jpg)", re.ASCII)
-WHITE = (255, 255, 255)  # Behind what is transparent, where a format knows no such thing.
-# What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
+WHITE = (255, 255, 255)  # The background of transparent pictures as JPEG.
+# The chunks of a WebP of ours: the picture itself, no metadata and no animation.
 OWN_LAYOUTS = {
     (b"VP8 ",),
     (b"VP8L",),
@@ -75,7 +75,8 @@ class FileImages:
             return _stored(_decoded(data), data)[0]
 
     def _kept_before(self, site_id: int, data: bytes) -> StoredImage | None:
-        """The same file, which need not be drawn again."""
+        """Return the stored picture whose file has this very content, which need not be encoded again; None where it,
+        or a form of it, is missing."""
         file = f"{hashlib.sha256(data).hexdigest()[:32]}.webp"
         path = self._path(site_id, file)
         if not _is_own_form(data) or not path.exists() or not self._path(site_id, jpeg(file)).exists():
@@ -171,7 +172,7 @@ def _stored(picture: Image.Image, data: bytes) -> tuple[StoredImage, bytes]:
 
 
 def _forms_of(size: tuple[int, int]) -> list[tuple[str, int]]:
-    """The forms that a picture of this size has: the smaller ones, and the small one in any case."""
+    """Return (name, longest side) of the forms of a picture of this size: the smaller ones, and `small` in any case."""
     return [(name, side) for name, side in FORMS.items() if side < max(size) or name == "small"]
 
 
@@ -222,7 +223,7 @@ def _check_size(data: bytes) -> None:
 
 
 def _opened(data: bytes) -> Image.Image:
-    """The picture by its header; no pixel is unpacked."""
+    """Open a picture by its header; no pixel is decoded. Raises Invalid for one with too many pixels."""
     picture = Image.open(io.BytesIO(data), formats=FORMATS)
     width, height = picture.size
     if width * height > MOST_PIXELS:
@@ -231,7 +232,7 @@ def _opened(data: bytes) -> Image.Image:
 
 
 def _decoded(data: bytes) -> Image.Image:
-    """The first frame, upright, as RGB or RGBA."""
+    """Return the first frame of a picture, upright, as RGB or RGBA. Raises Invalid for what is no picture."""
     with _refusing_broken_files():
         picture = _opened(data)
         picture.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
@@ -272,7 +273,7 @@ def _encoded(picture: Image.Image, longest_side: int) -> bytes:
 
 
 def _is_own_form(data: bytes) -> bool:
-    """Whether a file is a WebP that holds nothing besides one picture. Drawing such a file anew would only lose
+    """Whether a file is a WebP that holds nothing besides one picture. Encoding such a file again would only lose
     quality, and a shop that is moved as a bundle would get other pictures each time."""
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or int.from_bytes(data[4:8], "little") + 8 != len(data):
         return False
@@ -284,7 +285,7 @@ def _is_own_form(data: bytes) -> bool:
 
 
 def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
-    """Kind and content of every chunk; none where they do not add up to the file or are more than a picture needs."""
+    """Return (kind, content) of every chunk; none where they do not add up to the file or are more than MOST_CHUNKS."""
     chunks: list[tuple[bytes, bytes]] = []
     at = 12
     while at < len(data) and len(chunks) < MOST_CHUNKS:
@@ -292,7 +293,7 @@ def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
         chunks.append((data[at : at + 4], data[at + 8 : at + 8 + length]))
         at += 8 + length
         if length % 2:
-            at += 1 if data[at : at + 1] == b"\0" else len(data)  # What fills up must be nothing, too.
+            at += 1 if data[at : at + 1] == b"\0" else len(data)  # The padding byte must be 0, too.
     return chunks if at == len(data) else []
 
 

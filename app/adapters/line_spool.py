@@ -65,8 +65,8 @@ class LineSpool(Generic[E]):
         is_of_later: Callable[[Any], bool] = _understands_all,
     ) -> None:
         """Set up a spool of events. `write` makes JSON of an event, `read` an event of that, or None, and `is_of_later`
-        says of such JSON whether only a later release understands it. `notes` says whether an error is noted elsewhere;
-        any other is logged here."""
+        returns whether only a later release understands such JSON. `notes` gets every error and returns whether it
+        reported the error itself; any other is logged here."""
         self._is_of_later = is_of_later
         self._later: dict[str, bytes] = {}  # By batch, until it is done.
         self._left: set[Path] = set()
@@ -158,8 +158,8 @@ class LineSpool(Generic[E]):
         return EventBatch(batch_id, tuple(event for event in found if event is not None))
 
     def _keep_later(self, batch_id: str) -> None:
-        """Keep what a batch has of a later release; the same file however often the batch is done. It is logged that
-        there is no room for it."""
+        """Write the lines of a batch that only a later release understands to a file, the same however often the batch
+        is done. Where there is no room they are dropped, and that is logged."""
         kept = self._later.pop(batch_id, b"")
         if not kept:
             return

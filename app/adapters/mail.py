@@ -29,7 +29,7 @@ class MailChannel:
         self._server, self._sender, self._recipients, self._timeout = server, sender, tuple(recipients), timeout
 
     def send(self, notice: Notice) -> None:
-        """One mail to all; a server that refuses some of them has not sent it."""
+        """Send an alert as one mail to all recipients. Raises NotSent, also where the server refuses some of them."""
         message = new_message(self._sender, ", ".join(self._recipients), notice.title)
         message.set_content(notice.text)
         try:
@@ -62,7 +62,7 @@ class FolderMailer:
         self._folder, self._sender = folder, sender
 
     def send(self, mail: Mail) -> None:
-        """A mail that is sent again replaces its file."""
+        """Write a mail to a file, which it replaces when it is sent again. Raises MailNotSent."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = self._folder / f"{_NO_FILE_NAME.sub('-', mail.key)[:100]}.eml"

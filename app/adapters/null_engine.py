@@ -22,7 +22,7 @@ _MESSAGE = "Search is not set up. Choose an engine in the search settings."
 
 
 class NullEngine:
-    """Answers its state and nothing else."""
+    """Reports that search is not set up, and raises SearchUnavailable for everything that needs an index."""
 
     supports_trials = False
 

@@ -60,8 +60,8 @@ def pending_key(queue_name: str, function: str, args: Iterable[object]) -> str:
 
 
 def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
-    """A connection for the queue. Jobs travel as JSON and name one of FUNCTIONS: who can write to Redis must not be
-    able to run code."""
+    """Return a connection to Redis for the queue. Jobs are JSON and name one of FUNCTIONS: a program that can write to
+    Redis must not be able to run code."""
     return Redis.from_url(url, socket_connect_timeout=timeout, socket_timeout=timeout)
 
 
@@ -103,8 +103,8 @@ class RqQueue:
 
 
 def _has_worker(queue: Queue) -> bool:
-    """Each sign of a worker lets its record live for a time that Redis measures; the clocks of machines may differ. A
-    record without such a time was left by the last job of a worker that is gone."""
+    """Whether a worker of the queue lives. Its heartbeats renew the time to live of its record, which Redis measures,
+    since the clocks of machines may differ. A record without one was left by the last job of a worker that is gone."""
     return any(queue.connection.ttl(key) > 0 for key in Worker.all_keys(queue=queue))
 
 

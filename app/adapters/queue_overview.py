@@ -54,7 +54,7 @@ def _workers(queues: Mapping[str, Queue]) -> Iterator[QueueWorker]:
 
 
 def _failed(queue: Queue) -> Iterator[FailedJob]:
-    """The latest first."""
+    """Yield the latest failed jobs of a queue, MOST_FAILED at most, the latest first."""
     latest = queue.failed_job_registry.get_job_ids(-MOST_FAILED, -1)
     for job in _found(map(_Fetcher(queue), reversed(latest))):
         result = job.latest_result()

@@ -1,8 +1,8 @@
 """Rate limits that all processes of a machine share: a table of fixed size in a file that each maps into its memory.
 
 A request costs a few microseconds and no write to the database, and what is counted outlives a restart. The table is
-a cache of sets as processors have them: a key's hash names its set, and where that is full, the window that ends
-first gives way. Keys are kept only as keyed hashes, because some hold addresses of people.
+a set-associative cache: a key's hash names its set, and where that is full, the window that ends first is replaced.
+Keys are kept only as keyed hashes, because some hold addresses of people.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class RateLimitTable:
 
     @contextmanager
     def _locked(self) -> Iterator[mmap.mmap]:
-        """A thread's lock within the process, and the kernel's between processes, which ends with its holder."""
+        """Yield the table, locked by a thread's lock within the process and by the kernel's, which ends with its
+        holder, between processes."""
         with self._lock:
             table = self._table or self._open()
             if self._file is None:
@@ -80,7 +81,8 @@ class RateLimitTable:
 
 
 def _find(table: mmap.mmap, tag: bytes, first: int) -> tuple[int, Window]:
-    """The place of a key and its window; of a key that is new, the place whose window ends first."""
+    """Return the place of a key in its set, and its window; for a new key the place whose window ends first, and an
+    empty window."""
     freest, earliest = first, float("inf")
     for place in range(first, first + SET_SIZE, SLOT.size):
         found, start, count, seconds = SLOT.unpack_from(table, place)

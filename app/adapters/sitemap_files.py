@@ -17,7 +17,7 @@ from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile
 from app.durable_files import fsync_path
 
 CURRENT = "current"
-STALE_SECONDS = 3600  # Since it was begun, or replaced: no build takes so long, and nobody who reads.
+STALE_SECONDS = 3600  # Since a generation was begun, or replaced: no build, and no reader of it, takes so long.
 FILE = re.compile(r"sitemap(?:-([1-9][0-9]{0,5}))?\.xml", re.ASCII)
 
 
@@ -130,7 +130,7 @@ def _remove_stale(folder: Path, current: Path | None) -> None:
 
 
 def _remove_earlier_attempts(folder: Path, current: Path | None, build_id: str, attempt: int) -> None:
-    """Their workers are dead, or will learn that they publish nothing any more."""
+    """Remove the generations of earlier attempts at a build, whose workers are dead or cannot publish any more."""
     for path in folder.glob(f"{build_id}.*"):
         number = path.name.removeprefix(f"{build_id}.").partition(".")[0]
         if path != current and int(number) < attempt:

@@ -17,7 +17,8 @@ class MailRefused(Exception):
 
 
 def send_message(server: SmtpServer, message: EmailMessage, timeout: float = TIMEOUT) -> None:
-    """One mail to all that it names; a server that refuses some of them has not sent it. Raises MailRefused."""
+    """Send a message as one mail to all its recipients. Raises MailRefused, also where the server refuses some of
+    them."""
     try:
         with _connection(server, timeout) as connection:
             refused = connection.send_message(message)

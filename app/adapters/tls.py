@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from app.domain.alerts.certificates import NoSecureConnection
 
-TIMEOUT = 5.0  # Seconds to connect to each address of the host, and for the handshake; the names have no limit.
+TIMEOUT = 5.0  # Seconds to connect to each address of the host, and for the handshake; resolving it has no limit.
 
 
 class TlsCertificates:
-    """Servers are verified by the authorities that the machine trusts (`SSL_CERT_FILE` names others)."""
+    """Reads certificates, verified by the authorities that the machine trusts (`SSL_CERT_FILE` names others)."""
 
     def __init__(self, timeout: float = TIMEOUT) -> None:
         self._timeout = timeout

@@ -39,7 +39,7 @@ class WebhookChannel:
 
     @property
     def _host(self) -> str:
-        """The address itself may hold a secret."""
+        """The host of the address, for error messages: the rest of the address may hold a secret."""
         return urlsplit(self._url).hostname or ""
 
     def _headers(self, body: bytes) -> dict[str, str]:

@@ -45,9 +45,9 @@ class Run(NamedTuple):
 
 
 class Encoder:
-    """The word pieces of a batch are the columns of each array, sentence after sentence without padding: what works on
-    pieces takes them all at once, and attention those of sentences of equal length. Columns, because a few of them
-    beside weights as they are stored take half the time of a few rows."""
+    """The network with its weights. The word pieces of a batch are the columns of each array, sentence after sentence
+    without padding: layers that work on single pieces take all at once, attention those of sentences of equal length.
+    Columns, because with the weights as they are stored a few of them take half the time of a few rows."""
 
     def __init__(self, weights: Mapping[str, Array], architecture: Architecture = MINILM) -> None:
         self._weights = _Weights(weights)
@@ -55,7 +55,8 @@ class Encoder:
         self._heads = architecture.heads
 
     def vectors(self, sentences: Sequence[Sequence[int]]) -> Array:
-        """Return a row of length 1 for each list of pieces; lists of equal length must stand side by side."""
+        """Return a row of length 1 for each list of piece ids, shape (len(sentences), width). Only lists of equal
+        length that stand side by side are computed together."""
         runs = list(_runs(sentences))
         columns = self._embedded(sentences)
         for layer in self._layers:
@@ -65,7 +66,8 @@ class Encoder:
         return vectors
 
     def _embedded(self, sentences: Sequence[Sequence[int]]) -> Array:
-        """The sum of what stands for each piece, its place and the kind of text."""
+        """Return the normalised sum of the embeddings of each piece, its position and the first token type; shape
+        (width, pieces)."""
         pieces = np.fromiter(chain.from_iterable(sentences), np.int64)
         places = np.concatenate([np.arange(len(pieces)) for pieces in sentences])
         rows: Array = self._weights["embeddings.word_embeddings.weight"][pieces]
@@ -95,7 +97,7 @@ class Encoder:
         return mixed
 
     def _by_head(self, columns: Array, run: Run) -> Array:
-        """A view of the columns of a run: sentence, head, number, place."""
+        """Return a view of the columns of a run, of shape (sentences, heads, width of a head, length)."""
         part = columns[:, run.start : run.end].reshape(self._heads, -1, run.sentences, run.length)
         return part.transpose(2, 0, 1, 3)
 
@@ -113,7 +115,7 @@ class _Weights:
         return result
 
     def normalised(self, name: str, columns: Array) -> Array:
-        """Each column with mean 0 and variance 1, then scaled and moved as the weights say; in place."""
+        """Normalise each column to mean 0 and variance 1, then scale and shift it by the weights, in place."""
         columns -= columns.mean(axis=0)
         variance = np.einsum("ij,ij->j", columns, columns)
         variance /= np.float32(len(columns))
@@ -137,7 +139,7 @@ def _pooled(columns: Array, run: Run) -> Array:
 
 
 def _gelu(columns: Array) -> Array:
-    """x · Φ(x), in place."""
+    """Replace each number x by x · Φ(x), in place."""
     bounded = np.clip(columns, -GELU_EDGE, GELU_EDGE)
     squares = bounded * bounded
     curve = squares * GELU[2]
@@ -153,7 +155,7 @@ def _gelu(columns: Array) -> Array:
 
 
 def tensors(architecture: Architecture) -> dict[str, tuple[int, ...]]:
-    """The sizes of each tensor that the network reads, by its name."""
+    """Return the shape of each tensor that the network reads, by its name."""
     width, inner = architecture.width, architecture.inner
     found: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (architecture.pieces, width),

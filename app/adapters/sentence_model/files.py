@@ -52,7 +52,7 @@ class ModelFiles:
         return ORIGINAL if self.digest == RELEASED else f"a model of your own ({self.digest[:12]})"
 
     def network(self) -> tuple[WordPieces, Encoder]:
-        """Return what cuts texts and what makes vectors of the pieces."""
+        """Check the files, and return the tokeniser of texts and the network that makes vectors of its word pieces."""
         self._check_kind()
         self._check_weights()
         weights = mapped_weights(self._file(WEIGHTS), tensors(self.architecture))

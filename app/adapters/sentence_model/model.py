@@ -15,12 +15,12 @@ from app.adapters.sentence_model.files import ModelFiles, installed_files, unrea
 from app.adapters.sentence_model.word_pieces import WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
 
-SEARCH_PIECES = 32  # Of a search, with its marks.
+SEARCH_PIECES = 32  # Word pieces of a search that are read, its marks included.
 ROWS = 1_024  # Word pieces that the network takes at once; more are no faster.
 
 
 class MiniLm:
-    """Reads its files when it is first used, and once: what is wrong with them stays so until the process ends."""
+    """The model. It reads its files once, when it is first used; a fault found then stays until the process ends."""
 
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
@@ -31,7 +31,7 @@ class MiniLm:
 
     @property
     def name(self) -> str:
-        """What an index says of its vectors, which is compared without loading the model."""
+        """The digest of the weights. An index stores it with its vectors; it is compared without loading the model."""
         return self._files.digest
 
     @property
@@ -80,7 +80,7 @@ class MiniLm:
 
 
 def _batches(sentences: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """The places of the sentences, the longest first, in batches of at most ROWS pieces."""
+    """Yield the places of the sentences, the longest first, in batches of at most ROWS pieces."""
     batch: list[int] = []
     rows = 0
     for place in sorted(range(len(sentences)), key=lambda place: -len(sentences[place])):
@@ -94,7 +94,7 @@ def _batches(sentences: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 def _each(work: Callable[[Sequence[int]], None], batches: Sequence[Sequence[int]]) -> None:
-    """On one thread for each processor: arrays compute without Python's lock."""
+    """Do the work for each batch, on one thread for each processor: arrays compute without Python's lock."""
     if len(batches) < 2:
         for batch in batches:
             work(batch)

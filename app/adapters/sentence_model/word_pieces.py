@@ -29,7 +29,7 @@ class WordPieces:
         self._of_word = lru_cache(CACHED_WORDS)(self._cut)
 
     def ids(self, text: str, most: int = MOST) -> list[int]:
-        """Return the ids of a text between those of its marks; what is longer than `most` is cut off."""
+        """Return the ids of a text's pieces between those of [CLS] and [SEP], at most `most` with these."""
         pieces: list[int] = []
         for word in unicodedata.normalize("NFD", text).translate(self._characters).split(" "):
             if word:
@@ -37,7 +37,8 @@ class WordPieces:
         return [self._begin, *pieces[: most - 2], self._end]
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """Take the longest piece that the rest of the word begins with, again and again."""
+        """Return the ids of a word's pieces, each the longest that the rest of the word begins with; that of [UNK]
+        alone where there is none."""
         if len(word) > LONGEST_WORD:
             return (self._unknown,)
         pieces = []
@@ -55,9 +56,9 @@ class WordPieces:
 
 
 class _Characters(dict[int, str | None]):
-    """What becomes of each character of a decomposed text: lower case; blanks around punctuation and around characters
-    of Chinese; nothing of accents and of what cannot be seen. It keeps the first of them that it meets, since people
-    can type any of a million."""
+    """The table by which `str.translate` normalises a decomposed text: to lower case, with blanks around punctuation
+    and Chinese characters, without accents and what cannot be seen. It caches only the first CACHED_CHARACTERS that it
+    meets, since people can type any of a million."""
 
     def __missing__(self, code: int) -> str | None:
         kept = _kept(chr(code))

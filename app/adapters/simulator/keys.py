@@ -25,8 +25,9 @@ Answer = dict[str, Any]
 def once(
     ref: AccountRef, key: str, request: tuple[object, ...], now: datetime, act: Callable[[Session], Answer]
 ) -> Answer:
-    """Do `act` and keep its answer, also InvalidState; what was refused before it began is not kept. Raises what `act`
-    raises, KeyReused when the key was used for another request, and Busy while one with the same key goes on."""
+    """Return the stored answer to a request with this key; without one do `act` and store its answer, or the
+    InvalidState that it raised. Other errors of `act` are not stored. Raises what `act` raises, KeyReused when the key
+    was used for another request, and Busy while one with the same key goes on."""
     answer = _answer(ref, key, request, now, act)
     if REFUSED in answer:
         raise InvalidState(answer[WORDS], intent_of(answer[REFUSED]))

@@ -1,4 +1,5 @@
-"""The simulator's events: written with what they are about, and sent to the shop by a job until it took them."""
+"""The simulator's events: stored in the transaction of what they report, and sent to the shop by a job until it takes
+them."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def note_creation(session: Session, row: SimulatorIntent, now: datetime) -> None
 
 
 def note_intent(session: Session, row: SimulatorIntent, now: datetime, delivery: Delivery = Delivery.ONCE) -> None:
-    """Write the news of what an intent has just become, and of what time will make of it."""
+    """Store the event of an intent's new status and, where it is still to settle, that of the status after it."""
     intent = intent_at(row, now)
     first = now + LATE if delivery is Delivery.LATE else now
     body = _of_intent(row.account_id, intent, now)
@@ -57,7 +58,7 @@ def note_intent(session: Session, row: SimulatorIntent, now: datetime, delivery:
 
 
 def note_refund(session: Session, row: SimulatorIntent, refund: SimulatorRefund, now: datetime) -> None:
-    """Write the news of a refund, and of its failure where it will fail."""
+    """Store the events of a refund, and that of its failure where it will fail."""
     charge = {"id": row.charge_id, "object": "charge", "payment_intent": row.id}
     refunded = charge | {"amount_refunded": refunded_at(row, now)}
     made = refund_json(refund_at(refund, now))

@@ -97,7 +97,7 @@ class Simulator:
         return self._change(ref, intent_id, key, ("cancel", intent_id, reason), _cancel)
 
     def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:
-        """The newest first."""
+        """Yield the intents created from one moment on and before another, the newest first."""
         position = (SimulatorIntent.created_at, SimulatorIntent.id)
         window = (SimulatorIntent.created_at >= created_from, SimulatorIntent.created_at < created_to)
         query = select(SimulatorIntent).where(SimulatorIntent.account_id == ref.account_id, *window)
@@ -208,7 +208,7 @@ def _new_intent(ref: AccountRef, request: IntentRequest, now: datetime) -> Simul
 
 
 def _intent(session: Session, ref: AccountRef, intent_id: str, to_change: bool = False) -> SimulatorIntent:
-    """Return the row of an intent. `to_change` makes those who change it at once wait for each other. Raises
+    """Return the row of an intent, locked with `to_change`, so that concurrent changes wait for each other. Raises
     IntentNotFound."""
     query = select(SimulatorIntent).where(SimulatorIntent.id == intent_id, SimulatorIntent.account_id == ref.account_id)
     row = session.scalar(query.with_for_update() if to_change else query)
@@ -245,7 +245,7 @@ def _cancel(row: SimulatorIntent, now: datetime) -> None:
 
 
 def _new_refund(row: SimulatorIntent, amount: int | None, now: datetime) -> SimulatorRefund:
-    """All that is left where no amount is named."""
+    """Return a new refund of an amount, or of all that is left where none is named. Raises Rejected."""
     if status_at(row, now) is not IntentStatus.SUCCEEDED:
         raise Rejected("This payment took no money that could be given back.", "charge_not_refundable")
     left = row.amount - refunded_at(row, now)

@@ -34,7 +34,8 @@ def writing() -> Iterator[Session]:
 
 
 def _begin_writing(session: Session) -> None:
-    """SQLite serves writers in no order, so that one of many may wait in vain for its five seconds, and again."""
+    """Begin a transaction that may write, in several tries: SQLite serves writers in no order, so that one of many may
+    wait in vain for its five seconds. Raises Busy."""
     for last in (*(False,) * (TRIES - 1), True):
         try:
             session.connection(execution_options={"writing": True})

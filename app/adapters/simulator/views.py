@@ -1,5 +1,5 @@
-"""Rows as the port shows them at a moment. What comes with time (a slow payment, a refund that fails later) is not
-written then: it follows from the row and the clock."""
+"""Rows as values of the port at a moment. What time changes (a slow payment, a refund that fails later) is not written
+when it happens: it follows from the row and the clock."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def _read(raw: bytes) -> ProcessorEvent:
 
 
 def _intent_id(about: Sent) -> str | None:
-    """Charges, refunds and disputes name theirs."""
+    """Return the id of the intent that an event is about: of the intent itself, or that which a charge, refund or
+    dispute names; None where there is none."""
     return reference(about) if about.get("object") == "payment_intent" else reference(about.get("payment_intent"))
 
 

@@ -20,8 +20,8 @@ REFUND_STATUS = {status.value: status for status in RefundStatus}  # Stripe's re
 
 
 def intent_of(sent: Sent) -> Intent:
-    """Card and refunded amount are there only where `latest_charge` was expanded. Raises KeyError and ValueError for
-    what is no intent."""
+    """Return the port's intent. It has card and refunded amount only where `latest_charge` was expanded. Raises
+    KeyError and ValueError for what is no intent."""
     charge = _charge(sent)
     return Intent(
         id=sent["id"],
@@ -50,14 +50,14 @@ def moment(seconds: float) -> datetime:
 
 
 def reference(value: object) -> str | None:
-    """The id of an object that is named or expanded."""
+    """Return the id of a referenced object, which is sent as its id or expanded; None for anything else."""
     if isinstance(value, Mapping):
         value = value.get("id")
     return value if isinstance(value, str) else None
 
 
 def _charge(sent: Sent) -> Sent:
-    """The charge that took or holds the money; a declined try leaves one too, which is none to us."""
+    """Return the charge that took or holds the money, empty where there is none; that of a declined try is left out."""
     charge = sent.get("latest_charge")
     if isinstance(charge, str):
         return {"id": charge} if not sent.get("last_payment_error") else {}

@@ -41,7 +41,8 @@ PAGE = 100
 
 
 class StripeProcessor:
-    """The account is sent with each request. `page` is the number of intents in a page of a list."""
+    """The port's payment processor by Stripe. The account is sent with each request. `page` is the number of intents in
+    a page of a list."""
 
     name = "stripe"
 
@@ -101,7 +102,8 @@ class StripeProcessor:
         return self._change(ref, lambda: self._api.payment_intents.cancel(intent_id, params, _options(ref, key)))
 
     def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:
-        """Stripe keeps whole seconds. Its list begins with the newest."""
+        """Yield the intents created from one moment on and before another, the newest first. Stripe keeps whole
+        seconds."""
         params: PaymentIntentListParams = {
             "created": {"gte": math.ceil(created_from.timestamp()), "lt": math.ceil(created_to.timestamp())},
             "limit": self._page,
@@ -136,7 +138,8 @@ class StripeProcessor:
             raise InvalidState(str(error), self._now(ref, error.intent)) from error
 
     def _now(self, ref: AccountRef, seen: Intent) -> Intent:
-        """An error shows the intent without the card of its receipt, and one that is replayed for its key as it was."""
+        """Return an intent as it is now, or as it was `seen` in an error where it cannot be retrieved. Errors show it
+        without the card of its receipt, and one that is replayed for its key shows it as it was."""
         with suppress(ProcessorError):
             return self.retrieve_intent(ref, seen.id)
         return seen

@@ -30,11 +30,12 @@ class Index(Protocol[F_co]):
     """The operations of an engine for the strategy, within the scope of one request."""
 
     def find(self, query: Query, *, prefix_last: bool) -> F_co:
-        """The documents with all the words; where only some have them, followed by those with fewer."""
+        """Return the documents with all the words and, behind them where they are few, those that lack some; none
+        where no document has all."""
         ...
 
     def find_fewer(self, query: Query) -> F_co:
-        """The documents with the most of the words."""
+        """Return the documents with the most of the words."""
         ...
 
     def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
