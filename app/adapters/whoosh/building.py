@@ -63,7 +63,8 @@ class WhooshGeneration:
         self._is_published = False
 
     def _embedder(self, known: Sequence[RowVectors | None]) -> Embedder | None:
-        """Whatever an earlier rebuild embedded before it ended is known as well."""
+        """Return the embedder, which takes over `known` vectors and those that an unfinished rebuild left; None without
+        a usable model."""
         if self._model is None:
             return None
         try:
@@ -194,7 +195,7 @@ class _Batch:
 
 
 class _Child:
-    """A forked process that writes one segment and says so through a pipe."""
+    """A forked process that writes one segment and sends its entry, or the error, through a pipe."""
 
     def __init__(self, directory: Path, batch: _Batch) -> None:
         reading, writing = os.pipe()

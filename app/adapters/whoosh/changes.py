@@ -27,8 +27,9 @@ def apply_changes(
     model: SentenceModel | None = None,
     prepared: RowVectors | None = None,
 ) -> bool:
-    """Whether anything changed. Durable on return; the last change of an id wins. A changed document keeps its vector
-    while its text stays the same; that of another text is among `prepared`, or missing."""
+    """Apply changes to a generation in one durable commit, and return whether anything changed. The last change of an
+    id wins. A changed document keeps its vector while its text stays the same; that of another text is among
+    `prepared`, or missing."""
     last = {_id_of(change): change for change in changes}
     commit = read_commit(directory)
     entries = list(commit.segments)

@@ -16,8 +16,8 @@ from app.adapters.whoosh.inverted import ValueColumn
 
 
 def write_values(column: ValueColumn) -> bytes:
-    """References by document, then the values they point at. `I` goes beyond Whoosh's own limit of 65,535
-    values; its reader understands it."""
+    """Pack one reference by document, then the values they point at. The typecode `I` goes beyond Whoosh's own limit
+    of 65,535 values; its reader understands it."""
     typecode = "B" if len(column.uniques) <= 256 else "H" if len(column.uniques) <= 65_536 else "I"
     chunks = [column.codes.astype(">" + _numpy_code(typecode)).tobytes(), _varint(len(column.uniques))]
     for value in column.uniques:

@@ -46,14 +46,14 @@ def table_name(number: int) -> str:
 
 
 def is_latest(directory: str, number: int) -> bool:
-    """Whether there is no later commit: two questions to the file system that raise no error which is then caught."""
+    """Whether a commit is there and no later one, by two calls of the file system that raise no error to be caught."""
     prefix = f"{directory}/_{INDEX_NAME}_"
     return not os.access(f"{prefix}{number + 1}.toc", os.F_OK) and os.access(f"{prefix}{number}.toc", os.F_OK)
 
 
 def read_commit(directory: Path) -> Commit:
-    """The latest commit. Raises what broken or vanishing files raise; ValueError for one that does not match
-    the manifest, before it is unpickled."""
+    """Return the latest commit of a generation. Raises what broken or vanishing files raise; ValueError for one that
+    does not match the manifest, before it is unpickled."""
     numbers = _tables(directory)
     if not numbers:
         raise FileNotFoundError(f"{directory} holds no table of contents")
@@ -83,16 +83,16 @@ class _Loaded:
 
 
 def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) -> Commit:
-    """Make the segments the content of the generation. Old tables and segments go one commit later, so that a reader in
-    the middle of opening still finds them."""
+    """Make the segments the content of the generation. Old tables and segments are removed one commit later, so that a
+    reader in the middle of opening still finds them."""
     TOC(_SCHEMA, list(segments), number).write(_DurableStorage(directory, segments), INDEX_NAME)
     _remove_files_before(directory, number - 1)
     return Commit(number, tuple(segments))
 
 
 class _DurableStorage:
-    """The storage through which Whoosh's table writes itself: it is made aside and renamed, and here the rename is
-    durable."""
+    """The storage through which Whoosh's table writes itself: Whoosh makes it aside and renames it, here durably and
+    after the manifest was written."""
 
     def __init__(self, directory: Path, segments: Sequence[W3Segment]) -> None:
         self._directory = directory
@@ -125,7 +125,8 @@ def read_manifest(directory: Path) -> dict[str, str]:
 
 
 def damaged_files(directory: Path, commit: Commit, known: frozenset[str] = frozenset()) -> list[str]:
-    """The segments of a commit that do not match the manifest. Those whose id is `known` were checked before."""
+    """Return the files of a commit's segments that do not match the manifest; those whose id is `known` are not
+    checked again."""
     manifest = read_manifest(directory)
     paths = [segment_path(directory, s) for s in commit.segments if s.segment_id() not in known]
     return [path.name for path in paths if _differs(path, manifest.get(path.name))]
@@ -157,8 +158,8 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def _remove_files_before(directory: Path, number: int) -> None:
-    """Remove the tables before `number`, the segments that neither it nor its successor holds, and what a commit left
-    that did not come to its end."""
+    """Remove the tables before `number`, the segments that neither it nor its successor holds, and what an unfinished
+    commit left."""
     tables = _tables(directory)
     old = [name for table, name in tables.items() if table < number]
     if not old:

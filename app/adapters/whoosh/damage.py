@@ -45,7 +45,7 @@ def mark_damaged(directory: Path, files: Sequence[str]) -> None:
 
 
 def is_marked(directory: Path) -> bool:
-    # At every search: a path in the making takes longer than the look, and so does an error that is caught.
+    # Called at every search: to make a Path, or to catch an error, would take longer than the check.
     return os.access(f"{directory}/{_MARK}", os.F_OK)
 
 

@@ -1,4 +1,4 @@
-"""The making of documents' vectors: what was embedded before with the same text is taken over."""
+"""Embedding of documents. Vectors that were made before of the same text are taken over."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavail
 
 log = structlog.get_logger(__name__)
 Keep = Callable[[RowVectors], None]
-BATCH = 256  # Texts that are embedded in one go, so that whoever counts documents sees them come.
+BATCH = 256  # Texts that are embedded in one go; few, so that the progress of a rebuild shows.
 
 
 class Embedder:
-    """Makes vectors by a model, which is loaded once a text was never embedded: a model that cannot be used then leaves
-    documents without. `known` are the vectors of the documents that are live now, of any model. Raises
-    SentenceModelUnavailable where the model cannot even be named. What is embedded is also handed to `keep`."""
+    """Makes vectors by a model, which is loaded at the first text that was never embedded; where it cannot be used,
+    documents get no vectors. `known` are vectors that were made before, by any model. New vectors are passed to `keep`
+    as well. Raises SentenceModelUnavailable where the model cannot even be named."""
 
     def __init__(
         self, model: SentenceModel, known: Iterable[RowVectors | None] = (), keep: Keep = lambda made: None
@@ -55,7 +55,8 @@ class Embedder:
         return found
 
     def _embedded(self, texts: Sequence[str]) -> Vectors | None:
-        """Return None where the model cannot be used: documents are indexed all the same."""
+        """Return the vectors of texts; None where the model cannot be used, since documents are indexed all the
+        same."""
         try:
             return self._model.embed(texts)
         except (SentenceModelUnavailable, OSError, MemoryError) as error:
@@ -64,7 +65,7 @@ class Embedder:
             return None
 
     def _take_over(self, found: RowVectors) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Copy the rows that are known by their hash; return which were."""
+        """Copy the known vectors of equal hashes into `found`, and return the mask of the rows that got one."""
         taken = np.zeros(len(found), np.bool_)
         if not len(self._hashes):
             return taken
@@ -83,7 +84,7 @@ class Embedder:
 def embedder(
     model: SentenceModel | None, known: Iterable[RowVectors | None], keep: Keep = lambda made: None
 ) -> Embedder | None:
-    """Return what makes vectors; None where there is no model, or one without a name."""
+    """Return an embedder; None where there is no model, or one that cannot be named."""
     if model is None:
         return None
     try:
@@ -112,7 +113,7 @@ class BatchEmbedder:
             self._waiting = []
 
     def take(self) -> RowVectors | None:
-        """Return the rows of the documents that were added since; None for no documents."""
+        """Return the rows of the documents that were added since the last call, in order; None for no documents."""
         self._embed()
         made, self._made = self._made, []
         return joined_rows(made) if made else None

@@ -63,7 +63,7 @@ class WhooshEngine:
             return self._readers[key]
 
     def _meanings(self, index: IndexName) -> Meanings | None:
-        """Products alone are ranked by meaning."""
+        """Return what ranks an index by meaning; None for other indexes than that of products, and without a model."""
         return self._product_meanings if index is IndexName.PRODUCTS else None
 
     def _model(self, index: IndexName) -> SentenceModel | None:
@@ -147,7 +147,7 @@ class WhooshEngine:
         return WhooshGeneration(place, meanings, self._live_vectors(site_id, index) if meanings else ())
 
     def _live_vectors(self, site_id: int, index: IndexName) -> list[RowVectors | None]:
-        """The vectors that a rebuild need not make again."""
+        """Return the vectors of the live index, which need not be made again; none where it cannot be read."""
         try:
             return [segment.vectors for segment in self._reader(site_id, index).fresh_view().segments]
         except (SearchUnavailable, *UNREADABLE):

@@ -25,8 +25,8 @@ from app.domain.search.ranking.query import Query
 @dataclass(frozen=True, slots=True)
 class WordMatches:
     """The documents that answer the words, before the shopper's filters. `scores` is None without words, `full` marks
-    the documents that have all the words, None where all of them do. `found` is what the words that were searched in
-    the end, `words`, found; `added` marks the documents that a pin alone put among them.
+    the documents that have all the words, None where all of them do. `words` are those that were searched in the end,
+    and `found` is what they found; `added` marks the documents that a pin alone put among them.
     With `fusion` the scores are points by words and by meaning."""
 
     docs: Docs
@@ -78,7 +78,8 @@ class Evaluation:
         return by_relevance and not in_stock(self.view)[doc]
 
     def similar(self) -> tuple[Docs, Scores]:
-        """The documents beside a short list of results, and their cosines."""
+        """Return the documents near in meaning to show beside a short list of results, the nearest first, and their
+        cosines."""
         request = self.request
         if self.meaning is None or request.page != 1 or len(self.docs) >= request.similar_below:
             return self.docs[:0], np.zeros(0, np.float32)
@@ -125,15 +126,15 @@ def answer_words(view: View, request: SearchRequest) -> WordMatches:
             matched,
         )
     else:
-        # Words that hold no letter or digit ask for something and find nothing.
+        # A search of words without any letter or digit finds nothing.
         docs = _all_docs(view, request.scope)
         answer = WordMatches(docs[:0] if request.words.strip() else docs)
     return _with_pinned(answer, pinned_docs(view, request, allowed)) if request.pins else answer
 
 
 def _tiers(view: View, answer: WordMatches) -> Docs:
-    """Return what stands behind what, whatever it means: documents that lack some of the words behind those that have
-    them all, and alternatives behind the words themselves."""
+    """Return the tier of each document, 0 first, which its meaning cannot change: documents that lack some of the words
+    stand behind those that have them all, and alternatives behind the words themselves."""
     if answer.full is not None:
         return (~answer.full).astype(np.intp)
     return missing_units(view, () if answer.found is None else answer.found.units, answer.docs)

@@ -1,4 +1,4 @@
-"""The shopper's filters over the documents that answer, and what is counted under them."""
+"""The shopper's filters over the documents that are found, and the counts of facets and ranges under them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from app.domain.search.engine import MOST_FACET_VALUES, RangeCount, RangeFilter,
 
 
 class Filters:
-    """Each facet is counted without its own filter, so that its other values can be chosen too."""
+    """The filters of a request over found documents. Each facet is counted without its own filter, so that its other
+    values can be chosen too."""
 
     def __init__(self, view: View, request: SearchRequest, docs: Docs) -> None:
         self._view, self._request, self._docs = view, request, docs
@@ -29,7 +30,7 @@ class Filters:
         return all_of([mask for _, mask in self._masks])
 
     def masks(self) -> list[Mask]:
-        """Return the masks of all documents that pass each filter, found or not."""
+        """Return a mask for each filter, over all documents of the view, found or not."""
         view, request = self._view, self._request
         return [*(value_mask(view, f) for f in request.filters), *(_range_mask(view, r) for r in request.ranges)]
 
@@ -46,7 +47,7 @@ class Filters:
         }
 
     def _docs_without(self, kind: str, name: str) -> Docs:
-        """The documents that pass every filter but the one of this name."""
+        """Return the documents that pass every filter but the one of this kind and name."""
         others = [mask for own, mask in self._masks if own != (kind, name)]
         if len(others) == len(self._masks):
             return self._kept_docs

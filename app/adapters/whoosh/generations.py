@@ -65,17 +65,18 @@ class IndexFolder:
             return None
 
     def is_live(self, generation: str) -> bool:
-        """Whether the link leads to a generation, read anew: a swap that was interrupted may have happened all the
-        same."""
+        """Whether the link leads to a generation. It is read each time: a swap that was interrupted may have happened
+        all the same."""
         try:
             return self.current() == generation
         except FileNotFoundError:
             return False
         except OSError:
-            return True  # A link that cannot be read may lead there; the next build clears up what it does not.
+            return True  # A link that cannot be read may lead there; if not, the next build removes the generation.
 
     def next_generation(self) -> str:
-        """A name that never comes again, not even when the folder was lost: readers know states by it."""
+        """Return a name that is never used again, not even after the folder was lost: readers tell states apart by
+        it."""
         return f"gen-{max(self._numbers(), default=0) + 1}-{secrets.token_hex(4)}"
 
     def _numbers(self) -> list[int]:
@@ -93,8 +94,8 @@ class IndexFolder:
 
     @contextmanager
     def reverting(self) -> Iterator[None]:
-        """Lead back to the generation that is live now where the block raises. Called within the publish lock. Where
-        none is live that could be read, what the block published stays."""
+        """Publish the generation that is live now again where the block raises. Called within the publish lock. Where
+        no readable one is live, what the block published stays."""
         try:
             before = self.current()
             pin = self.pin(before)  # Or it would be pruned by what takes its place.
@@ -167,7 +168,8 @@ def _take(path: Path, mode: int) -> HeldLock:
 
 
 def _try(path: Path, mode: int) -> HeldLock | None:
-    """A lock of a file that exists. One to be shared can be had on a disk that is mounted read-only."""
+    """Return a lock of an existing file, None where it is held. A shared one works on a disk that is mounted read-only,
+    too."""
     descriptor = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if mode == fcntl.LOCK_SH else os.O_RDWR))
     try:
         fcntl.flock(descriptor, mode | fcntl.LOCK_NB)

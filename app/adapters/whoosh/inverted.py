@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(slots=True)
 class InvertedField:
-    """The postings of a field: term i is in documents `docs[starts[i]:starts[i + 1]]`, that often as `weights` says.
+    """The postings of a field: term i is in documents `docs[starts[i]:starts[i + 1]]`, as often as `weights` says.
 
     `terms` are sorted bytes. `lengths` are Whoosh's one-byte field lengths by document, None where a field
     is not scored by length; `total_length` counts the words of all documents.
@@ -40,8 +40,8 @@ class ValueColumn:
 
 @dataclass(slots=True)
 class Inverted:
-    """`analysis` is the number of the reading by which documents became words: the earliest, where there were
-    several."""
+    """The content of a segment of `count` documents. `analysis` is the version of the analysis of the documents, the
+    earliest where they have several."""
 
     count: int
     analysis: int = ANALYSIS
@@ -53,12 +53,12 @@ class Inverted:
 
 
 def utf8(text: str) -> bytes:
-    """Text as it is kept; a half of a surrogate pair, which is no character, becomes a question mark."""
+    """Return a text as it is stored; half of a surrogate pair, which is no character, becomes a question mark."""
     return text.encode("utf-8", "replace")
 
 
 def group_postings(terms: list[bytes], term_ids: Ints, docs: Ints, count: int) -> tuple[list[bytes], Ints, Ints, Ints]:
-    """Sorts single occurrences into postings: (sorted terms, starts, docs, frequencies).
+    """Return single occurrences as postings: (sorted terms, starts, docs, frequencies), as in InvertedField.
 
     `term_ids` index into `terms`, which may hold terms that do not occur here.
     """

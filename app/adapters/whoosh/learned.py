@@ -14,7 +14,8 @@ from app.domain.search.ranking.intent import KIND
 
 
 def factors(view: View, request: SearchRequest, docs: Docs) -> Iterator[tuple[str, Scores]]:
-    """Yield the kind of score part and the factor of each document, for what really lifts some of them."""
+    """Yield (kind of score part, factor of each document), for products and for levels where the request has factors
+    of them."""
     learned = request.learned
     if learned.documents:
         yield "learned", _of_documents(view, learned.documents, docs)

@@ -1,4 +1,4 @@
-"""The factors for the scores of documents that no word of their own gives them, each with a name in explanations."""
+"""Factors for the scores of documents beside those by words, each with a name in explanations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lifts_of(view: View, request: SearchRequest, words: Sequence[str], docs: Doc
     searched in the end, `scores` what the documents score without lifts."""
     if not len(docs):
         return ()
-    # A site's optional words may be part of a name: the whole of the words comes first.
+    # A site's optional words may be part of a name, so all words are tried first.
     may_be_names = phrase_of(words), phrase_of(words, LINKING_WORDS | request.optional)
     by_kind = _by_kind(view, may_be_names, docs, scores)
     by_signal = (Lift(kind, factors) for kind, factors in signals.factors(view, request, docs))

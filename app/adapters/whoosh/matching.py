@@ -94,8 +94,9 @@ class ViewIndex:
         return self._find_fewer(query, matches_of(self._view, query.words))
 
     def _find_fewer(self, query: Query, matches: Sequence[Matches], last: Matches | None = None) -> Found:
-        """Scores are weighed by the square of the share of words that match. How many words less is decided without
-        alternatives, so that these leave out nothing. `last` is what the last word matches as a beginning."""
+        """Return the documents with the most of the words, their scores times the square of the share of words that
+        match. How many words may be missing is decided without alternatives, so that these leave out nothing. `last`
+        is what the last word matches as a beginning."""
         view = self._view
         units = tuple(unit_matches(view, query, matches, last, apart=True))
         counts = self._counts(units, query)
@@ -176,7 +177,7 @@ def _required(units: Sequence[UnitMatch], query: Query) -> list[Matches]:
 
 
 def _full_first(scores: Scores, full: Mask) -> Scores:
-    """Documents with all the words come before the others."""
+    """Return the scores, those of documents that lack some words brought below those of documents with all."""
     if not full.any() or full.all():
         return scores
     factor = demotion(float(scores[~full].max()), float(scores[full].min()))
@@ -188,7 +189,7 @@ def _fewest(counts: npt.NDArray[np.uint8], most: int) -> int:
 
 
 def unfinished_word(view: View, beginning: str, *, is_typing: bool) -> Matches:
-    """The word itself and, for less, the words that begin with it."""
+    """Return the matches of a word and, with lower scores, of the words that begin with it."""
 
     def matches() -> Matches:
         words = completions(beginning, Vocabulary(view), is_typing=is_typing)

@@ -68,7 +68,7 @@ class Fusion:
 
     @property
     def keys(self) -> Keys:
-        """The order: by points within each tier."""
+        """The keys of the order, highest first: by tier, then by points."""
         return self.scores - self.tiers.astype(np.float32) * TIER if self.tiers.any() else self.scores
 
     def meaning_at(self, place: int) -> float:
@@ -91,8 +91,8 @@ def vector_count(view: View, model: SentenceModel | None) -> int | None:
 
 
 def lacks_vectors(view: View, model: SentenceModel | None) -> str | None:
-    """Return the name of a model that a rebuild would let rank what it does not rank yet. One that cannot be used,
-    which shows when it is loaded, would not."""
+    """Return the name of a model that can be used, which shows when it is loaded, and of which too few documents have
+    vectors, so that a rebuild would let it rank; None otherwise."""
     try:
         if model is not None and not is_covered(view, model) and model.label:
             return model.name
@@ -113,7 +113,7 @@ def _counted_vectors(view: View, model: SentenceModel) -> int:
 
 
 def _columns(view: View, model: SentenceModel) -> list[RowVectors | None]:
-    """The vectors of each segment that can be compared with the model's."""
+    """Return the vectors of each segment, None where it has none of this model."""
     wanted = model.name, model.dimensions
     found = [segment.vectors for segment in view.segments]
     return [v if v is not None and (v.model, v.dimensions) == wanted else None for v in found]
@@ -194,8 +194,8 @@ class Meaning:
 def meaning_of(
     view: View, meanings: Meanings, text: str, words: Sequence[str], request: SearchRequest
 ) -> Meaning | None:
-    """Return what a search means. None where words alone rank: they are a code, or there are no vectors of
-    the documents. Raises MeaningLateError where that of the words is not there in time."""
+    """Return the meaning of a search. None where words alone rank: they are a code, or too few documents have vectors.
+    Raises MeaningLateError where the vector of the words is not made in time."""
     if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
         return None
     # Before anything else is wanted of the model, which this loads beside the request.
@@ -238,6 +238,6 @@ def _ranks(scores: Scores) -> Docs:
 
 
 def _stretch(places: Docs) -> slice | Docs:
-    """Neighbours are read as one stretch, which spares a copy."""
+    """Return rising places as a slice where none is left out between them, which spares a copy."""
     first, last = int(places[0]), int(places[-1])
     return slice(first, last + 1) if last - first + 1 == len(places) else places

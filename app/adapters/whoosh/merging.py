@@ -1,4 +1,4 @@
-"""Small segments become one, so that a word never has to be looked up in many places."""
+"""Merging of small segments, so that a word never has to be looked up in many places."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TIER = 8
 
 
 def segments_to_merge(entries: Iterable[W3Segment]) -> list[W3Segment]:
-    """The segments of the lowest size class that holds too many; each class is eight times the one below,
-    so a document is rewritten a handful of times in its life."""
+    """Return the segments of the lowest size class with more than SEGMENTS_A_TIER, and of those below it; none without
+    such a class. Each class is eight times the one below, so that a document is rewritten only a few times."""
     tiers: dict[int, list[W3Segment]] = defaultdict(list)
     for entry in entries:
         live = entry.doc_count_all() - entry.deleted_count()
@@ -33,7 +33,7 @@ def segments_to_merge(entries: Iterable[W3Segment]) -> list[W3Segment]:
 
 
 def merged(segments: Sequence[Segment], deleted: Sequence[Iterable[int]]) -> Inverted:
-    """The live documents of the segments, in their order, as one inverted segment."""
+    """Return the live documents of the segments, in their order, as one inverted segment."""
     live = [np.setdiff1d(np.arange(s.count), list(gone)) for s, gone in zip(segments, deleted, strict=True)]
     inverted = Inverted(sum(map(len, live)), min(segment.analysis for segment in segments))
     places = _places(segments, live)

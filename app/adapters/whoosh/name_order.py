@@ -18,7 +18,8 @@ def name_keys(view: View) -> npt.NDArray[np.float64]:
 
 
 def _name_keys(view: View) -> npt.NDArray[np.float64]:
-    """The large segments are sorted once and kept; what came since is placed between their names."""
+    """Return the key of each document. The names of large segments are sorted once and kept for later commits; those of
+    small segments are placed between them."""
     large = [segment for segment in view.segments if segment.count >= LARGE]
     names, ranks = view.lasting("names", tuple(segment.id for segment in large), lambda: _sorted_names(large))
     keys = np.empty(view.size)

@@ -18,8 +18,8 @@ _FEATURED_WORTH = 1e12
 
 
 def slice_of(docs: Docs, keys: Keys, start: int, end: int) -> Docs:
-    """The documents from one place on and before another, by falling key. Places are taken, not values, so pages never
-    overlap."""
+    """Return the documents at the places from `start` to before `end`, by falling key. Equal keys are divided by place,
+    so that pages never overlap."""
     return docs[_top(keys, min(end, len(docs)))[start:]]
 
 
@@ -37,7 +37,7 @@ def _top(keys: Keys, count: int) -> npt.NDArray[np.intp]:
 
 
 def sort_keys(view: View, docs: Docs, request: SearchRequest) -> Keys:
-    """Keys by document, highest first. Documents without a price or a date come last."""
+    """Return the key of each document; the highest comes first. Documents without a price or a date come last."""
     sort = request.sort
     if sort is Sort.PRICE_ASC:
         return _last_if_missing(-view.numbers("price")[docs])
@@ -68,7 +68,8 @@ def sold_out_last(view: View, docs: Docs, keys: Keys, full: Mask | None) -> Keys
 
 
 def _featured_keys(view: View, first: tuple[str, ...], sold_out_behind: bool) -> Keys:
-    """The named documents in their order, then featured ones, each group with the newest before the older."""
+    """Return the key of every document of the view: the `first` ones in their order, then featured ones, then the
+    others, the newest of each before the older. With `sold_out_behind` sold-out ones come last, but for `first`."""
     keys = view.cached(("featured order", sold_out_behind), lambda: _by_feature_and_age(view, sold_out_behind))
     if not first:
         return keys

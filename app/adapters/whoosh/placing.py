@@ -15,15 +15,15 @@ from app.domain.search.ranking.placement import PlacedDocuments
 
 
 def pinned_docs(view: View, request: SearchRequest, allowed: Mask | None) -> Docs:
-    """The pinned documents in the scope, rising, each once: they belong to the results in any order."""
+    """Return the pinned documents in the scope, rising, each once: they belong to the results in any order."""
     docs = [doc for pin in request.pins if (doc := view.document_of(pin.id)) is not None]
     return np.unique(np.array([doc for doc in docs if allowed is None or allowed[doc]], np.intp))
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedOrder:
-    """The order of `docs` (rising) by `keys`, highest first, where `placement` says nothing else. `numbers` are the
-    documents that the request names."""
+    """The order of `docs` (rising) by `keys`, highest first, where `placement` puts none elsewhere. `numbers` has those
+    of `docs` that the request names, by their ids."""
 
     docs: Docs
     keys: Keys
@@ -40,7 +40,7 @@ class PlacedOrder:
         return cls(docs, keys, PlacedDocuments.of(request, numbers, len(docs)), numbers)
 
     def between(self, start: int, end: int) -> Docs:
-        """The documents from one place on and before another."""
+        """Return the documents at the places from `start` to before `end`."""
         if not self.placement:
             return slice_of(self.docs, self.keys, start, end)
         before, slots = self.placement.slots(start, end)

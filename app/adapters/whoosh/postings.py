@@ -86,7 +86,7 @@ class _Statistics:
         return count, last, float(heaviest), 0, shortest, longest
 
     def singles(self) -> list[bytes | None]:
-        """The whole record of each term of one document, None for the others."""
+        """Return the packed term info, posting included, of each term that one document has; None for the others."""
         records = np.zeros(len(self.counts), _SINGLE)
         records["inlined"], records["df"] = 1, 1
         records["weight"] = records["heaviest"] = records["frequency"] = self.weights

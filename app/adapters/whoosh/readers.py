@@ -43,7 +43,7 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A view and what its files were when it was opened, by their names."""
+    """A view with the stamps and the checksums that its files had when it was opened, by their names."""
 
     view: View
     directory: Path
@@ -64,7 +64,8 @@ class Opened:
 
 
 class Reader:
-    """Thread-safe. While one thread opens a new commit the others go on with the view before it."""
+    """Opens the views of one index. Thread-safe: while one thread opens a new commit the others go on with the view
+    before it."""
 
     def __init__(self, place: IndexFolder) -> None:
         self._place = place

@@ -43,8 +43,9 @@ class _Reading:
 
 
 def score_parts(view: View, words: Sequence[str], found: Found, doc: int, score: float) -> tuple[ScorePart, ...]:
-    """Largest first; they sum up to `score`. What scales the whole score, such as the share of the words that the
-    document has, scales each part; each lift is a part of its own, below zero where it takes away."""
+    """Return the parts of a document's score, the largest first; they sum up to `score`. What scales the whole score,
+    such as the share of the words that the document has, scales each part; each lift is a part of its own, below zero
+    where it takes away."""
     raw = [part for unit in found.units for part in _unit_parts(view, unit, words, doc)]
     raw += _bonus_parts(view, words, doc)
     total = _sum(raw)

@@ -71,7 +71,7 @@ def _word_matches(view: View, term: str) -> Matches:
 
 
 def united(view: View, parts: Iterable[tuple[Matches, float]]) -> Matches:
-    """The documents of any of the matches; each scores what it scores best, times the worth of the match."""
+    """Return the documents of any of the matches, each with the largest of its scores times the worth of the match."""
     totals = np.zeros(view.size, np.float32)
     fields = np.zeros(view.size, np.uint16)
     for match, worth in parts:

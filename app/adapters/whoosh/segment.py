@@ -33,8 +33,8 @@ LARGE = 2_000
 
 
 class Segment:
-    """A segment of an index, open for reading. `count` includes deleted documents: which are deleted is said by the
-    table of contents, not here."""
+    """A segment of an index, open for reading. `count` includes deleted documents; the table of contents has which are
+    deleted."""
 
     def __init__(self, directory: Path, entry: W3Segment) -> None:
         self.entry = entry
@@ -132,7 +132,7 @@ class Segment:
 
     @cached_property
     def signs(self) -> Signs:
-        """Those of the vectors of a segment that has some."""
+        """The signs of the segment's vectors, which it must have."""
         assert self.vectors is not None
         return Signs.of(self.vectors.rows)
 

@@ -82,7 +82,7 @@ def _files(segment: W3Segment, inverted: Inverted) -> Iterator[tuple[str, bytes]
         yield column_file(segment, name), write_texts(texts)
     if inverted.vectors is not None:
         yield column_file(segment, VECTORS_COLUMN), write_vectors(inverted.vectors)
-    # Whoosh asks every segment for stored fields; ours come from columns that need no decompression.
+    # Whoosh reads stored fields from every segment, empty here: ours are columns that need no decompression.
     yield column_file(segment, "_stored"), write_texts([b""] * inverted.count)
 
 

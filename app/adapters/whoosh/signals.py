@@ -30,7 +30,7 @@ def in_stock(view: View) -> Mask:
 
 
 def _sales(view: View, _request: SearchRequest) -> Shares | None:
-    """None for an index that knows of no sales."""
+    """Return the share of each document by its sales; None for an index without sales."""
 
     def shares() -> Shares | None:
         logarithms = np.log1p(np.nan_to_num(view.numbers(signals.SALES)))

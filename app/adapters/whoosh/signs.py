@@ -1,7 +1,7 @@
-"""The signs of vectors, by which it is seen in a tenth of the time which documents may lie near a text at all.
+"""The signs of vectors, which show in a tenth of the time which documents may lie near a text at all.
 
-Two vectors at an angle of a share of the half circle differ in about that share of their signs (Charikar, 2002). What
-differs in few enough is compared number by number; the others are not.
+Two vectors at an angle of a share of the half circle differ in about that share of their signs (Charikar, 2002).
+Vectors that differ in few enough are compared number by number; the others are not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from app.domain.search.sentence_model import Vectors
 
-DEVIATIONS = 4  # Beyond the expected number of signs; of 500 searches of 8,000 real products none needed 2.
+DEVIATIONS = 4  # Standard deviations above the expected number; of 500 searches of 8,000 real products none needed 2.
 _WORD = 64
 
 Differing = npt.NDArray[np.uint16]
@@ -39,7 +39,8 @@ class Signs:
 
 
 def most_differing(cosine: float, dimensions: int) -> int:
-    """Return the number of signs beyond which no vector of so many dimensions is as near as a cosine."""
+    """Return the number of differing signs beyond which no vector of so many dimensions is expected to have that cosine
+    or a larger one."""
     share = acos(cosine) / pi
     return round(share * dimensions + DEVIATIONS * sqrt(share * (1 - share) * dimensions))
 

@@ -24,13 +24,13 @@ _SLOT = np.dtype([("hash", ">u4"), ("position", ">i8")])
 _FIELD = struct.Struct("!H")
 _POSITION = struct.Struct("!q")
 
-# Reads are cheap and their number is what counts, so each takes what it most likely needs.
+# The number of reads is what costs, so each reads as many bytes as are most likely needed.
 _LIKELY_RECORD = 128
 _LIKELY_SLOTS = 8
 _RECORDS_AT_ONCE = 512
 _RECORDS_A_BLOCK = 128  # Of which the first key is remembered once it was read.
 _LONGEST_EXTRAS = 4096
-_BITS_PER_KEY = 8  # At least; one term in ten that is not there is looked for all the same.
+_BITS_PER_KEY = 8  # At least, of the Bloom filter: one in ten terms that are not there passes it.
 
 
 def term_key(field_number: int, term: bytes) -> bytes:
@@ -94,7 +94,7 @@ class TermFile:
         self._tables = list(_DIRECTORY_ENTRY.iter_unpack(file[directory:extras_start]))
 
     def info(self, field: str, term: bytes) -> bytes | None:
-        """The packed term info, or None where the segment does not have the term."""
+        """Return the packed term info, None where the segment does not have the term."""
         begun = self._begun.get(field)
         if begun is None:
             return None
@@ -114,7 +114,7 @@ class TermFile:
 
     @cached_property
     def _begun(self) -> dict[str, int]:
-        """The hash of the beginning that all keys of a field have, from which that of each term goes on."""
+        """The CRC32 of the beginning that all keys of a field have, from which that of a whole key is continued."""
         return {field: zlib.crc32(term_key(number, b"")) for field, number in self.field_numbers.items()}
 
     @cached_property
@@ -154,7 +154,8 @@ class TermFile:
                 yield key[2:], info
 
     def _place(self, from_key: bytes) -> int:
-        """Return the place of the first key that is not below: first its block, by keys that are remembered."""
+        """Return the place of the first key that is not below `from_key`. Its block is found first, by the first key of
+        each block, which is remembered."""
         blocks = range(0, self._keys, _RECORDS_A_BLOCK)
         start = max(0, bisect_left(blocks, from_key, key=self._first_key) - 1) * _RECORDS_A_BLOCK
         block = range(start, min(start + _RECORDS_A_BLOCK, self._keys))
@@ -184,7 +185,8 @@ class TermFile:
         return record
 
     def _records(self, first: int, end: int) -> Iterator[tuple[bytes, bytes]]:
-        """Neighbouring records lie side by side, so many are read in one go."""
+        """Yield (key, info) of the records from place `first` to before `end`, which lie side by side and are read in
+        one go."""
         start, last = self._position(first), self._position(end - 1)
         run = self._file[start : last + _LIKELY_RECORD]
         position = 0

@@ -20,9 +20,9 @@ MOST_EMBEDDED = 64  # New texts of a preview, so that it takes no longer than a 
 
 @contextmanager
 def changed_view(view: View, changes: Sequence[Change], model: SentenceModel | None = None) -> Iterator[View]:
-    """The view as it would be once the changes are committed: the old documents deleted, the new ones in a segment of
-    their own, so every search, statistics included, answers as it would then. No other search sees it. Beyond the first
-    few documents with new texts words alone rank."""
+    """Yield the view as it would be once the changes are committed: the old documents deleted, the new ones in a
+    segment of their own, so every search, statistics included, answers as it would then. No other search sees it. Of
+    documents with new texts the first MOST_EMBEDDED get vectors; words alone rank the others."""
     last = {change.id if isinstance(change, Delete) else change.document.id: change for change in changes}
     deleted = [{*docs, *_places(segment, last)} for segment, docs in zip(view.segments, view.deleted, strict=True)]
     documents = [change.document for change in last.values() if isinstance(change, Upsert)]

@@ -40,7 +40,7 @@ class UnfinishedVectors:
         return found
 
     def append(self, vectors: RowVectors) -> None:
-        """Keep vectors, as far as there is room. Whoever makes them goes on without, too."""
+        """Append vectors to the file where there is room. An error is logged, not raised: a rebuild can do without."""
         payload = write_vectors(vectors)
         block = _BLOCK.pack(len(payload), zlib.crc32(payload), len(vectors)) + payload
         try:
@@ -55,7 +55,7 @@ class UnfinishedVectors:
             log.warning("vectors_not_kept", reason=error.strerror)
 
     def remove(self) -> None:
-        """Remove the file, or leave it: what it holds is looked up by text, so that it is never wrong."""
+        """Remove the file where possible. One that stays does no harm, since its vectors are looked up by text."""
         with suppress(OSError):
             self._file.unlink()
 

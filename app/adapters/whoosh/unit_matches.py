@@ -50,7 +50,7 @@ def _with_compound(view: View, word: str, match: Matches, compound: str, one: Ma
 
 
 def plain_matches(query: Query, matches: Sequence[Matches]) -> list[UnitMatch]:
-    """Each word for itself, as if it had no alternatives."""
+    """Return the match of each word by itself, without alternatives."""
     return [UnitMatch((word,), match) for word, match in zip(query.words, matches, strict=True)]
 
 
@@ -87,7 +87,7 @@ def alternative_matches(view: View, words: tuple[str, ...], optional: frozenset[
 
 
 def together(view: View, words: Sequence[str], matches: Sequence[Matches], optional: frozenset[str]) -> Matches:
-    """The documents that all of the required words match, with the sum of the scores of all words."""
+    """Return the documents that all of the required words match, with the sum of the scores of all words."""
     if len(matches) == 1:
         return matches[0]
     names = required_words(words, optional)
@@ -103,8 +103,8 @@ def together(view: View, words: Sequence[str], matches: Sequence[Matches], optio
 
 
 def own_words_first(view: View, units: Sequence[UnitMatch], docs: Docs, scores: Scores) -> Scores:
-    """Documents that have the words rank above those with only an alternative to them, and those with an alternative to
-    one above those with alternatives to two."""
+    """Return the scores by which documents that have the words rank above those with only an alternative to them, and
+    those with an alternative to one word above those with alternatives to two."""
     missing = missing_units(view, units, docs)
     scores = scores.copy()
     for level in range(1, int(missing.max(initial=0)) + 1):

@@ -1,4 +1,4 @@
-"""The vectors of a segment's documents, which say what they mean: a column of the segment's file.
+"""The vectors of a segment's documents: a column of the segment's file.
 
 A row is kept as one byte a dimension with a scale of its own: 0 for a document without a vector. The hash of the text
 says whether a vector can be taken over, the name of the model whether it can be compared at all.
@@ -52,7 +52,7 @@ class RowVectors:
 
 
 def no_vectors(model: str, dimensions: int, count: int) -> RowVectors:
-    """The rows of documents without vectors."""
+    """Return the rows of so many documents without vectors."""
     rows = np.zeros((count, dimensions), np.int8)
     return RowVectors(model, rows, np.zeros(count, np.float32), np.zeros(count, np.uint64))
 
@@ -79,8 +79,8 @@ def joined_rows(parts: Sequence[RowVectors]) -> RowVectors:
 
 
 def merged_rows(parts: Sequence[tuple[RowVectors | None, int]]) -> RowVectors | None:
-    """The rows of several parts, each with its number of documents, by the model of the last that has one. None where
-    none has."""
+    """Return the rows of several parts, each with its number of documents, by the model of the last part that has
+    vectors; those by another model are left out. None where no part has any."""
     known = [vectors for vectors, _ in parts if vectors is not None]
     if not known:
         return None

@@ -27,7 +27,7 @@ BYTE_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float6
 
 
 class View:
-    """Documents are numbered across segments; `size` counts deleted ones too.
+    """One commit of an index for reading. Documents are numbered across segments; `size` counts deleted ones too.
 
     `generation` and `commit` say which state this is. The pin keeps the generation's files while the view lives.
     """
@@ -58,7 +58,7 @@ class View:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether other readings of words than today's are in it."""
+        """Whether any segment was made by another version of the analysis."""
         return any(segment.analysis != ANALYSIS for segment in self.segments)
 
     def _live_mask(self) -> Mask | None:
@@ -79,8 +79,8 @@ class View:
         return self._cache[key]  # type: ignore[return-value]
 
     def recent(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """Return a value like `cached`, for what comes in endless variety: only the most recently used are kept. `size`
-        counts bytes."""
+        """Return a value like `cached`, from an LRU cache bounded in bytes, for keys of endless variety. `size` counts
+        the bytes of a value."""
         return self._recent.get(key, make, size)
 
     def lasting(self, name: str, state: object, make: Callable[[], T]) -> T:
@@ -109,7 +109,7 @@ class View:
         return self.cached(("lengths", field), lambda: np.concatenate([s.lengths(field) for s in self.segments]))
 
     def facet(self, name: str) -> FacetColumn:
-        """Cached for names that documents carry; others, which any address can make up, are not worth it."""
+        """Return the column of a facet. It is cached where documents carry it; others any address can make up."""
         facet = self._facets.get(name)
         if facet is None:
             columns = [segment.values(name) for segment in self.segments]
@@ -126,7 +126,7 @@ class View:
         return np.concatenate([entry_mask(c, n, values) for c, n in zip(columns, self.counts, strict=True)])
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
-        """The number of each document, NaN where it has none."""
+        """Return the number of each document under a name, NaN where it has none."""
         numbers = self._numbers.get(name)
         if numbers is None:
             columns = [segment.numbers(name) for segment in self.segments]
@@ -137,7 +137,7 @@ class View:
         return numbers
 
     def document_of(self, document_id: str) -> int | None:
-        """The number of a live document."""
+        """Return the number of a live document by its id, None where there is none."""
         for place, segment in enumerate(self.segments):
             doc = segment.document_of(document_id)
             if doc is not None and doc not in self.deleted[place]:

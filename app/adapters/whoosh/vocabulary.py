@@ -1,4 +1,4 @@
-"""The words that an index knows and how common each is: what spelling and unfinished words are held against."""
+"""The words that an index knows and how common each is, by which words are corrected and completed."""
 
 from __future__ import annotations
 
