@@ -102,8 +102,8 @@ class Generation(Protocol):
 
 class SearchEngine(Searching, Protocol):
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
-        """Return whether the index is there and undamaged, by checks so cheap that they can be made each second. A
-        damaged index is UNREACHABLE for every process, although one may go on answering from files that it has open."""
+        """Return the status of an index, by checks so cheap that they can be made each second. A damaged index is
+        UNREACHABLE for every process, although a process may go on answering from the files that it has open."""
         ...
 
     def size(self, site_id: int, index: IndexName) -> int | None:

@@ -81,8 +81,8 @@ class _Rebuild:
     refusals: Refusals = field(default_factory=Refusals)
 
     def run(self) -> None:
-        """Build all indexes of the run, then publish them. Raises LeaseLost once the run is no longer the builder's, so
-        that nothing of it is published."""
+        """Build all indexes of the run, then publish them. Raises LeaseLost once the run is no longer the builder's,
+        which is checked right before the swap, too."""
         self._note_start()
         with ExitStack() as stack:
             built = [self._build(index, stack) for index in self._indexes()]

@@ -27,8 +27,8 @@ class ContentHits:
         return bool(self.titled) and self.searched == typed
 
     def beside(self, products: SearchResult, typed: str) -> ContentHits:
-        """Return the content to show beside products: none that was found by another spelling where a product has all
-        words as they were typed."""
+        """Return what is shown beside the products: nothing by another spelling where a product has the words as they
+        were typed."""
         is_typed = self.searched == typed or products.corrected
         return self if is_typed or not products.full_matches else NO_CONTENT
 
@@ -52,8 +52,8 @@ def answering_content(engine: Searching, site_id: int, searches: Sequence[str]) 
 
 
 def titled_content(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentLink]:
-    """Return, by the words of each search, the first page or collection that has all of them in its title, whether or
-    not the site's settings let search find content. Searches without one are left out."""
+    """Return, by the words of each search, the first page or collection whose title has all of them, as typed or as
+    corrected, whether or not the site's settings let search find content. Searches without one are left out."""
     found = _hits_of(engine, site_id, searches) if searches else {}
     return {typed: hits.titled[0] for typed, hits in found.items() if hits.titled}
 
