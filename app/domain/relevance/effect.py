@@ -22,8 +22,9 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """`searches` describes the searches that `subject` concerns. Without `since` there is no comparison: it is not live
-    yet or, of a term, its start is unknown. A rule applies `until` it ends."""
+    """The effect of `subject` (a synonym, a rule, a search term or learning) on the searches that the text `searches`
+    describes. `since` and `comparison` are None where it is not live or, for a term, its start is unknown. A rule
+    applies `until` it ends."""
 
     subject: str
     searches: str

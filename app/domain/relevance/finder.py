@@ -33,7 +33,7 @@ class FoundKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A record; `detail` tells it from others of its name. `taxonomy_id` is that of a level."""
+    """A found record; `detail` distinguishes it from others of the same name. `taxonomy_id` is set for a level only."""
 
     kind: FoundKind
     id: str
@@ -47,7 +47,7 @@ def find(clock: Clock, site_id: int, words: str, kinds: Collection[FoundKind]) -
     wanted = " ".join(words.split())
     if not wanted:
         return []
-    ways = {  # Each begins only where its kind is wanted.
+    ways = {  # Generators: only those of the wanted kinds run.
         FoundKind.PRODUCT: _products(site_id, wanted),
         FoundKind.ORDER: _orders(clock, site_id, wanted),
         FoundKind.LEVEL: _levels(site_id, wanted),

@@ -14,13 +14,13 @@ from app.domain.search.serving.query import search_many_products
 from app.domain.search_statistics.counting.no_results import DAYS, SearchWithoutResults, searches_without_results
 from app.domain.shared.clock import Clock
 
-MOST = 50  # Searches in a list, each of which is made anew.
+MOST = 50  # Searches in a list, each of which is run again.
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerNow:
-    """What a shopper gets who searches now: so many products, the page to which a rule sends, or the page or collection
-    that answers where no product does."""
+    """The current answer to a search: how many products it finds, the address to which a rule redirects it, or the page
+    or collection that answers it where no product does."""
 
     finds: int = 0
     redirect: str | None = None
@@ -61,7 +61,7 @@ class NoResults:
 
     @property
     def remaining(self) -> int:
-        """How many searches still find nothing, as far as is known."""
+        """The number of searches that still find nothing; those beyond `rows` are taken to do so."""
         return self.total - len(self.solved)
 
     @property
@@ -70,8 +70,8 @@ class NoResults:
 
 
 def no_results(clock: Clock, engine: Searching, site_id: int, period: int = DAYS, most: int = MOST) -> NoResults:
-    """Return the searches of a period of days that found nothing. While search is away, what the latest search of a
-    word found is taken for what it finds now."""
+    """Return the searches of a period of days that found nothing. While search is unavailable, each has the result
+    count of its latest search as its answer now."""
     found, total = searches_without_results(clock, site_id, period, most)
     now = answers_now(clock, engine, site_id, [one.word for one in found])
     rows = (NoResultsRow(one.word, one.times, now.get(one.word) or _latest_answer(one)) for one in found)
@@ -79,7 +79,7 @@ def no_results(clock: Clock, engine: Searching, site_id: int, period: int = DAYS
 
 
 def answers_now(clock: Clock, engine: Searching, site_id: int, words: Sequence[str]) -> dict[str, AnswerNow]:
-    """Return the answer to each search as the shop gives it now, by the words; no answers while search is away.
+    """Return the answer to each search as the shop gives it now, by the words; empty while search is unavailable.
     Nothing is counted."""
     try:
         return _answers(clock, engine, site_id, words)
@@ -88,7 +88,7 @@ def answers_now(clock: Clock, engine: Searching, site_id: int, words: Sequence[s
 
 
 def _answers(clock: Clock, engine: Searching, site_id: int, words: Sequence[str]) -> dict[str, AnswerNow]:
-    """Raises SearchUnavailable."""
+    """Return the current answer to each search, by the words. Raises SearchUnavailable."""
     served, now = snapshot.served(site_id), clock.now()
     plans = {word: plan(word, served, now) for word in words}
     answers = {word: AnswerNow(redirect=planned.redirect) for word, planned in plans.items()}

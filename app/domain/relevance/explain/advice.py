@@ -13,7 +13,7 @@ from app.domain.relevance.explain.explanation import FIRST, ProductExplanation, 
 from app.domain.search.engine import EngineState
 from app.domain.search.text import query_words, stem, tokens
 
-MOST_WORDS = 3  # Each with a sentence of its own.
+MOST_WORDS = 3  # Unknown words that are advised on, a sentence each.
 
 
 class Act(StrEnum):
@@ -38,7 +38,8 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`code` is stable. `words` are those that the action adds; `id` is the synonym or the rule concerned."""
+    """A sentence of advice and its action. `code` never changes, for programs. `words` are those that the action adds;
+    `id` is the synonym or the rule concerned."""
 
     code: str
     message: str
@@ -48,7 +49,7 @@ class Advice:
 
 
 def advise(explanation: SearchExplanation) -> tuple[Advice, ...]:
-    """Return the most pressing first; none where there is nothing to do."""
+    """Return the advice about a search, the most pressing first; empty where there is nothing to do."""
     if explanation.request.is_blank:
         return ()
     return (

@@ -50,7 +50,7 @@ from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
-MOST_SUGGESTIONS = 5  # Whose effect on the search is computed.
+MOST_SUGGESTIONS = 5  # Suggested synonyms whose effect on the search is computed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ class _ServedSearch:
         return content_hits(self.engine, self.site_id, self.plan.words)
 
     def would_be(self, request: SearchRequest) -> Mapping[str, WouldBe]:
-        """Return what learning would move, where it is in shadow. Raises SearchUnavailable."""
+        """Return, by document id, the ranks and parts of the score that learning would give; empty unless it is in
+        shadow. Raises SearchUnavailable."""
         known = self.served.learned
         learned = known.of(self.plan.words) if known.mode is LearningMode.SHADOW else LearnedSearch()
 
@@ -108,7 +109,8 @@ class _ServedSearch:
 
 
 def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: ExplainRequest) -> SearchExplanation:
-    """Always answers: what an unavailable engine cannot say is left out, and `engine` says why."""
+    """Return the explanation of a search, also while the engine is unavailable: its results are then left out, and
+    `engine` has the reason."""
     now, served = clock.now(), snapshot.served(site_id)
     planned = plan(request.words, served, request.at or now)
     state = versions.serving_state(site_id)

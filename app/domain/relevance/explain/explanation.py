@@ -52,7 +52,8 @@ class ScoreExplanation:
 
 @dataclass(frozen=True, slots=True)
 class ScoredHit:
-    """One of the first ten. `price` is in minor units; `image` is the file of its picture."""
+    """One of the first ten results, or a product similar to the search. `price` is in minor units; `image` is the file
+    of its picture."""
 
     position: int
     id: int
@@ -99,12 +100,13 @@ class ProductExplanation:
 
 @dataclass(frozen=True, slots=True)
 class SearchExplanation:
-    """`optional` are the tokens that a product may lack. `zone` is the shop's time zone. `found` is None where the
-    engine does not answer or no words were given. `inactive_rule` is a rule for exactly these words that does not
-    apply at the requested moment. `unknown` are words that no product has; `corrected` is the spelling that is searched
-    instead. `full` counts the results that have all words. `content` are the pages and collections that shoppers see
-    with them; `similar` follow them by meaning alone, their scores are cosines. `is_behind`: a saved synonym or rule is
-    not served yet. `page_size` is how many products a page of the shop shows."""
+    """The explanation of a search. `optional` are the tokens that a product may lack. `zone` is the shop's time zone.
+    `found` is None where the engine does not answer or no words were given. `inactive_rule` is a rule for exactly these
+    words that does not apply at the requested moment. `unknown` are words that no product has; `corrected` is the
+    spelling that is searched instead. `full` counts the results that have all words. `content` are the pages and
+    collections that shoppers see beside the results; `similar` are the products that follow them by meaning alone, with
+    cosines as scores. `is_behind`: a saved synonym or rule is not served yet. `page_size` is how many products a page
+    of the shop shows."""
 
     request: ExplainRequest
     engine: EngineHealth
@@ -142,5 +144,5 @@ class SearchExplanation:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a saved change that affects this search is not in search yet."""
+        """Whether a saved change that affects this search is not served, or not indexed, yet."""
         return self.is_behind or (self.product is not None and self.product.is_waiting)

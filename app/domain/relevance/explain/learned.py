@@ -12,7 +12,7 @@ from app.domain.search.ranking.learning import LearnedLevel, LearnedSearch
 from app.domain.search.serving.learned import factors_of
 
 LEARNED, LEARNED_LEVEL, MEANING = "learned", "learned_level", "meaning"
-WOULD_STAND = 50  # Places that are looked through for products that learning would move.
+WOULD_STAND = 50  # Results that are read, as learning would order them.
 
 Answer = Callable[[SearchRequest], Sequence[Hit]]
 
@@ -34,8 +34,8 @@ def with_evidence(parts: Sequence[ScorePart], document_id: str, learned: Learned
 
 
 def _opens_of_level(parts: Sequence[ScorePart], levels: Sequence[LearnedLevel]) -> int | None:
-    """Return the opens of the level whose factor the score has. It is the last factor, so that its part says which it
-    was; of levels with the same factor the fewest opens are shown."""
+    """Return the opens of the level by whose factor the score was multiplied, None where it was not. The factor is the
+    last one, so it follows from its part of the score; of levels with the same factor, the fewest opens."""
     score = sum(part.worth for part in parts if part.kind != MEANING)
     worth = sum(part.worth for part in parts if part.kind == LEARNED_LEVEL)
     if not worth or not levels:
@@ -45,7 +45,8 @@ def _opens_of_level(parts: Sequence[ScorePart], levels: Sequence[LearnedLevel]) 
 
 
 def would_be(answer: Answer, request: SearchRequest, learned: LearnedSearch) -> Mapping[str, WouldBe]:
-    """Return, by document, what learning would move to where. Raises SearchUnavailable."""
+    """Return, by document id, each of the first WOULD_STAND results as learning would place it; empty where nothing is
+    learned. Raises SearchUnavailable."""
     if not learned:
         return {}
     served = replace(request, learned=factors_of(learned), page=1, per_page=WOULD_STAND, explain=True)

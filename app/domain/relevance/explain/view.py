@@ -20,7 +20,8 @@ from app.domain.shared.times import rfc3339
 
 
 def as_json(explanation: SearchExplanation) -> dict[str, Any]:
-    """Return all but the advice, whose links the surfaces know. `found` is null where the engine does not answer."""
+    """Return the JSON of an explanation without its advice, whose links only the pages and tools know. `found` is null
+    where the engine does not answer."""
     return {
         "query": explanation.words,
         "asOf": rfc3339(explanation.request.at) if explanation.request.at else None,
@@ -71,7 +72,8 @@ def _similar(hit: ScoredHit) -> dict[str, Any]:
 
 
 def _product(explanation: SearchExplanation) -> dict[str, Any] | None:
-    """Return null where no product was requested; an unknown one has its reference as SKU."""
+    """Return the JSON of the requested product, None where none was requested; an unknown one has its reference as
+    SKU."""
     product = explanation.product
     if product is not None:
         return _known(product) | _why(product.why)

@@ -1,4 +1,4 @@
-"""Golden searches checked: after each change of what search answers, and of a new index before it is swapped in."""
+"""Check golden searches: after each change that can affect results, and against a new index before it is swapped in."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class Golden:
 
 
 def check(context: SearchContext, site_id: int, only: int | None = None) -> int:
-    """Check all golden searches of a site, or one, and note where their products stand; return how many. One that is
-    changed meanwhile is left to the next check. Raises SearchUnavailable, which leaves what was known."""
+    """Check all golden searches of a site, or the one whose id is `only`, and store the places of their products;
+    return how many were checked. One that is changed meanwhile is left to the next check. Raises SearchUnavailable; the
+    stored results then stay."""
     read_afresh()
     now = context.clock.now()  # Before anything is read: what changes from here on is not yet checked.
     goldens = [golden for golden in _goldens(site_id) if only in (None, golden.id)]
@@ -57,8 +58,8 @@ def check(context: SearchContext, site_id: int, only: int | None = None) -> int:
 def ranks_of(
     engine: Searching, site_id: int, goldens: Sequence[Golden], served: Served, now: datetime
 ) -> dict[int, int | None]:
-    """The place of each product by the id of its golden search, None past the first 50 and for a search that a rule
-    sends away."""
+    """Return the place of each product by the id of its golden search; None past the first 50 places, and where a rule
+    redirects the search. Raises SearchUnavailable."""
     plans = {query: plan(query, served, now) for query in dict.fromkeys(golden.query for golden in goldens)}
     searches = [
         (SearchRequest(words=query, per_page=FURTHEST, patient=True), planned)
@@ -94,8 +95,8 @@ def _note(site_id: int, goldens: Sequence[Golden], ranks: Mapping[int, int | Non
 
 def hold_back(context: SearchContext, site_id: int, generation: Generation, undecided: Collection[int]) -> str | None:
     """Return the reason why a sealed generation must not become the live index: a sentence that names the golden
-    searches which pass on the live index and would fail on it. None where none would, or the site does not want that.
-    Products whose ids are `undecided` change with the swap, so that their golden searches say nothing yet."""
+    searches which pass on the live index and would fail on it. None where none would, or the setting HOLD is off.
+    Products whose ids are `undecided` change with the swap, so their golden searches are left out."""
     if not settings_of(site_id)[HOLD]:
         return None
     goldens = _without(site_id, _goldens(site_id), undecided)
@@ -133,15 +134,17 @@ def _sentence(broken: Sequence[Golden], ranks: Mapping[int, int | None]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckState:
-    """`depends_on` is a text that changes with all that the golden searches of a site depend on: index, live words and
-    themselves. `checked_at` is when the one was checked whose check is longest ago; None where one never was."""
+    """The state of a site's golden searches. `depends_on` is a text that changes whenever their results may: with the
+    index, the served configuration and the golden searches themselves. `checked_at` is the time of the oldest check;
+    None where one was never checked."""
 
     depends_on: str
     checked_at: datetime | None
 
 
 def states_of_sites(context: SearchContext) -> dict[int, CheckState]:
-    """Sites without golden searches, and those whose index does not answer, are left out."""
+    """Return the state of each site by its id, without sites that have no golden searches or whose index does not
+    answer."""
     live_versions = select(ServedConfiguration.site_id, ServedConfiguration.live_version)
     versions = {row.site_id: row.live_version for row in db.session.execute(live_versions)}
     found = {}

@@ -1,4 +1,4 @@
-"""Searches that must go well."""
+"""Golden searches, each with the result of its latest check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GoldenSearch(Base):
     __table_args__ = (
         UniqueConstraint("site_id", "query", "sku"),
         CheckConstraint("within > 0", name="within_one"),
-        {"sqlite_autoincrement": True},  # As of a synonym: the activity log names records by their id.
+        {"sqlite_autoincrement": True},  # Ids are never reused: the activity log names records by them.
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

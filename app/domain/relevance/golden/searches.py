@@ -23,13 +23,14 @@ from app.extensions import db
 MOST = 200  # Of a site: all are checked after each change.
 LONGEST_QUERY = 200
 LONGEST_SKU = 64
-FURTHEST = 50  # The last place that is looked at.
+FURTHEST = 50  # The largest `within`, and how many results a check reads.
 USUAL = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """For `query`, the product `sku` is among the first `within`; None where what was sent is no number."""
+    """For `query`, the product `sku` is among the first `within`, which is None where a text that is no number was
+    sent."""
 
     query: str
     sku: str
@@ -73,7 +74,7 @@ class GoldenState:
 
 
 def golden_searches(site_id: int) -> list[GoldenRow]:
-    """All of a site, those that fail first, then by their words."""
+    """Return all golden searches of a site, those that fail first, then by their words."""
     own = GoldenSearch.site_id == site_id
     is_product = (Product.site_id == GoldenSearch.site_id) & (Product.sku == GoldenSearch.sku)
     query = select(GoldenSearch, Product.name, Product.id).outerjoin(Product, is_product).where(own)
@@ -90,13 +91,13 @@ def golden_state(site_id: int) -> GoldenState:
 
 
 def failing_searches(site_id: int) -> int:
-    """Return how many failed at the latest check."""
+    """Return how many golden searches failed at their latest check."""
     query = select(func.count()).where(GoldenSearch.site_id == site_id, GoldenSearch.passes.is_(False))
     return db.session.scalar(query) or 0
 
 
 def golden_of(site_id: int, golden_id: int, to_change: bool = False) -> GoldenSearch:
-    """Raises NotFound."""
+    """Return a golden search of this site; `to_change` locks its row. Raises NotFound."""
     missing = "There is no such golden search on this site. Another user may have deleted it."
     return existing(find_record(GoldenSearch, site_id, golden_id, to_change), missing)
 
@@ -124,7 +125,7 @@ def change(author: Author, golden_id: int, revision: int, sent: Expectation) -> 
 
 
 def delete(author: Author, golden_id: int) -> str:
-    """Delete a golden search and return it as people write it. Raises NotFound."""
+    """Delete a golden search and return its text. Raises NotFound."""
     row = golden_of(author.site_id, golden_id, to_change=True)
     written = str(expectation_of(row))
     _remove(author, row, "delete", f"Deleted the golden search {written}")
@@ -139,24 +140,25 @@ def like(site_id: int, sent: Expectation) -> GoldenSearch | None:
 
 
 def key_of(sent: Expectation) -> tuple[str, str]:
-    """Return what no two golden searches of a site share."""
+    """Return the key that is unique among a site's golden searches: normalised words and SKU."""
     return normalized_term(sent.query), sent.sku.strip()
 
 
 def check_new(site_id: int, sent: Expectation, is_known_sku: bool) -> Expectation:
-    """Return the golden search as `add` would store it, for a product that may come with it. Raises Invalid."""
+    """Return the golden search as `add` would store it; with `is_known_sku` the product need not exist yet. Raises
+    Invalid."""
     return _checked(site_id, sent, is_known_sku=is_known_sku)
 
 
 def records(site_id: int, ids: list[int]) -> dict[str, Mapping[str, Any]]:
-    """The present JSON of those that are there, by their ids as text."""
+    """Return the current JSON of those golden searches that exist, by their ids as text."""
     rows = db.session.scalars(select(GoldenSearch).where(GoldenSearch.site_id == site_id, GoldenSearch.id.in_(ids)))
     return {str(row.id): expectation_of(row).as_json() for row in rows}
 
 
 def revert(author: Author, golden_id: int, before: Mapping[str, Any] | None) -> None:
-    """Make a golden search what its JSON once was; None for one that was not there. Raises Invalid where the shop of
-    today leaves no place for it: its product is gone, or there is another like it."""
+    """Restore a golden search to its earlier JSON, or delete it for None. Raises Invalid where it cannot be stored any
+    more: its product is gone, or there is another of the same words and product."""
     row = find_record(GoldenSearch, author.site_id, golden_id, to_change=True)
     if before is None:
         if row is not None:
@@ -175,7 +177,7 @@ def expectation_of(row: GoldenSearch) -> Expectation:
 
 
 def wanted(within: int | None) -> str:
-    """ "first", "in the first 5"."""
+    """Return where a product is expected, as text: "first" or "in the first 5"."""
     return "first" if within == 1 else f"in the first {within}"
 
 
@@ -238,7 +240,8 @@ def _sku_problems(site_id: int, sku: str) -> list[Problem]:
 
 
 def _place_problems(site_id: int, sent: Expectation, but: int | None, is_new: bool) -> list[Problem]:
-    """Whether there is room, and whether the same words and product are there already."""
+    """Return the problem of storing a golden search beside the others: the same words and product, or no room for a new
+    one. `but` is the id of the one that is changed."""
     of_site = select(GoldenSearch).where(GoldenSearch.site_id == site_id, GoldenSearch.id != (but or 0))
     same_sku = db.session.scalars(of_site.where(GoldenSearch.sku == sent.sku))
     if any(normalized_term(one.query) == normalized_term(sent.query) for one in same_sku):

@@ -1,4 +1,4 @@
-"""A change of a record, described in the words of the pages on which it was made."""
+"""Describe the records of the history in the words of the pages that edit them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Fields = dict[str, Any]
 
 
 def readable(kind: str, state: Mapping[str, Any] | None, time_zone: str) -> Fields | None:
-    """A record of `kind` field by field as people read it; moments are those of a shop in `time_zone`."""
+    """Return the fields of a record of `kind` under the labels of its page, None for no record; times are in
+    `time_zone`."""
     if state is None:
         return None
     if kind == "rule":

@@ -26,8 +26,8 @@ PAGE_SIZE = 50
 @dataclass(frozen=True, slots=True)
 class SearchChange:
     """A change of a record of `kind` (the label of its kind), with its author. `differences` are what it changed,
-    `reverted` what undoing it would change. `can_be_undone`: the record still is what this made of it; `later` is who
-    changed it last where it is not, None where that is unknown (an import)."""
+    `reverted` what undoing it would change. `can_be_undone`: the record is still as this change left it; where it is
+    not, `later` is the latest change since, None where that is unknown (an import)."""
 
     id: int
     at: datetime
@@ -43,7 +43,8 @@ class SearchChange:
 
 
 def history(site_id: int, page_number: int, kind: str = "") -> Paged[SearchChange]:
-    """The latest first; of one kind where it names one. Six queries, and one for each kind on the page."""
+    """Return a page of the changes, the latest first; of one kind where `kind` names one, else of all. Six queries, and
+    one for each kind on the page."""
     chosen = [BY_NAME[kind]] if kind in BY_NAME else KINDS
     wanted = AuditEntry.site_id == site_id, or_(*(one.entries for one in chosen))
     total = db.session.scalar(select(func.count()).select_from(AuditEntry).where(*wanted)) or 0
@@ -76,8 +77,9 @@ def undoable_change(site_id: int, kind: str, subject_id: str, actor: str) -> int
 
 
 def undo(author: Author, entry_id: int) -> str:
-    """Make the record what it was before the entry; the entry's summary. Call it in a transaction. Raises NotFound, and
-    Conflict with the reason when the record has changed since or something newer stands in the way."""
+    """Revert the record of an entry to its state before and return the entry's summary. Call it in a transaction.
+    Raises NotFound, and Conflict with the reason when the record has changed since or its earlier state is no longer
+    valid."""
     entry = find_record(AuditEntry, author.site_id, entry_id)
     kind = _kind_of(entry) if entry is not None else None
     if entry is None or kind is None:
@@ -127,7 +129,7 @@ def _kind_of(entry: AuditEntry) -> RecordKind | None:
 
 
 def _why_not(entry: AuditEntry, kind: RecordKind) -> str:
-    """Names what came after, so that people know what to undo first."""
+    """Return why an entry cannot be undone, naming the latest change after it, which must be undone first."""
     newer = select(AuditEntry).where(
         AuditEntry.site_id == entry.site_id,
         kind.entries,

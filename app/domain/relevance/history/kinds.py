@@ -31,9 +31,9 @@ Revert = Callable[[Author, str, State], None]
 
 @dataclass(frozen=True, slots=True)
 class RecordKind:
-    """`name` is the subject type in the activity log. `states(site_id, ids)` are the present states of those that are
-    there, by subject id; `revert(author, id, before)` makes one what it was, None for not there, and raises NotFound,
-    Invalid or Conflict with the reason."""
+    """A kind of record. `name` is the subject type in the activity log. `states(site_id, ids)` returns the current
+    states of the records that exist, by subject id; `revert(author, id, before)` restores the state `before`, None for
+    no record, and raises NotFound, Invalid or Conflict with the reason."""
 
     name: str
     label: str
@@ -50,7 +50,7 @@ def part(kind: RecordKind, stored: Any) -> State:
 
 
 def is_as_after(kind: RecordKind, after: State, now: State) -> bool:
-    """Whether a record still is what an entry made of it. Entries of settings hold only those that changed."""
+    """Whether a record is still as an entry left it. An entry about settings has only the settings that it changed."""
     if kind.name != "settings" or after is None or now is None:
         return after == now
     return all(now.get(key) == value for key, value in after.items())
@@ -86,7 +86,7 @@ def _revert_settings(author: Author, _id: str, before: State) -> None:
 SYNONYM, RULE, GOLDEN, LEARNING = (
     AuditEntry.subject_type == name for name in ("synonym", "rule", "golden_search", forgetting.KIND)
 )
-# As text, since what a record lacks is the JSON value null to SQLite, which is not NULL.
+# Read as text: for a missing field SQLite yields the JSON value null, which is not NULL.
 WITH_TERMS = (AuditEntry.subject_type == PRODUCT) & AuditEntry.before[TERMS].as_string().is_not(None)
 OF_SETTINGS = AuditEntry.action == "settings.search"
 KINDS = (

@@ -18,7 +18,7 @@ SETTINGS = "settings"
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """`id` is that of its own entry."""
+    """A later change of a record; `id` is that of its entry in the activity log."""
 
     id: int
     at: datetime
@@ -26,7 +26,7 @@ class Later:
 
 
 def later_changes(site_id: int, rows: Sequence[AuditEntry]) -> Mapping[int, Later]:
-    """Return, by entry, the latest change of its record after it: two queries, however many entries."""
+    """Return the latest change of each entry's record after the entry, by the entry's id, in two queries."""
     records = [row for row in rows if row.subject_type != SETTINGS]
     settings = [row for row in rows if row.subject_type == SETTINGS]
     return _of_records(site_id, records) | _of_settings(site_id, settings)
@@ -46,7 +46,8 @@ def _of_records(site_id: int, rows: Sequence[AuditEntry]) -> dict[int, Later]:
 
 
 def _of_settings(site_id: int, rows: Sequence[AuditEntry]) -> dict[int, Later]:
-    """All settings are one record; only a change of the same setting stands in the way. They change seldom."""
+    """Return the latest change after each entry about settings. All settings are one record, so only changes of the
+    same setting count; all later entries are read, since settings change seldom."""
     if not rows:
         return {}
     query = (

@@ -1,6 +1,6 @@
-"""Make search forget what it learned for one search or for all, and take that back. Call it in a transaction.
+"""Make search forget what it learned for one search or for all, and undo that. Call the functions in a transaction.
 
-The counts stay: those of the days up to now no longer teach, and later ones begin anew. Taking it back lets them teach
+The counts stay: those of the days up to now no longer teach, and later ones begin anew. Undone, all of them teach
 again.
 """
 
@@ -26,7 +26,7 @@ ALL_ID = "*"  # The subject of entries about all searches; no search that is cou
 
 
 def forget(author: Author, word: str) -> None:
-    """Forget what was learned for a search up to today, or for ALL. Raises NotFound where that is nothing."""
+    """Forget what was learned for a search, or for ALL, up to today. Raises NotFound where nothing was learned."""
     learned = select(LearnedWord.word).where(LearnedWord.site_id == author.site_id)
     if db.session.scalar((learned if word == ALL else learned.where(LearnedWord.word == word)).limit(1)) is None:
         raise NotFound("Nothing is learned for this search, or not any more.")
@@ -34,7 +34,7 @@ def forget(author: Author, word: str) -> None:
 
 
 def remember(author: Author, word: str) -> None:
-    """Let the counts teach again that were forgotten. Raises NotFound where nothing was forgotten."""
+    """Let the forgotten counts of a search, or of ALL, teach again. Raises NotFound where nothing was forgotten."""
     if db.session.get(ForgottenWord, (author.site_id, word)) is None:
         raise NotFound("This search is not forgotten, or not any more.")
     _set(author, word, None)
@@ -57,7 +57,8 @@ def _set(author: Author, word: str, through: date | None) -> None:
 
 
 def _relearn(author: Author, word: str, through: date | None) -> None:
-    """Learn a search anew, or nothing where all is forgotten; all searches in the background, after the commit."""
+    """Learn one search anew. Of ALL, drop everything learned where it is forgotten up to today, else request learning,
+    which runs after the commit."""
     if word != ALL:
         learn_words(author.clock, author.site_id, [word])
     elif through == site_today(author.clock, author.site_id):
@@ -76,13 +77,13 @@ def _state(row: ForgottenWord | None) -> dict[str, Any] | None:
 
 
 def records(site_id: int, ids: Iterable[str]) -> Mapping[str, Mapping[str, Any] | None]:
-    """Return what is forgotten, by the subject of the activity log."""
+    """Return the JSON of what is forgotten of these searches, by their subject ids in the activity log."""
     words = [ALL if id == ALL_ID else id for id in ids]
     query = select(ForgottenWord).where(ForgottenWord.site_id == site_id, ForgottenWord.word.in_(words))
     return {row.word or ALL_ID: _state(row) for row in db.session.scalars(query)}
 
 
 def revert(author: Author, id: str, before: Mapping[str, Any] | None) -> None:
-    """Make a search as forgotten as it was."""
+    """Set the day up to which a search is forgotten to that of `before`; None forgets nothing of it."""
     through = date.fromisoformat(before["through"]) if before else None
     _set(author, ALL if id == ALL_ID else id, through)

@@ -37,7 +37,7 @@ from app.events import publish
 from app.extensions import db
 
 LEARNING = "search-learning"
-WORDS_AT_ONCE = 25  # Searches; so the counts of all of them are never in memory together.
+WORDS_AT_ONCE = 25  # Searches whose counts are in memory at a time.
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def mode_of(site_id: int) -> LearningMode:
 
 
 def study(clock: Clock, site_id: int) -> Study:
-    """Return what the counts of a site teach. A shop may have hundreds of thousands of them: call it before the
-    transaction that stores it, so that nobody waits meanwhile who writes."""
+    """Return what the counts of a site teach. There may be hundreds of thousands of counts: call it before the
+    transaction that stores the result, so that other writers need not wait meanwhile."""
     basis = _basis(site_id)
     if basis.mode is LearningMode.OFF:
         return Study(basis, {})
@@ -80,8 +80,8 @@ def study(clock: Clock, site_id: int) -> Study:
 
 
 def store(clock: Clock, site_id: int, studied: Study) -> bool:
-    """Store what was studied in place of what was known. Returns False, and stores nothing, where learning was switched
-    or a search forgotten or restored meanwhile: study again. Call it in a transaction."""
+    """Store the result of `study` in place of what was learned before. Returns False, and stores nothing, where
+    learning was switched or a search forgotten or restored meanwhile: study again. Call it in a transaction."""
     versions.lock(site_id)
     if _basis(site_id) != studied.basis:
         return False
@@ -95,7 +95,7 @@ def request_learning(site_id: int) -> None:
 
 
 def learn_site(clock: Clock, site_id: int) -> int:
-    """Learn all searches of a site anew, while whoever writes waits, and return how many taught something. Call it in a
+    """Learn all searches of a site anew, while other writers wait, and return how many taught something. Call it in a
     transaction."""
     versions.lock(site_id)
     lessons = study(clock, site_id).lessons

@@ -1,4 +1,4 @@
-"""What was learned, as merchandisers look it through: searches, the products that each moves up, and the evidence."""
+"""The list of what was learned: searches, the products that each moves up, and the evidence."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LearnedRow:
 
     @property
     def evidence(self) -> str:
-        """Opens and purchases of what is moved."""
+        """Describe the opens and purchases of the products moved up, or the opens of a level where none are."""
         bought = sum(product.learned.bought for product in self.products)
         opens = sum(product.learned.opens for product in self.products) or max(
             (level.learned.opens for level in self.levels), default=0
@@ -68,8 +68,8 @@ class LearnedRow:
 
 @dataclass(frozen=True, slots=True)
 class LearningState:
-    """`searches` is how many taught something; `learned_at` when that was looked at last, None before; `since` when
-    shoppers were first served it, None while they are not."""
+    """The state of learning. `searches` is how many taught something and `learned_at` when they were learned, None for
+    none; `since` is when shoppers were first served it, None while they are not."""
 
     mode: LearningMode
     searches: int
@@ -79,7 +79,7 @@ class LearningState:
 
 
 def percent(factor: float) -> int:
-    """Return by how much a factor raises a score, at least 1."""
+    """Return by how many per cent a factor raises a score, at least 1."""
     return max(1, round(100 * (factor - 1)))
 
 

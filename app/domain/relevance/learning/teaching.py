@@ -1,4 +1,4 @@
-"""Which searches can teach. Those that cannot, such as what programs invent on a few days, take nobody's place."""
+"""Select the searches that can teach, so that others, such as what programs invent on a few days, use up no places."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from app.domain.search.ranking.learning import FEWEST_A_DAY, FEWEST_DAYS, FEWEST
 from app.domain.search_statistics.counting.models import SearchProductDay
 from app.extensions import db
 
-MOST_A_DAY = 30  # Opens of a product that speak for a search: a busier day does not put it before others.
+MOST_A_DAY = 30  # Opens of a product on one day that count in the order of searches; more do not move a search up.
 
 
 def teaching_words(site_id: int, first: date, last: date, most: int) -> list[str]:
-    """Return the searches from which shoppers opened products on enough days of a period that are not forgotten, and
-    one product from enough networks, those with the most opens first."""
+    """Return at most `most` searches, those with the most opens first, from which shoppers opened products on enough
+    days of the period that are not forgotten, and one product from enough networks."""
     model, own, all_ = SearchProductDay, aliased(ForgottenWord), aliased(ForgottenWord)
     opens = func.sum(case((model.opens > MOST_A_DAY, MOST_A_DAY), else_=model.opens))
     query = (
@@ -36,7 +36,7 @@ def teaching_words(site_id: int, first: date, last: date, most: int) -> list[str
 
 
 def _of_many_networks(site_id: int, first: date, last: date) -> Select[str]:
-    """The searches from which so many networks opened one product that it can teach."""
+    """Return the query of the searches from which enough networks opened one and the same product."""
     model = SearchProductDay
     by_product = select(model.word).where(model.site_id == site_id, model.day.between(first, last))
     return by_product.group_by(model.word, model.product_id).having(func.sum(model.networks) >= FEWEST_NETWORKS)

@@ -10,10 +10,10 @@ WORTH_A_LOOK = 100
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """`products_built` and `content_built`: there is a live index of them, or none is wanted. `arranged_since`:
-    categories, filters or the taxonomy changed after the last rebuild began. `last_failed`: the latest run did.
-    `drift` counts the differences of the latest reconciliation, `waiting` and `set_aside` changes that the index
-    lacks."""
+    """The signs that an index needs a rebuild. `products_built` and `content_built`: there is a live index of them, or
+    none is wanted. `arranged_since`: categories, filters or the taxonomy changed after the last rebuild began.
+    `last_failed`: the latest run failed. `drift` counts the differences of the latest reconciliation, `waiting` and
+    `set_aside` changes that the index lacks."""
 
     products_built: bool = True
     content_built: bool = True
@@ -25,7 +25,7 @@ class Signs:
 
 
 def advise(signs: Signs) -> tuple[str, ...]:
-    """Return one sentence for each; none when all is well."""
+    """Return a sentence of advice for each sign that calls for action; empty when all is well."""
     if not signs.products_built:
         return ("There is no product index yet. Rebuild everything to make the shop searchable.",)
     sentences = (

@@ -1,4 +1,4 @@
-"""The dashboard of the admin: how much there is, whether search is well, what wants a look."""
+"""The dashboard of the admin: the size of the catalogue, the health of search, and what needs attention."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One thing to look at. `topic` is search, golden, orders, products or worklist; `stock`, `shown` and
-    `completeness` narrow the list of products to those that are meant, `orders` that of orders."""
+    """One thing that needs attention. `topic` is search, golden, orders, products or worklist; `stock`, `shown` and
+    `completeness` are filters of the list of products that lead to it, `orders` that of the list of orders."""
 
     topic: str
     text: str
@@ -114,7 +114,7 @@ def _about_products(counted: CatalogueCounts) -> list[Attention]:
 
 
 def _about_levels(site_id: int) -> list[Attention]:
-    """Without an active taxonomy there are no levels to choose."""
+    """Return what needs attention in the levels of products; empty without an active taxonomy."""
     if not active_taxonomy(site_id):
         return []
     found = []

@@ -27,8 +27,9 @@ RECENT_RUNS = 10
 
 @dataclass(frozen=True, slots=True)
 class SearchStatus:
-    """Documents in the index, None where there is no index or, of pages, content search is off; the number of changes
-    `waiting` for it, `held_up` if for minutes already; and the records that could not be indexed."""
+    """The state of the index: its documents, None where there is no index or, for pages, content search is off; the
+    number of changes `waiting` for it, `held_up` if they have waited for minutes; and the records that could not be
+    indexed."""
 
     engine: EngineStatus
     products_indexed: int | None
@@ -42,8 +43,9 @@ class SearchStatus:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`products_shown` and `pages_shown` count the catalogue, `status` the index. `run` is the latest rebuild, `recent`
-    the first of the history. `is_lost`: an index was there and cannot be read, which the shop heals by itself."""
+    """The Overview. `products_shown` and `pages_shown` count the catalogue, `status` the index. `run` is the latest
+    rebuild, `recent` the first of the history. `is_lost`: an index was built and cannot be read now; the shop rebuilds
+    it by itself."""
 
     status: SearchStatus
     products_shown: int
@@ -67,7 +69,7 @@ class Overview:
 
     @property
     def backlog_warning(self) -> str | None:
-        """A sentence where changes do not get into an index that could take them."""
+        """A warning where changes wait too long for the index and no rebuild is under way, else None."""
         if not self.status.held_up or (self.run and self.run.is_unfinished):
             return None
         changes = "1 change waits" if self.status.waiting == 1 else f"{self.status.waiting:,} changes wait"
@@ -75,7 +77,8 @@ class Overview:
 
     @property
     def stale_warnings(self) -> tuple[str, ...]:
-        """A sentence for each index that differs from the catalogue, though nothing is on its way to it."""
+        """A warning for each index whose size differs from the catalogue's, though no change waits for it and no
+        rebuild is under way."""
         status = self.status
         is_moving = status.waiting or status.set_aside or (self.run and self.run.is_unfinished)
         if is_moving or not self.is_healthy:

@@ -20,8 +20,8 @@ PAGE_SIZE = 50
 def rebuilds(
     clock: Clock, engine: SearchEngine, site_id: int, page_number: int = 1, page_size: int = PAGE_SIZE
 ) -> Paged[RunSummary]:
-    """Return a page of the history, the latest first. What is older shows no more, also where it is kept as the latest
-    of its kind or the nightly purge is still to come."""
+    """Return a page of the history, the latest first. Older runs are left out, even while they are stored: the latest
+    of a kind, or until the nightly purge."""
     shown = RebuildRun.site_id == site_id, _is_kept(clock)
     total = db.session.scalar(select(func.count()).select_from(RebuildRun).where(*shown)) or 0
     page = select(RebuildRun).where(*shown).order_by(RebuildRun.created_at.desc(), RebuildRun.id)

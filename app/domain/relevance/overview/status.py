@@ -41,7 +41,7 @@ def status_view(engine: SearchEngine, site_id: int, searches_today: int | None =
 
 
 def pages_indexed(engine: SearchEngine, site_id: int) -> int | None:
-    """Number of pages without collections, which share the index; None where there is no such index."""
+    """Return the number of pages in the content index, collections left out; None where there is no such index."""
     only_pages = SearchRequest(scope=(ValueFilter("type", (PAGE,)),), per_page=0)
     try:
         return engine.search(site_id, IndexName.CONTENT, only_pages).total
@@ -76,7 +76,7 @@ def _last_drift(site_id: int) -> int:
 
 
 def _arranged_since_rebuild(site_id: int) -> bool:
-    """Whether what sorts all products at once changed after the last rebuild of the products began."""
+    """Whether categories or the active taxonomy changed after the last finished rebuild of the products began."""
     last = _last_product_rebuild(site_id)
     if last is None or last.started_at is None:
         return False

@@ -1,4 +1,4 @@
-"""The summary of a site's latest rebuild, with what shoppers search with where it failed."""
+"""The summary of a site's latest rebuild; of a failed one with the generations that shoppers search now."""
 
 from __future__ import annotations
 

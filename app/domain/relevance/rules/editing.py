@@ -24,14 +24,14 @@ from app.domain.shared.times import rfc3339
 from app.domain.sites import audit
 from app.extensions import db
 
-# Fields of the JSON that make it another rule for those who ask whether it helped.
+# Fields of the JSON whose change makes the effect of a rule be measured anew.
 EFFECT = ("term", "pins", "boosts", "buries", "redirectUrl", "banner", "enabled", "startsAt")
 TAKEN = "Another user added a rule for this term at the same moment. Nothing was saved."
 Record = Mapping[str, Any]
 
 
 def rule_of(site_id: int, rule_id: int, to_change: bool = False) -> SearchRule:
-    """A rule of this site. Raises NotFound."""
+    """Return a rule of this site; `to_change` locks its row. Raises NotFound."""
     rule = find_record(SearchRule, site_id, rule_id, to_change)
     return existing(rule, "There is no such search rule on this site.")
 
@@ -43,8 +43,8 @@ def rule_for(site_id: int, term: str) -> SearchRule | None:
 
 
 def add(author: Author, rule: Rule, *, may_lead_nowhere: bool = False) -> SearchRule:
-    """Raises Invalid, and Conflict when another user adds one for the same term at the same moment. With
-    `may_lead_nowhere` the pages that the rule leads to may come after it; until they do, its list warns."""
+    """Add a rule. Raises Invalid, and Conflict when another user adds one for the same term at the same moment. With
+    `may_lead_nowhere` the pages that the rule leads to need not exist yet; the list of rules warns until they do."""
     return add_checked(author, checked(author.site_id, rule, None, may_lead_nowhere))
 
 
@@ -58,8 +58,8 @@ def add_checked(author: Author, clean: Rule) -> SearchRule:
 def change(
     author: Author, rule_id: int, revision: int, rule: Rule, *, may_lead_nowhere: bool = False
 ) -> tuple[SearchRule, tuple[str, ...]]:
-    """The rule and the names of the fields that differ now; `may_lead_nowhere` as in `add`. Raises NotFound,
-    StaleRevision, Invalid, Conflict."""
+    """Change a rule; return it and the names of the fields that changed. `may_lead_nowhere` as in `add`. Raises
+    NotFound, StaleRevision, Invalid, Conflict."""
     row = _to_change(author.site_id, rule_id, revision)
     return row, change_checked(author, row, checked(author.site_id, rule, row, may_lead_nowhere))
 
@@ -77,17 +77,18 @@ def change_checked(
 
 
 def pause(author: Author, rule_id: int) -> SearchRule:
-    """The rule stays and applies no more; one that is paused already stays so. Raises NotFound."""
+    """Pause a rule, so that it stays but applies no more; one that is paused already is left as it is. Raises
+    NotFound."""
     return _switch(author, rule_id, enabled=False)
 
 
 def resume(author: Author, rule_id: int) -> SearchRule:
-    """Raises NotFound."""
+    """Resume a paused rule. Raises NotFound."""
     return _switch(author, rule_id, enabled=True)
 
 
 def delete(author: Author, rule_id: int, revision: int) -> str:
-    """The term of the rule that is gone. Raises NotFound, StaleRevision."""
+    """Delete a rule and return its term. Raises NotFound, StaleRevision."""
     row = _to_change(author.site_id, rule_id, revision)
     term = row.term
     _remove(author, row, "rule.delete", f"Deleted the rule for “{term}”")
@@ -95,14 +96,14 @@ def delete(author: Author, rule_id: int, revision: int) -> str:
 
 
 def records(site_id: int, ids: list[int]) -> dict[str, Record]:
-    """The present JSON of those rules that are there, by their ids as text."""
+    """Return the current JSON of those rules that exist, by their ids as text."""
     rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.id.in_(ids)))
     return {str(row.id): row.value.as_json() for row in rows}
 
 
 def revert(author: Author, rule_id: int, before: Record | None) -> None:
-    """Make a rule what its JSON once was; None for a rule that was not there. Raises Invalid and Conflict where the
-    shop of today leaves no place for it: a product is gone, or its term has another rule."""
+    """Restore a rule to its earlier JSON, or delete it for None. Raises Invalid and Conflict where it cannot be stored
+    any more: a product is gone, or its term has another rule."""
     row = find_record(SearchRule, author.site_id, rule_id, to_change=True)
     if before is None:
         if row is not None:
@@ -123,8 +124,8 @@ def checked(
     may_lead_nowhere: bool = False,
     known_skus: Mapping[str, str] | None = None,
 ) -> Rule:
-    """The rule as it can be stored in `own`, or in a new row. `known_skus` where they are not those that the shop has
-    now. Raises Invalid with every problem."""
+    """Return the rule as it can be stored in `own`, or in a new row for None. `known_skus` replaces the SKUs that the
+    shop has now, with the names of the products. Raises Invalid with every problem."""
     clean = tidy(rule)
     further = [
         *([] if may_lead_nowhere else target_problems(site_id, clean)),
@@ -191,7 +192,7 @@ def _switch(author: Author, rule_id: int, enabled: bool) -> SearchRule:
 
 
 def _note(author: Author, row: SearchRule, before: Record, action: str, summary: str) -> None:
-    """Note a change of an existing rule: its revision and author, the words' version and the activity log."""
+    """Save a change of an existing rule: revision and author, the version that publishes it, and the activity log."""
     after, now = row.value.as_json(), author.now()
     if _begins_anew(before, after, now):
         row.live_since = None
@@ -203,7 +204,7 @@ def _note(author: Author, row: SearchRule, before: Record, action: str, summary:
 
 
 def _begins_anew(before: Record, after: Record, now: datetime) -> bool:
-    """Whether counts since the rule went live no longer apply to what it does from now on: it does something else, or
-    does it again after it was paused or had ended."""
+    """Whether the effect of a rule must be measured anew: it does something else from now on, or does it again after it
+    was paused or had ended."""
     ended = before["endsAt"] is not None and before["endsAt"] <= rfc3339(now)
     return any(before[name] != after[name] for name in EFFECT) or (ended and before["endsAt"] != after["endsAt"])

@@ -1,4 +1,4 @@
-"""Import of a table of rules: a preview of what each line does, then the same for good."""
+"""Import of a table of rules: a preview of what each line does, then its application."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Read = tuple[int, str, Rule | Invalid]
 
 @dataclass(slots=True)
 class Surroundings:
-    """What the shop has when a table is previewed: rules by normal term, names of products by SKU, and the paths
+    """What the shop has when a table is previewed: rules by normalised term, names of products by SKU, and the paths
     that lead nowhere, each with the reason."""
 
     rules: Mapping[str, Rule]
@@ -62,7 +62,8 @@ def _read(around: Surroundings, number: int, cells: Cells) -> Read:
 
 
 def planned(around: Surroundings, lines: Iterable[Read]) -> ImportReport[RuleRow]:
-    """Return what lines do to the rules, each beside what the lines before it add. Rules that no line names stay."""
+    """Return the report of what each line does to the rules, as the lines before it leave them. Rules that no line
+    names stay."""
     seen: dict[str, int] = {}
     room = MOST_RULES - len(around.rules)
     found: list[Line] = []
@@ -99,7 +100,7 @@ def _checked(around: Surroundings, read: Rule | Invalid, seen: Mapping[str, int]
         raise Invalid.one("duplicate_term", f"Line {seen[clean.normalized_term]} is about the same search.")
     stored = around.rules.get(clean.normalized_term)
     if stored is not None and clean.as_json() == stored.as_json():
-        return clean  # What it leads to may be gone since; that is the list's to say.
+        return clean  # Its pages may be gone by now: the list of rules warns of that.
     clean = check(clean, around.names, problems_of_targets(clean, around.nowhere))
     if stored is None and room < 1:
         raise Invalid.one("too_many", f"A shop has at most {MOST_RULES:,} rules.")
@@ -109,7 +110,7 @@ def _checked(around: Surroundings, read: Rule | Invalid, seen: Mapping[str, int]
 def apply(author: Author, text: str, digest: str) -> ImportReport[RuleRow]:
     """Apply the changes that the preview with this digest showed; refused lines are left out. Raises Invalid, and
     Conflict where the rules or what they name have changed since."""
-    versions.raise_version(author.site_id)  # Nobody else changes them from here on.
+    versions.raise_version(author.site_id)  # Locks the rules of the site until the commit.
     report = preview(author.site_id, text)
     if report.digest != digest:
         raise Conflict(CHANGED)

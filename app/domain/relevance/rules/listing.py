@@ -1,4 +1,4 @@
-"""The list of a site's rules: found by any of what they say, narrowed by state. A site has at most MOST_RULES."""
+"""The list of a site's rules, searched by any of their texts and filtered by state. A site has at most MOST_RULES."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE_SIZE = 50
 
 
 class Narrowed(StrEnum):
-    """The filter of rules by their state; UNSYNCED are those that search has not as they are saved."""
+    """The filter of rules by their state; UNSYNCED are those that are not served as they are saved."""
 
     ALL = ""
     LIVE = "live"

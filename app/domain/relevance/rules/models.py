@@ -18,8 +18,8 @@ AS_IN_A_RULE = ("term", "redirect_url", "enabled", "starts_at", "ends_at", "note
 
 class SearchRule(Base):
     """A rule for searches of exactly `term`. `pins` are `{"sku", "position"}` with 1-based positions; `starts_at` and
-    `ends_at` bound when it applies. `words_version` as of a synonym. `live_since` is when it was first served as what
-    it does now; a rule that is paused has none, and until `starts_at` it does nothing."""
+    `ends_at` bound when it applies. `words_version` is the site's `saved_version` of its latest change. `live_since` is
+    when its present effect was first served, None while it is paused; before `starts_at` it does nothing."""
 
     __tablename__ = "search_rules"
     __table_args__ = (UniqueConstraint("site_id", "normalized_term"), NEVER_REUSED)

@@ -1,4 +1,4 @@
-"""Products placed by a rule, or taken out of it, and the rest of the rule left as it is. Pure."""
+"""Place products in a rule or take them out of it; the rest of the rule stays as it is. Pure."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class PlacementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A product that is placed anew leaves the place that it had. `position` counts for pins alone: that of the first
-    product, which the others follow; None pins each at the first place that is free. NONE leaves them to the search."""
+    """A placement of products in a rule, instead of the one that they had there; NONE takes them out. `position` is for
+    pins only: that of the first product, which the others follow; None pins each at the next free place."""
 
     kind: PlacementKind = PlacementKind.NONE
     skus: tuple[str, ...] = ()
@@ -41,8 +41,8 @@ class Placement:
                 return _without(rule, self.skus)
 
     def at_arguments(self, problems: Iterable[Problem], rule: Rule) -> Iterator[Problem]:
-        """The problems of a rule that it was applied to, each at the argument that it is about: `#/position`, or
-        `#/products/0`; what is wrong with products that the rule had before is about none."""
+        """Yield the problems of a rule after this placement, with pointers to the arguments: `#/position`,
+        `#/products/0`; or `#` for products that the rule had before."""
         for problem in problems:
             yield replace(problem, pointer=self._pointer(problem.pointer, rule))
 
@@ -78,6 +78,7 @@ def _without(rule: Rule, skus: Iterable[str]) -> Rule:
 
 
 def _free_places(rule: Rule) -> Iterator[int]:
-    """Those beyond the last one are refused when the rule is checked."""
+    """Yield the positions that no pin has, in order. Those past the last one allowed are refused when the rule is
+    checked."""
     taken = {pin.position for pin in rule.pins}
     return (place for place in range(1, 3 * LAST_POSITION) if place not in taken)

@@ -10,7 +10,7 @@ from app.domain.search.serving.rules import Banner, PinnedSku, Rule, normalized_
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems, one_line
 
-LONGEST_TERM = 100  # What is counted is no longer.
+LONGEST_TERM = 100  # As for the searches that are counted.
 LONGEST_BANNER = 300
 LONGEST_NOTE = 2_000
 LONGEST_SKU = 64
@@ -109,7 +109,7 @@ def _sku_problems(rule: Rule, known_skus: Mapping[str, str]) -> Iterator[Problem
 def _one_sku_problems(
     sku: str, name: str, pointer: str, placed: dict[str, str], known_skus: Mapping[str, str]
 ) -> Iterator[Problem]:
-    """Yield the problems of one SKU. `placed` are the SKUs that stand before it, with what becomes of them."""
+    """Yield the problems of one SKU and add it to `placed`, the SKUs before it with their placement ("pinned")."""
     if not sku:
         yield Problem("required", "A SKU is missing.", pointer)
     elif sku in placed:
@@ -171,7 +171,7 @@ def _effect_problems(rule: Rule) -> list[Problem]:
 
 
 def _named(sku: str, names: Mapping[str, str]) -> str:
-    """Return the product as people know it, by its name; the SKU distinguishes what is named alike."""
+    """Return the product's name with its SKU, since names repeat; the SKU alone where no name is known."""
     return f"“{names[sku]}” ({_shown(sku)})" if names.get(sku) else f"“{_shown(sku)}”"
 
 

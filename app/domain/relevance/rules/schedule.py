@@ -1,4 +1,4 @@
-"""From when and until when a rule applies, as people type it in the time zone of their shop."""
+"""The start and end of a rule, as people type them in the time zone of the shop."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ EARLIEST_YEAR = 2000
 
 
 def local_text(moment: datetime | None, zone: ZoneInfo) -> str:
-    """The moment as the field of a form has it; empty for none."""
+    """Return the moment as the value of the form's field; empty for None."""
     return moment.astimezone(zone).strftime(FORM) if moment else ""
 
 
 def moment_of(
     text: str, zone: ZoneInfo, pointer: str, problems: list[Problem], stored: datetime | None = None
 ) -> datetime | None:
-    """Return the moment of a local time, in UTC; of an hour that comes twice the first. A text that is still what
-    `stored` reads as means `stored`, so that saving a form moves nothing. What cannot be a time is added to
-    `problems`."""
+    """Return the moment of a local time, in UTC: the earlier one where the clocks go back. A text equal to that of
+    `stored` returns `stored`, so that saving a form moves nothing. None for an empty text, and for an invalid one,
+    whose problem is added to `problems`."""
     typed = text.strip()
     if not typed:
         return None
@@ -41,7 +41,7 @@ def moment_of(
 
 
 def moment_with_zone(text: str) -> datetime | None:
-    """Return the moment in UTC; None for a text that is no time, or names no zone."""
+    """Return the moment in UTC; None for a text that is no time, names no zone, or is outside the years allowed."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -1,5 +1,5 @@
-"""A step of a search's rule, for who knows the search and not the rule: the rule is begun where there is none yet. Call
-it within a transaction."""
+"""Change the rule of a search, named by its words; the rule is added where there is none. Call these within a
+transaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from app.domain.shared.text import one_line
 
 @dataclass(frozen=True, slots=True)
 class RuleStep:
-    """`before` and `after` are the rule, None where there is none; `row` is the rule that is stored now."""
+    """A change of a rule: `before` and `after` are its values, None where there is no rule; `row` is the stored
+    rule."""
 
     rule_id: int
     before: Rule | None
@@ -33,9 +34,9 @@ class RuleStep:
 def take_step(
     author: Author, term: str, placement: Placement, fields: Mapping[str, Any], revision: int | None = None
 ) -> RuleStep:
-    """Place products, then set the fields of the rule's JSON that are given. With a `revision` only on the rule of that
-    revision. Raises NotFound where that is gone, StaleRevision, Conflict, and Invalid with every problem at its
-    argument (`Placement.at_arguments`)."""
+    """Apply a placement to the rule of a search, then set the given fields of its JSON; with a `revision`, only if the
+    rule has that revision. Raises NotFound where such a rule is gone, StaleRevision, Conflict, and Invalid with every
+    problem at its argument (`Placement.at_arguments`)."""
     row = editing.rule_for(author.site_id, term)
     if row is None and revision is not None:
         raise _missing(term)
@@ -52,13 +53,14 @@ def take_step(
 
 
 def _wanted(rule: Rule, placement: Placement, fields: Mapping[str, Any]) -> Rule:
-    """Raises Invalid for fields that are not what the JSON of a rule has."""
+    """Return the rule with the placement and the fields. Raises Invalid for fields that the JSON of a rule does not
+    have."""
     placed = placement.applied_to(rule)
     return Rule.of_json(RULE.load(placed.as_json() | dict(fields)), placed.id)
 
 
 def remove_rule(author: Author, term: str, revision: int | None = None) -> RuleStep:
-    """Raises NotFound, StaleRevision."""
+    """Delete the rule of a search. Raises NotFound, StaleRevision."""
     row = existing_rule(author.site_id, term)
     rule_id, before = row.id, row.value
     editing.delete(author, rule_id, row.revision if revision is None else revision)
@@ -66,7 +68,7 @@ def remove_rule(author: Author, term: str, revision: int | None = None) -> RuleS
 
 
 def existing_rule(site_id: int, term: str) -> SearchRule:
-    """Raises NotFound."""
+    """Return the rule of a search. Raises NotFound."""
     row = editing.rule_for(site_id, term)
     if row is None:
         raise _missing(term)

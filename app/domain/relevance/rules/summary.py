@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RuleState(StrEnum):
-    """Whether the rule applies now. Whether search has it already is another question."""
+    """The state of a rule by its switch and its dates, whether or not it is served as it is saved."""
 
     LIVE = "live"
     PAUSED = "paused"
@@ -32,7 +32,7 @@ def state_of(rule: Rule | SearchRule, now: datetime) -> RuleState:
 
 
 def effects(rule: Rule | SearchRule) -> list[str]:
-    """The effects of the rule: "3 pinned", "redirect to /c/sale"."""
+    """Return the effects of the rule, such as "3 pinned" and "redirect to /c/sale", each as a text."""
     placed = (("pinned", rule.pins), ("boosted", rule.boosts), ("buried", rule.buries))
     parts = [f"{len(products)} {word}" for word, products in placed if products]
     if rule.redirect_url:
@@ -43,7 +43,7 @@ def effects(rule: Rule | SearchRule) -> list[str]:
 
 
 def when_deleted(rule: Rule | SearchRule, now: datetime) -> list[str]:
-    """Return the differences once the rule is gone, a sentence each."""
+    """Return what changes for shoppers when the rule is deleted, a sentence each."""
     state = state_of(rule, now)
     if state is not RuleState.LIVE:
         why = {RuleState.PAUSED: "is paused", RuleState.SCHEDULED: "has not begun", RuleState.ENDED: "has ended"}[state]

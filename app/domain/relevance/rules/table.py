@@ -1,4 +1,4 @@
-"""Rules as a table: one a line, its products as `SKU` or, pinned, as `position:SKU`, semicolons between. Pure."""
+"""Rules as a table, one a line: products as `SKU`, or `position:SKU` for pins, separated by semicolons. Pure."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def _row(rule: Rule) -> Sequence[str]:
 
 
 def read_table(text: str) -> list[tuple[int, Cells]]:
-    """Read the cells of each line, by column. Raises Invalid for what is no table of rules."""
+    """Return the number and the cells, by column, of each line. Raises Invalid for a text that is no table of rules."""
     return [*read_named(text, COLUMNS, ("term",), "rules", MOST_RULES)]
 
 
 def rule_of(cells: Cells, stored: Rule | None = None) -> Rule:
-    """Return the rule of a line; what its table has no column for stays as it is `stored`. Raises Invalid."""
+    """Return the rule of a line; fields without a column stay as in `stored`. Raises Invalid."""
     check_cells(cells)
     fields = (stored.as_json() if stored else {}) | {"term": one_line(cells.get("term", ""))}
     fields |= {name: _split(cells[name]) for name in ("boosts", "buries") if name in cells}

@@ -37,20 +37,21 @@ class _Place(NamedTuple):
 
 
 def leading_nowhere(site_id: int, paths: Iterable[str | None]) -> dict[str, str]:
-    """Return the reason for each of the paths that shoppers of this site find nothing at. Queries once for each kind of
-    page, and passes over what is no path of a site (app/domain/search/serving/redirects.py)."""
+    """Return those of the paths at which shoppers of this site find nothing, each with the reason, by one query for
+    each kind of page. What is no path of a site is left out (app/domain/search/serving/redirects.py)."""
     places = {path: _place(path) for path in set(paths) if path and safe_redirect(path) and not _is_always(path)}
     there = {kind: _there(site_id, kind, places.values()) for kind in {place.kind for place in places.values()}}
     return {path: _why(place.kind) for path, place in places.items() if place.name not in there[place.kind]}
 
 
 def target_problems(site_id: int, rule: Rule) -> list[Problem]:
-    """Return the problems of the pages that a rule leads to. The rule is about to be saved, and tidy."""
+    """Return the problems of the pages that a rule, already tidy, leads to."""
     return problems_of_targets(rule, leading_nowhere(site_id, rule.paths))
 
 
 def problems_of_targets(rule: Rule, gone: Mapping[str, str]) -> list[Problem]:
-    """Return the problems of the pages that a rule leads to, of which those in `gone` lead nowhere, with the reason."""
+    """Return the problems of the pages that a rule leads to; `gone` has the paths that lead nowhere, with the
+    reasons."""
     banner_link = rule.banner.link_url if rule.banner else None
     named = (
         ("The redirect", rule.redirect_url, "#/redirectUrl"),

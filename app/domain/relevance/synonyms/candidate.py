@@ -11,10 +11,10 @@ from app.domain.search.serving.synonyms import SynonymType
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """`evidence` is JSON: `reason` (spelling, joined, plural, brand, attribute, visits or ai), `word` (what shoppers
-    searched), `searches` of it in `days` days that found nothing, and `wouldFind`, how many products the group would
-    make it find where it `finds` fewer. `visits` searched the word, opened nothing, then searched `nextWord` and opened
-    something, on `visitDays` different days."""
+    """A synonym to suggest. `evidence` is JSON: `reason` (spelling, joined, plural, brand, attribute, visits or ai),
+    `word` (what shoppers searched), `searches` of it in `days` days that found nothing, and `wouldFind`, how many
+    products the group would make it find where it `finds` fewer. `visits` searched the word, opened nothing, then
+    searched `nextWord` and opened something, on `visitDays` different days."""
 
     type: SynonymType
     root: str | None

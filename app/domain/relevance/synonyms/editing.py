@@ -34,11 +34,11 @@ NOT_SO = {
     SUGGESTED: "This is a suggestion: accept or reject it.",
     REJECTED: "This suggestion was rejected. Accept it to make it live.",
 }
-MOST_SUGGESTIONS = 500  # That wait for a decision.
+MOST_SUGGESTIONS = 500  # Suggestions of a site that await a decision.
 
 
 def synonym_of(site_id: int, synonym_id: int, to_change: bool = False) -> Synonym:
-    """A synonym of this site, whatever its status. Raises NotFound."""
+    """Return a synonym of this site, whatever its status; `to_change` locks its row. Raises NotFound."""
     missing = "There is no such synonym on this site. Another user may have deleted it."
     return existing(find_record(Synonym, site_id, synonym_id, to_change), missing)
 
@@ -50,7 +50,8 @@ def live_groups(site_id: int, but: int | None = None) -> list[SynonymGroup]:
 
 
 def add(author: Author, sent: SynonymGroup) -> Synonym:
-    """A new live synonym; one that was suggested or rejected before becomes live. Raises Invalid."""
+    """Add a live synonym; a suggested or rejected one of the same words becomes live instead. Raises Invalid,
+    Conflict."""
     version = versions.raise_version(author.site_id)
     others = live_groups(author.site_id)
     check_room(len(others))
@@ -64,7 +65,7 @@ def add_checked(
     source: str = MANUAL,
     evidence: dict[str, Any] | None = None,
 ) -> Synonym:
-    """Add a group that is checked already; `version` is publishing's."""
+    """Add a group that is checked already; `version` is the one that publishes it."""
     known = of_fingerprint(author.site_id, fingerprint(group))
     if known is not None:
         return _accepted(author, known, group, version)
@@ -88,7 +89,7 @@ def change(author: Author, synonym_id: int, revision: int, sent: SynonymGroup) -
 
 
 def change_checked(author: Author, synonym: Synonym, group: SynonymGroup, version: int) -> None:
-    """Change a synonym to a group that is checked already; `version` is publishing's."""
+    """Change a synonym to a group that is checked already; `version` is the one that publishes it."""
     before, was = synonym.record, synonym.group
     _remember(synonym)
     if synonym.group != group:
@@ -100,8 +101,8 @@ def change_checked(author: Author, synonym: Synonym, group: SynonymGroup, versio
 
 
 def delete(author: Author, synonym_id: int, revision: int) -> str:
-    """Take a synonym out of search; how people write it. One that was suggested once is kept as rejected, so that it is
-    not suggested again. Raises NotFound, Conflict where it is rejected already, StaleRevision."""
+    """Delete a synonym and return its text. One that was once suggested is kept as rejected, so that it is not
+    suggested again. Raises NotFound, Conflict where it is rejected already, StaleRevision."""
     versions.raise_version(author.site_id)
     synonym = _to_change(author.site_id, synonym_id, revision, (LIVE, SUGGESTED))
     before, written = synonym.record, str(synonym.group)
@@ -119,8 +120,8 @@ def delete(author: Author, synonym_id: int, revision: int) -> str:
 
 
 def accept(author: Author, synonym_id: int, revision: int, edited: SynonymGroup | None = None) -> Synonym:
-    """A suggestion becomes live, as it is or edited; one that was rejected may become so too. Raises NotFound,
-    Conflict where it is live already, StaleRevision, Invalid."""
+    """Make a suggestion, or a rejected one, live as it is or edited. Raises NotFound, Conflict where it is live
+    already, StaleRevision, Invalid."""
     version = versions.raise_version(author.site_id)
     synonym = _to_change(author.site_id, synonym_id, revision, (SUGGESTED, REJECTED))
     others = live_groups(author.site_id)
@@ -131,7 +132,8 @@ def accept(author: Author, synonym_id: int, revision: int, edited: SynonymGroup 
 
 
 def reject(author: Author, synonym_id: int, revision: int) -> Synonym:
-    """The suggestion never comes back. Raises NotFound, Conflict where it is no suggestion, StaleRevision."""
+    """Reject a suggestion, so that it is never made again. Raises NotFound, Conflict where it is no suggestion,
+    StaleRevision."""
     synonym = _to_change(author.site_id, synonym_id, revision, (SUGGESTED,))
     before = synonym.record
     reject_anyhow(author, synonym)
@@ -140,8 +142,8 @@ def reject(author: Author, synonym_id: int, revision: int) -> Synonym:
 
 
 def reject_shown(author: Author, shown: Mapping[int, int]) -> int:
-    """Reject those of the suggestions, given as their ids with the revisions that were seen, that have not changed
-    since; return how many."""
+    """Reject those of the suggestions that have not changed since they were shown, and return how many. `shown` maps
+    ids to the revisions that the user saw."""
     query = select(Synonym).where(Synonym.site_id == author.site_id, Synonym.id.in_(shown), Synonym.status == SUGGESTED)
     waiting = db.session.scalars(query.order_by(Synonym.id).with_for_update()).all()
     unchanged = [synonym for synonym in waiting if synonym.revision == shown[synonym.id]]
@@ -151,9 +153,9 @@ def reject_shown(author: Author, shown: Mapping[int, int]) -> int:
 
 
 def suggest(clock: Clock, site_id: int, candidates: Iterable[Candidate], source: str) -> int:
-    """Keep what is new as suggestions of `source` (AI or MINED); how many were. Left out are those whose words the site
-    has had together before, whichever found which and whatever became of them, those that could not be accepted beside
-    the live synonyms, and what is more than MOST_SUGGESTIONS."""
+    """Store new candidates as suggestions of `source` (AI or MINED) and return how many. Left out are those whose words
+    the site has had in one synonym before, in any direction and of any status, those that could not be accepted beside
+    the live synonyms, and those beyond MOST_SUGGESTIONS."""
     rows = db.session.scalars(select(Synonym).where(Synonym.site_id == site_id)).all()
     known, taken = _words_had(rows), Taken.by(row.group for row in rows if row.status == LIVE)
     room = MOST_SUGGESTIONS - sum(row.status == SUGGESTED for row in rows)
@@ -209,27 +211,27 @@ def _accepted(author: Author, synonym: Synonym, group: SynonymGroup, version: in
 
 
 def _remember(synonym: Synonym) -> None:
-    """Note the suggested words, so that a suggestion is known again when people have made other words of it."""
+    """Store the digest of the suggested words, so that the suggestion is recognised after people edited it."""
     if synonym.source != MANUAL and not synonym.suggested_as:
         synonym.suggested_as = [words_digest(synonym.group)]
 
 
 def reject_anyhow(author: Author, synonym: Synonym) -> None:
-    """Reject whatever it was before; the caller raises the version and writes the activity log."""
+    """Reject a synonym of any status; the caller raises the version and writes the activity log."""
     synonym.status, synonym.live_since = REJECTED, None
     synonym.revision += 1
     synonym.updated_at, synonym.updated_by = author.now(), author.name[:100]
 
 
 def is_remembered(synonym: Synonym) -> bool:
-    """Whether it must stay as rejected so that it, or what it was made of, is not suggested again."""
+    """Whether a synonym must stay as rejected instead of being deleted, so that its suggestion is not made again."""
     return synonym.source != MANUAL or bool(synonym.suggested_as)
 
 
 def take_over(synonym: Synonym, group: SynonymGroup) -> None:
-    """Take over a suggestion of the same words as the synonym has from now on: it has been decided with it. Its source
-    goes along, so that it is remembered should the synonym be deleted. Raises Conflict for another live synonym, which
-    must not be taken away."""
+    """Merge into `synonym` the suggestion that has the words of `group`, which is decided with it, and delete that. A
+    synonym made by hand gets its source and evidence, and so stays as rejected should it be deleted. Raises Conflict
+    where a live synonym has these words."""
     other = of_fingerprint(synonym.site_id, fingerprint(group))
     if other is None or other.id == synonym.id:
         return
@@ -244,7 +246,8 @@ def take_over(synonym: Synonym, group: SynonymGroup) -> None:
 
 
 def of_fingerprint(site_id: int, written: str) -> Synonym | None:
-    """A suggestion or a rejected one: live ones of the same words were refused as conflicts before."""
+    """Return the synonym with this fingerprint, None for none. Once a group is checked it can only be a suggested or a
+    rejected one."""
     return db.session.scalar(select(Synonym).where(Synonym.site_id == site_id, Synonym.fingerprint == written))
 
 

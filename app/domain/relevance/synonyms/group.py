@@ -23,7 +23,8 @@ Key = tuple[str, ...]
 
 @dataclass(slots=True)
 class Taken:
-    """The words that groups have already, so that a thousand groups are checked against each other in one go."""
+    """The words of groups by key, so that a thousand groups are checked against each other without comparing every
+    pair."""
 
     equivalent: dict[Key, SynonymGroup] = field(default_factory=dict)
     roots: dict[Key, SynonymGroup] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Taken:
             self.equivalent.pop(key(word), None)
 
     def met_by(self, group: SynonymGroup) -> list[SynonymGroup]:
-        """The groups beside which this one cannot stand, each once."""
+        """Return the groups with which this one conflicts, each once."""
         if group.type.has_root:
             found = [self.roots.get(key(group.root or ""))]
         else:
@@ -57,12 +58,12 @@ class Taken:
 
 
 def key(word: str) -> Key:
-    """Return the key of a word; two words are the same where this is. Empty for one that search cannot read."""
+    """Return the key of a word, equal for all words that are one to search; empty for one that search cannot read."""
     return text.query_words(word)
 
 
 def split_words(typed: str) -> list[str]:
-    """The words of a box in which commas, semicolons or lines stand between them; empty ones are left out."""
+    """Split a text into words at commas, semicolons and line ends; empty ones are left out."""
     for separator in SEPARATORS:
         typed = typed.replace(separator, "\n")
     return [word for line in typed.split("\n") if (word := one_line(line))]
@@ -88,7 +89,7 @@ def fingerprint(group: SynonymGroup) -> str:
 
 
 def words_digest(group: SynonymGroup) -> str:
-    """Return a digest of 64 characters, the same for every group of the same words, whichever finds which."""
+    """Return a digest of 64 characters, the same for every group of the same words, whatever its type and root."""
     named = sorted(key(word) for _, word in _named(group))
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 

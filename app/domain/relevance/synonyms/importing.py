@@ -1,4 +1,4 @@
-"""Import of a table of synonyms: a preview of what each line does, then the same for good."""
+"""Import of a table of synonyms: a preview of what each line does, then its application."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome,
 
 @dataclass(slots=True)
 class _Plan:
-    """Lines are looked at one after the other, each beside the live synonyms as the lines before leave them."""
+    """The live synonyms as the lines planned so far leave them, for planning the next line."""
 
     taken: Taken
     known: dict[str, SynonymGroup]
@@ -65,8 +65,8 @@ class _Plan:
 
 
 def planned(groups: Sequence[SynonymGroup], lines: Iterable[TableLine]) -> ImportReport[SynonymGroup]:
-    """Return the changes that lines would make to the live synonyms. A line with the words, or the root, of one of them
-    changes that one."""
+    """Return the report of what each line does to the live synonyms. A line that conflicts with one of them, by a word
+    or the root, changes that one."""
     known = {fingerprint(group): group for group in groups}
     plan = _Plan(Taken.by(groups), known, MOST_GROUPS - len(groups))
     return ImportReport([plan.of(line) for line in lines])

@@ -33,8 +33,8 @@ class SynonymOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SynonymList:
-    """One page of synonyms. What an address says wrongly counts as not said. `type` None is every type; `waiting` keeps
-    only those that are saved and not live yet."""
+    """The parameters of a page of synonyms; invalid ones of an address get their defaults. `type` None is every type;
+    `waiting` keeps only those that are saved and not live yet."""
 
     words: str = ""
     type: SynonymType | None = None

@@ -1,4 +1,4 @@
-"""Synonyms that the shop's own words suggest for searches that found nothing: pure rules, no outside help."""
+"""Suggest synonyms for searches that found nothing, from the words of the catalogue alone. Pure."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class CatalogueWords:
 
 
 def mine(nothing: Iterable[FoundNothing], vocabulary: CatalogueWords) -> Iterator[Candidate]:
-    """Candidates for each search, the surest first. `evidence` has `reason`, `word` and `searches`; what each would
-    find is for the caller to ask."""
+    """Yield candidates for each search, the surest first. `evidence` has `reason`, `word` and `searches`; the caller
+    adds how many products each would find."""
     for searched in nothing:
         seen: set[tuple[str | None, tuple[str, ...]]] = set()
         for reason, candidate in _thoughts(tokens(searched.word), vocabulary):
@@ -93,7 +93,7 @@ def _split(token: str, vocabulary: CatalogueWords) -> Iterator[Candidate]:
 
 
 def _singular(token: str, vocabulary: CatalogueWords) -> Iterator[Candidate]:
-    """Yield plurals that the stemming of search leaves apart from their singular, either way: “rooves”."""
+    """Yield candidates for a plural and its singular where stemming does not make them one, as of “rooves”."""
     for other in _other_numbers(token):
         if vocabulary.knows(other) and stem(other) != stem(token) and not vocabulary.knows(token):
             yield _equivalent(token, other)
@@ -108,7 +108,8 @@ def _other_numbers(token: str) -> list[str]:
 
 
 def _named(searched: list[str], vocabulary: CatalogueWords) -> Iterator[tuple[str, Candidate]]:
-    """Brands and values that the search nearly names, or whose initials it spells out."""
+    """Yield each reason with a candidate: for a brand or value that the search nearly names, and for a brand whose
+    initials it is, or that is its initials."""
     whole = " ".join(searched)
     if not 0 < len(searched) <= MOST_WORDS:
         return
@@ -121,13 +122,13 @@ def _named(searched: list[str], vocabulary: CatalogueWords) -> Iterator[tuple[st
 
 
 def _abbreviated(searched: list[str], brands: Mapping[str, str]) -> str | None:
-    """The brand that is written as the initials of what was searched."""
+    """Return the brand, written in capitals, that the initials of the searched words make; None for none."""
     brand = brands.get("".join(token[0] for token in searched))
     return brand if brand is not None and brand.isupper() else None
 
 
 def _spelled_out(initials: str, names: Mapping[str, str]) -> str | None:
-    """The one name of several words whose initials these are; of several none."""
+    """Return the name of several words that has these initials; None where no name, or more than one, has."""
     if len(initials) < 2:
         return None
     meant = [n for folded, n in names.items() if "".join(t[0] for t in tokens(folded)) == initials and " " in folded]
@@ -142,7 +143,8 @@ def _nearly(whole: str, names: Mapping[str, str]) -> str | None:
 
 
 def _spelled(token: str, vocabulary: CatalogueWords) -> Iterator[Candidate]:
-    """The commonest known word one slip away, or two in a long word."""
+    """Yield a candidate for the known word with the fewest typing errors (one, in a long word two), of several the
+    commonest."""
     if len(token) < SHORTEST_TYPO or not token.isalpha():
         return
     slips = 2 if len(token) >= LONG_WORD else 1

@@ -23,12 +23,10 @@ MANUAL, AI, MINED = "MANUAL", "AI", "MINED"
 
 class Synonym(Base):
     """A group of words. `root` is the word that finds the others where `type` is ONE_WAY, None where it is EQUIVALENT.
-
     `fingerprint` is the same for every way to write the group down; `suggested_as` are the digests of the words that it
-    was suggested with, whatever people made of them. With both a suggestion is known again once it was decided.
-    `words_version` is the site's `saved_version` of which this state is a part; `live_since` is when the group was
-    first served to shoppers with these words.
-    """
+    was suggested with, before people edited them. By both a suggestion that was decided is recognised. `words_version`
+    is the site's `saved_version` of its latest change; `live_since` is when the group was first served to shoppers with
+    these words."""
 
     __tablename__ = "synonyms"
     __table_args__ = (
@@ -68,11 +66,11 @@ class Synonym(Base):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The whole record, as bundles and the activity log keep it: equal where a synonym is what it was."""
+        """The whole record, as bundles and the activity log store it; equal while a synonym is unchanged."""
         return self.group.as_json() | {"status": self.status, "source": self.source, "evidence": self.evidence}
 
     def is_synced(self, state: ServedConfiguration | None) -> bool:
-        """Whether the synonym is in step with what shoppers are served. Only what is live can be out of step."""
+        """Whether the synonym is served as it is saved; true of any that is not live."""
         return self.status != LIVE or is_live(self, state)
 
     def as_json(self, state: ServedConfiguration | None) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def synonyms(site_id: int, listing: SynonymList, state: ServedConfiguration | No
 
 
 def live_synonyms(site_id: int) -> Sequence[Synonym]:
-    """All of them, by their words, as they are exported."""
+    """Return the live synonyms of a site, by type and words, as they are exported."""
     query = select(Synonym).where(Synonym.site_id == site_id, Synonym.status == StatusFilter.LIVE.value)
     return sorted(db.session.scalars(query), key=lambda synonym: (synonym.type, _folded(synonym.root, synonym.words)))
 

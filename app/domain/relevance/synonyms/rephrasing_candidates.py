@@ -1,9 +1,9 @@
-"""Synonyms that shoppers' own second tries suggest: who searched one word and opened nothing, then searched another and
+"""Suggest synonyms from rephrased searches: visits that searched one word and opened nothing, then searched another and
 opened something. Pure.
 
 One shopper, or one program, must not make a suggestion: it takes several visits on several days and more visits than
-days, since a network counts once a day for a pair. Two things that one visit looks for are no pair: the second
-search must follow the first far more often than shoppers search it anyway.
+days, since a network counts once a day for a pair. Two things that one visit looks for are no pair: the second search
+must follow the first far more often than shoppers search it anyway.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ ENOUGH_SHARE = 0.5  # save where every second search of the word goes on to the 
 
 
 def is_evidence(pair: Rephrased) -> bool:
-    """Whether so many visits rephrased one search by the other that they speak for a synonym."""
+    """Whether enough visits rephrased the one search as the other for a synonym to be suggested."""
     is_spread = pair.visits >= LEAST_VISITS and pair.days >= LEAST_DAYS and pair.visits > pair.days
     share = max(LEAST_SHARE, min(ENOUGH_SHARE, ABOVE_CHANCE * pair.popularity))
     return is_spread and 0 < share * pair.followed <= pair.visits
 
 
 def candidates_of(pairs: Iterable[Rephrased]) -> Iterator[Candidate]:
-    """Candidates, those with most visits first. Words that shoppers rephrase either way find each other."""
+    """Yield the candidates of the pairs that are evidence, in their order. Words rephrased in both directions are
+    equivalent."""
     known = {(pair.word, pair.next_word): pair for pair in pairs if is_evidence(pair)}
     for (word, next_word), pair in known.items():
         back = known.get((next_word, word))

@@ -1,4 +1,4 @@
-"""A synonym made again what it was, from the whole record that the activity log kept."""
+"""Revert a synonym to an earlier record of the activity log."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from app.extensions import db
 
 
 def records(site_id: int, ids: list[int]) -> dict[str, Record]:
-    """The present records of those that are there, by their ids as text."""
+    """Return the current records of those synonyms that exist, by their ids as text."""
     rows = db.session.scalars(select(Synonym).where(Synonym.site_id == site_id, Synonym.id.in_(ids)))
     return {str(row.id): row.record for row in rows}
 
 
 def revert(author: Author, synonym_id: int, before: Record | None) -> None:
-    """Make a synonym what its record once was; None for one that was not there. Raises Invalid where live synonyms of
-    today leave no place for it, and Conflict where what would wait or be rejected again is there a second time."""
+    """Restore a synonym to its earlier record, or remove it for None. Raises Invalid where it conflicts with live
+    synonyms, and Conflict where another synonym has the words of one that was suggested or rejected."""
     version = versions.raise_version(author.site_id)
     synonym = find_record(Synonym, author.site_id, synonym_id, to_change=True)
     if before is None:
@@ -47,7 +47,7 @@ def revert(author: Author, synonym_id: int, before: Record | None) -> None:
 def _remove(author: Author, synonym: Synonym) -> None:
     summary, before = f"Took back the synonym {synonym.group}", synonym.record
     if synonym.suggested_as:
-        # It took a suggestion's place for a while, which must not be made again.
+        # It took over a suggestion, which must not be made again.
         reject_anyhow(author, synonym)
         note(author, synonym, "undo", summary, before)
         return
@@ -81,7 +81,7 @@ def _fill(author: Author, synonym: Synonym, before: Record, version: int, was: R
 
 
 def _check_alone(synonym: Synonym, group: SynonymGroup) -> None:
-    """A suggestion that comes back takes nothing away that others made or decided since."""
+    """Check that no other synonym has the words of one to be restored as suggested or rejected. Raises Conflict."""
     other = of_fingerprint(synonym.site_id, fingerprint(group))
     if other is not None and other.id != synonym.id:
         state = {LIVE: "live", SUGGESTED: "suggested", REJECTED: "rejected"}[other.status]

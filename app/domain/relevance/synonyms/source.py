@@ -17,8 +17,8 @@ MINED, AI = "MINED", "AI"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Searches that found nothing, the most frequent first, what the catalogue says, and the searches that shoppers
-    rephrased."""
+    """The input of a source: searches that found nothing, the most frequent first, the words of the catalogue, and the
+    searches that shoppers rephrased."""
 
     nothing: Sequence[FoundNothing]
     vocabulary: CatalogueWords
@@ -32,17 +32,18 @@ class SuggestionsFailed(DomainError):
 
 
 class SuggestionSource(Protocol):
-    """`name` is MINED or AI. What a source says is data: it is checked like what people type and only suggested."""
+    """A source of suggestions; `name` is MINED or AI. Its answers are not trusted: they are checked like typed input
+    and stored as suggestions only."""
 
     name: str
 
     def suggest(self, question: Question) -> list[Candidate]:
-        """Raises SuggestionsFailed."""
+        """Return candidates for the question. Raises SuggestionsFailed."""
         ...
 
 
 class MinedSuggestions:
-    """The source that needs nothing outside."""
+    """The source that uses the shop's own data only."""
 
     name = MINED
 

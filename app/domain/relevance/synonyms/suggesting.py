@@ -1,5 +1,5 @@
-"""Asking for more synonyms, in the background: what shoppers searched in vain goes to each source, what comes back is
-tried on the live index, and what would find something is kept as a suggestion."""
+"""Look for more synonyms, in the background: each source gets the searches that found nothing, its candidates are tried
+on the live index, and those that would find something are stored as suggestions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from app.extensions import db
 log = structlog.get_logger()
 
 DAYS = 30
-DAYS_OF_VISITS = max(days.PERIODS)  # Visits that say the same in two ways are rarer than searches that find nothing.
+DAYS_OF_VISITS = max(days.PERIODS)  # More than DAYS: rephrased searches are rarer than searches that find nothing.
 MOST_SEARCHES = 300
 EACH = 2  # Suggestions for one search; more only make people read more.
 RENEW_AFTER = timedelta(seconds=30)
@@ -90,7 +90,8 @@ def request(author: Author) -> bool:
 
 
 def suggest(context: SearchContext, sources: Sequence[SuggestionSource], site_id: int) -> None:
-    """Do what was requested, unless another worker does. A source that fails is named in the run; the others count."""
+    """Do the requested run, unless another worker does. The errors of sources that fail are stored in the run; the
+    suggestions of the others are kept."""
     claim = context.commit(lambda: leases.claim(SUGGESTIONS, context.clock, SuggestionRun.site_id == site_id))
     if claim is None:
         return
@@ -108,8 +109,8 @@ class _Run:
         self._renewed = context.clock.now()
 
     def do(self, sources: Iterable[SuggestionSource]) -> None:
-        """Raises LeaseLost. Whatever else happens, the run ends: one that stayed open would be begun again and again,
-        and models cost money."""
+        """Query the sources and end the run, also after an error: a run that stayed open would be repeated, and models
+        cost money. Raises LeaseLost."""
         try:
             self._ask(sources)
         except LeaseLost:
@@ -160,7 +161,8 @@ class _Run:
         return []
 
     def _renewing(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-        """Trying hundreds of candidates on a large index takes longer than a lease."""
+        """Yield the candidates and renew the lease meanwhile: trying hundreds on a large index takes longer than a
+        lease."""
         for candidate in candidates:
             if abs(self._context.clock.now() - self._renewed) >= RENEW_AFTER:
                 self._renew()
@@ -173,7 +175,7 @@ class _Run:
 
 
 def searched_in_vain(clock: Clock, site_id: int) -> list[FoundNothing]:
-    """The searches of the last 30 days that found nothing and still do, those first that did so most often."""
+    """Return the searches of the last 30 days that found nothing, the latest time included, the most frequent first."""
     sums = rolling_sums.select_sums(site_id, days.today(clock, time_zone_of(site_id)), DAYS)
     in_vain = sums.c.found_nothing > 0, sums.c.last_result_count == 0, sums.c.word != ""
     query = select(sums.c.word, sums.c.found_nothing).where(*in_vain)
@@ -184,7 +186,7 @@ def searched_in_vain(clock: Clock, site_id: int) -> list[FoundNothing]:
 def _unanswered(
     context: SearchContext, site_id: int, nothing: Sequence[FoundNothing], visits: Sequence[Rephrased]
 ) -> Question:
-    """Return the question without searches that a page or a collection answers by now, or that a rule sends on: those
+    """Return the question without searches that a page or a collection answers by now, or that a rule redirects: those
     need no synonym."""
     words = list(dict.fromkeys((*(one.word for one in nothing), *(one.word for one in visits))))
     known, now = served(site_id), context.clock.now()
@@ -204,8 +206,8 @@ def _worth_it(
     nothing: Sequence[FoundNothing],
     candidates: Iterable[Candidate],
 ) -> Iterator[Candidate]:
-    """The candidates whose search finds nothing today and would find something, at most EACH for a search. Where visits
-    speak for a candidate, it may find something that shoppers did not want; then it must find more."""
+    """Yield the candidates that make a search find something which finds nothing today, at most EACH for a search. One
+    that visits rephrased may find something today that shoppers did not want; then it must find more."""
     searches = {searched.word: searched.searches for searched in nothing}
     kept: dict[str, int] = {}
     for candidate in candidates:
@@ -223,7 +225,7 @@ def _worth_it(
 
 
 def _found(context: SearchContext, site_id: int, words: str, known: Served) -> int:
-    """Products that have all the words: some of the words are found for nearly any search."""
+    """Return how many products have all the words, since nearly any search finds some that have a few of them."""
     ten = first_ten(context.engine, site_id, words, known, context.clock.now())
     full = ten.result.full_matches
     return ten.total if full is None else full

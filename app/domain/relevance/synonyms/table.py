@@ -65,7 +65,7 @@ def _line(number: int, cells: list[str]) -> TableLine | None:
 
 def _as_people_write(cells: list[str]) -> SynonymGroup | None:
     """Read a group written as `hoover -> vacuum, vacuum cleaner` or `sofa = couch = settee`, as the page shows
-    synonyms; None for a line that begins as a table's does."""
+    synonyms; None for any other line."""
     typed = ",".join(cells)
     for arrow in ARROWS:
         if arrow in cells[0]:

@@ -32,7 +32,7 @@ def vocabulary_of(site_id: int) -> CatalogueWords:
 
 
 def _values(site_id: int) -> tuple[str, ...]:
-    """Values that are words; numbers mean nothing alone."""
+    """Return the commonest attribute values that have a letter: numbers mean nothing alone."""
     value = ProductAttributeValue.value
     query = select(value).where(ProductAttributeValue.site_id == site_id).group_by(value)
     commonest = query.order_by(func.count().desc(), value).limit(MOST_VALUES)

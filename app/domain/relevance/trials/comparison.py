@@ -13,7 +13,7 @@ from app.domain.search.serving.rules import Banner
 
 
 class Movement(StrEnum):
-    """The movement of a place: GONE stands before the change, the others after it."""
+    """How a product moved. GONE is on the side before the change only, UP, DOWN and NEW on the side after it."""
 
     SAME = "same"
     UP = "up"
@@ -35,7 +35,8 @@ class RankedProduct:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`redirect` is where shoppers are sent instead of to the results, which are what they would find otherwise."""
+    """One side of a comparison. Where it has a `redirect`, shoppers are sent there and `places` are what they would
+    find otherwise."""
 
     total: int
     places: tuple[RankedProduct, ...]
@@ -46,7 +47,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`words` is what was searched for."""
+    """The first ten results of the search for `words`, before and after a change."""
 
     words: str
     before: Side

@@ -1,10 +1,10 @@
 """A change that is not saved: a synonym, a rule or the search terms of a product, saved or removed, ranking settings,
 or learning from clicks on or off. Pure.
 
-As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or
-`{"kind": "terms", "productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales":
-"high", "newness": "none", "stock": "low"}` or `{"kind": "learning", "on": true}`. Only what would make trying it
-expensive or meaningless is refused; whether it may be saved is checked when it is.
+As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or `{"kind": "terms",
+"productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales": "high", "newness":
+"none", "stock": "low"}` or `{"kind": "learning", "on": true}`. Only what would make a preview expensive or meaningless
+is refused; whether a change may be saved is checked when it is saved.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LARGEST_NUMBER = 2_147_483_647
 
 @dataclass(frozen=True, slots=True)
 class SynonymProposal:
-    """The group saved, in the place of the one of its id; with `remove`, the group of that id deleted."""
+    """A proposal to save the group in place of the one of its id or, with `remove`, to delete that one."""
 
     group: SynonymGroup
     remove: bool = False
@@ -40,7 +40,7 @@ class SynonymProposal:
 
 @dataclass(frozen=True, slots=True)
 class RuleProposal:
-    """The rule saved, in the place of the one of its id or term; with `remove`, that one deleted."""
+    """A proposal to save the rule in place of the one of its id or term or, with `remove`, to delete that one."""
 
     rule: Rule
     remove: bool = False
@@ -48,7 +48,7 @@ class RuleProposal:
 
 @dataclass(frozen=True, slots=True)
 class TermsProposal:
-    """The product's search terms; with `add`, besides those that it has."""
+    """A proposal to replace a product's search terms or, with `add`, to add to them."""
 
     product_id: int
     terms: tuple[str, ...]
@@ -57,14 +57,14 @@ class TermsProposal:
 
 @dataclass(frozen=True, slots=True)
 class RankingProposal:
-    """The ranking settings, all of them."""
+    """A proposal to replace all ranking settings."""
 
     ranking: RankingSettings
 
 
 @dataclass(frozen=True, slots=True)
 class LearningProposal:
-    """What was learned from clicks, served to shoppers or not."""
+    """A proposal to serve what was learned from clicks to shoppers, or not to."""
 
     on: bool
 
@@ -106,7 +106,7 @@ def _id_of(served: Served, rule: Rule) -> int | None:
 
 
 def completed(proposal: Proposal, served: Served) -> Proposal:
-    """A removal that names only the id, with what that record says."""
+    """Return a removal that has only an id with the whole served record of that id, any other proposal as it is."""
     match proposal:
         case SynonymProposal(group, True):
             known = next((one for one in served.synonyms.groups if one.id == group.id), None)
@@ -133,7 +133,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
 
 
 def moment_of(proposal: Proposal, now: datetime) -> datetime:
-    """Return the moment at which the change is looked at: a rule that begins later is looked at when it begins."""
+    """Return the moment for which the change is previewed: the start of a rule that begins later, else now."""
     if isinstance(proposal, RuleProposal) and not proposal.remove:
         starts_at = proposal.rule.starts_at
         return starts_at if starts_at is not None and starts_at > now else now
@@ -225,7 +225,7 @@ def _rule(sent: Mapping[str, Any]) -> RuleProposal:
 
 
 def _with_zone(text: object) -> object:
-    """A time that names no zone is in UTC, as all times in JSON are."""
+    """Return a time that names no zone with UTC, the zone of all times in JSON; anything else as it is."""
     try:
         moment = datetime.fromisoformat(text)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -274,7 +274,7 @@ def _learning(sent: Mapping[str, Any]) -> LearningProposal:
 
 
 def _check_size(value: object, most: int, name: str = "") -> None:
-    """Raises Invalid for texts and lists that would make a trial expensive."""
+    """Check that no text or list is so large that a trial would be expensive. Raises Invalid."""
     if isinstance(value, str) and len(value) > LONGEST.get(name, LONGEST_WORDS):
         longest = LONGEST.get(name, LONGEST_WORDS)
         raise Invalid.one("invalid_text", f"{name} must be text of at most {longest} characters.", f"#/{name}")
@@ -289,7 +289,7 @@ def _check_size(value: object, most: int, name: str = "") -> None:
 
 
 def _number(sent: Mapping[str, Any], name: str) -> int | None:
-    """Ids are text in the JSON of the admin. Raises Invalid."""
+    """Return the id of this name, None for none; it may be text, as in the JSON of the admin. Raises Invalid."""
     value = sent.get(name)
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len(str(LARGEST_NUMBER)):
         value = int(value)

@@ -31,7 +31,8 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """`replayed` of the top searches were made. Those that would find less come first, then the most searched."""
+    """The report of a replay of `replayed` top searches. `touched` has those that would find less first, then the most
+    searched."""
 
     replayed: int
     touched: tuple[Touched, ...]

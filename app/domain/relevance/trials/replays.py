@@ -64,8 +64,8 @@ class ReplaySummary(WorkSummary):
 
 
 def request(author: Author, proposal: Proposal) -> SearchReplay:
-    """Return the replay that will do it: the one under way where the same change is being replayed already. Call it in
-    a transaction."""
+    """Return the replay of the change: the unfinished one of the same change, or a new one. Call it in a
+    transaction."""
     stored = proposals.as_json(proposal)
     unfinished = select(SearchReplay).where(SearchReplay.site_id == author.site_id, SearchReplay.state.in_(UNFINISHED))
     for known in db.session.scalars(unfinished):
@@ -79,7 +79,7 @@ def request(author: Author, proposal: Proposal) -> SearchReplay:
 
 
 def replay_of(clock: Clock, site_id: int, replay_id: str) -> ReplaySummary:
-    """Raises NotFound."""
+    """Return a replay of this site. Raises NotFound."""
     row = existing(
         find_record(SearchReplay, site_id, replay_id), "There is no such replay on this site, or not any more."
     )
@@ -88,14 +88,14 @@ def replay_of(clock: Clock, site_id: int, replay_id: str) -> ReplaySummary:
 
 
 def replay(context: SearchContext, replay_id: str) -> bool:
-    """Do the replay; return False when it is not this caller's to do. How it ended stands in the row; unexpected errors
-    are raised as well."""
+    """Do the replay; return False when it cannot be claimed, as when another worker does it. Its outcome is stored in
+    the row; unexpected errors are raised as well."""
     claim = context.commit(lambda: leases.claim(REPLAY, context.clock, SearchReplay.id == replay_id))
     return claim is not None and perform(context, claim, lambda: _replay(context, claim))
 
 
 def _replay(context: SearchContext, claim: Claim[SearchReplay]) -> None:
-    """Raises LeaseLost."""
+    """Replay the top searches and store the report. Raises LeaseLost."""
 
     def note(done: int) -> None:
         context.commit(lambda: leases.renew(context.clock, claim, done=done, total=len(words)))
@@ -115,9 +115,8 @@ def _replay(context: SearchContext, claim: Claim[SearchReplay]) -> None:
 
 
 def _touched(trial: Trial, proposal: Proposal, searches: Sequence[tuple[str, int]]) -> list[Touched]:
-    """Searches, given with how often they were made, that do not stay as they are. Where the change leaves the plan of
-    a search as it was, and no corrected spelling brings other words into play, both answers are one, which spares half
-    the work."""
+    """Return the searches that the change alters, of (words, number of times made). A search whose plan stays the same,
+    and whose spelling was not corrected, is not run again, which halves the work, unless search terms change."""
     before = dict(zip(searches, trial.before([query for query, _ in searches]), strict=True))
     differ = [
         (query, count)

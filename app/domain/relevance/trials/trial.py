@@ -1,9 +1,9 @@
-"""Searches answered as things are and as they would be after a change that is not saved.
+"""Answer searches as things are and as they would be after a change that is not saved.
 
-Synonyms, rules and ranking settings are values, so what would be served is made and handed to the same search. Search
-terms stand in the index: there the product's document is made anew with the terms proposed and searched in a private
-copy of the index (SearchEngine.trial), exactly as if it had been saved. What other saves that are still on their way
-into the index would change is seen by neither side.
+Synonyms, rules and ranking settings are values, so the changed serving configuration is made and given to the same
+search. Search terms are in the index: there the product's document is made with the proposed terms and searched in a
+private copy of the index (SearchEngine.trial), exactly as if it had been saved. Neither side has the changes of other
+saves that still wait for the index.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Trial:
     now: datetime
 
     def compare(self, searches: Sequence[str]) -> list[Comparison]:
-        """Raises SearchUnavailable, as the others do."""
+        """Return the comparison of each search. Raises SearchUnavailable, as `before` and `after` do."""
         sides = zip(searches, self.before(searches), self.after(searches), strict=True)
         return [compared(words, before, after) for words, before, after in sides]
 
@@ -77,8 +77,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """The effects of a change on the searches that it is about. `as_of` is set where that is not now; `note` is a
-    sentence on why nothing can change."""
+    """The effects of a change on the searches that it is about. `as_of` is the moment searched, set where it is not
+    now; `note` says what of the change has no effect, and why."""
 
     proposal: Proposal
     summary: str
@@ -103,9 +103,8 @@ def on_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: dateti
 
 
 def try_out(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal, query: str = "") -> Tried:
-    """Compares the searches that the change is about, the most popular ones where it is about all, or the one that is
-    given. Raises NotFound, Invalid,
-    SearchUnavailable."""
+    """Preview a change: compare the searches that it is about, the most popular ones where it is about all, or `query`
+    where it is given. Raises NotFound, Invalid, SearchUnavailable, TrialsUnsupported."""
     whole = completed(proposal, served_now(site_id))
     now = clock.now()
     searches = (query[:LONGEST_SEARCH],) if query.strip() else searches_of(whole) or _popular(site_id, clock)
@@ -122,7 +121,8 @@ def _popular(site_id: int, clock: Clock) -> tuple[str, ...]:
 
 
 def _changes(site_id: int, proposal: TermsProposal) -> list[Change]:
-    """The product's document with the terms, none for a product that shoppers do not see."""
+    """Return the change of the product's document to the proposed terms; empty for a product that shoppers do not
+    see."""
     terms = tuple(_terms(site_id, proposal))
     return [Upsert(replace(document, terms=terms)) for document in product_documents(site_id, {proposal.product_id})]
 

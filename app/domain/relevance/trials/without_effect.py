@@ -16,8 +16,8 @@ from app.domain.search.serving.served import Served
 def not_found(
     engine: Searching, site_id: int, term: str, skus: Sequence[str], served: Served, now: datetime
 ) -> tuple[str, ...]:
-    """Those of the SKUs that the search does not find, in their order. Asked at once: when all of them are boosted,
-    those that are found come first. Raises SearchUnavailable."""
+    """Return those of the SKUs that the search does not find, in their order. One search is enough: with all of them
+    boosted, those that it finds come first. Raises SearchUnavailable."""
     if not skus or not term.strip():
         return ()
     boosted = replace(plan(term, served, now, redirects=False), rule=Rule(term=term, boosts=tuple(skus)))
