@@ -1,4 +1,4 @@
-"""Pages of the shop as crawlers get them: the shop is called within the process, by a function that surfaces bring."""
+"""Fetch pages of the shop as crawlers get them: within the process, by a function that the caller provides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATH_SAFE = "/%:@!$&'()*+,;=~-._"
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """The answer to one GET request, redirects not followed. `robots` is its X-Robots-Tag; `text` is empty for what is
-    no HTML. `decision` is what the page decided about itself, None where it decided nothing."""
+    no HTML. `decision` is the page's indexing decision, None where it made none."""
 
     status: int
     location: str = ""
@@ -32,11 +32,11 @@ class Fetched:
         return self.status >= 400
 
 
-Fetch = Callable[[str], Fetched]  # Of a path with its parameters.
+Fetch = Callable[[str], Fetched]  # Called with a path and its parameters.
 
 
 def address_on(host: str, link: str, base: str = "/") -> str | None:
-    """Return path and parameters of a link on a page of the shop, in one form; None for one that leads elsewhere."""
+    """Return the normalised path and parameters of a link on a page of the shop; None for one that leads elsewhere."""
     return _address_on(host, link, "/" if link.startswith("/") else base)
 
 

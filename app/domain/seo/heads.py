@@ -141,7 +141,8 @@ def shortened(text: str) -> str:
 
 
 def _preview(shop: Shop, path: str) -> str:
-    """The picture that a shared link is shown with: many programs that draw such previews read no WebP."""
+    """Return the address of the picture for previews of shared links: uploads as JPEG, since many programs read no
+    WebP."""
     return _on_host(shop, jpeg(path) if path.startswith(MEDIA_PREFIX) else path)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 INDEX, NOINDEX = "index, follow", "noindex, follow"
 PARAMETER_REASONS = {"q": "search_words", "sort": "sort_parameter", "pageSizeOverride": "page_size_parameter"}
-SAFE = "/%:@!$&()*+,;=~"  # Signs that stand in an address as they are.
+SAFE = "/%:@!$&()*+,;=~"  # Characters that are not escaped in an address.
 PRICE_ENDS = frozenset(("price_min", "price_max"))
 
 
@@ -82,7 +82,7 @@ def decide(page: PageRequest, settings: SearchEngineSettings) -> IndexingDecisio
 
 
 def canonical_of(page: PageRequest, host: str, *, is_plain: bool = False) -> str:
-    """Return the address that a page is known by; `is_plain` names the first page of a listing."""
+    """Return the canonical address of a page; with `is_plain`, that of the first page of a listing."""
     base = absolute(page.override, host) if page.override else f"https://{host}{quote(page.path)}"
     is_numbered = page.kind in LISTINGS and page.page > 1 and not is_plain
     if not is_numbered or not is_on_host(base, host):
@@ -91,8 +91,8 @@ def canonical_of(page: PageRequest, host: str, *, is_plain: bool = False) -> str
 
 
 def absolute(address: str, host: str) -> str:
-    """Return a path of the site, or an address on its own primary domain however written, as an https address; an
-    address on another host stands as it is."""
+    """Return a path of the site, or any spelling of an address on its primary domain, as an https address in normal
+    form; an address on another host unchanged."""
     if not is_on_host(address, host):
         return address
     parts = urlsplit(address)
@@ -128,7 +128,8 @@ def _refusal(page: PageRequest) -> str | None:
 
 
 def _parameter_reason(names: Collection[str]) -> str:
-    """Facets decide before words, order and page size; unknown parameters count as facets."""
+    """Return the reason why parameters keep a page out: facets decide before words, order and page size, and unknown
+    parameters count as facets."""
     facets = sorted({"price" if name in PRICE_ENDS else name for name in names if name not in PARAMETER_REASONS})
     if facets:
         return f"facet_parameter:{facets[0]}"

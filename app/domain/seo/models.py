@@ -40,8 +40,8 @@ class SitemapBuild(LeasedWork, Base):
 
 class SiteCheck(LeasedWork, Base):
     """A crawl of a site through its own pages; `done` of `total` counts addresses, `findings` what it found, `counts`
-    the same by kind, `unvisited` the links to addresses that were more than a check reads. `progress` is how far one
-    that is under way has come."""
+    the same by kind, `unvisited` the links to addresses that were more than a check reads. `progress` is the state from
+    which one that is under way goes on."""
 
     __tablename__ = "site_checks"
     __table_args__ = (

@@ -42,7 +42,8 @@ class ResultPreview:
 
 
 def result_preview(shop: Shop, node_id: int, typed: ResultTexts, products: int) -> ResultPreview:
-    """The category must be in the shop's trees; `products` is how many it shows."""
+    """Return the preview of a category with the typed texts. It must be in the shop's trees; `products` is how many it
+    shows."""
     node = _edited(shop.tree.nodes[node_id], typed)
     request = category_request(node, ListingRequest(path=f"/c/{node.path}"))
     head = category_head(shop, node, request, ShownListing(products))
@@ -56,7 +57,8 @@ def result_preview(shop: Shop, node_id: int, typed: ResultTexts, products: int) 
 
 
 def _edited(node: ShopNode, typed: ResultTexts) -> ShopNode:
-    """Return the category with the typed texts; one that cannot be saved leaves the stored one."""
+    """Return the category with the typed texts; where a name, slug or canonical cannot be saved, with the stored
+    one."""
     above, _, stored_slug = node.path.rpartition("/")
     slug, override = typed.slug.strip(), typed.canonical_override.strip()
     return replace(

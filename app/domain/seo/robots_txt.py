@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 
 def robots_txt(host: str, staging: bool, skipped_parameters: Iterable[str]) -> str:
-    """Name the sitemap on the primary domain and the parameters that bots shall skip; a staging site keeps all of them
-    out. Baskets and the like stay open, so that bots can read there that they are not to be listed."""
+    """Return the robots.txt: the sitemap on the primary domain and the parameters that bots shall skip; a staging site
+    keeps all bots out. Baskets and the like stay open, so that bots can read their noindex."""
     if staging:
         return "User-agent: *\nDisallow: /\n"
     skipped = [f"Disallow: /*{sign}{quote(name, safe='')}=" for name in skipped_parameters for sign in "?&"]

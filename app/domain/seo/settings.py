@@ -39,8 +39,8 @@ PARAMETER = re.compile(r"[A-Za-z0-9_.\-\[\]]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SeoSettings:
-    """The SEO settings of a site. `least_products` None is no number. `tracking` and `skipped` are names of
-    parameters."""
+    """The SEO settings of a site. `least_products` is None where what was sent is no number. `tracking` and `skipped`
+    are names of parameters."""
 
     least_products: int | None
     stale_counts: bool
@@ -61,28 +61,29 @@ def stored_settings(site_id: int) -> SeoSettings:
 
 
 def filter_parameters(shop: Shop) -> frozenset[str]:
-    """Return the parameters by which a shop's listings are filtered, sorted, searched or paged, and `price`, by which
-    reports name the two ends of one."""
+    """Return the parameters by which a shop's listings are filtered, sorted, searched or paged, and `price`, which
+    stands for both ends of a price in reports."""
     return listing_parameters(shop.value_facets, shop.number_facets) | {PRICE}
 
 
 def save(author: Author, wanted: SeoSettings, filters: Collection[str]) -> tuple[str, ...]:
-    """Return the settings that changed, in words. `filters` are the parameters that listings use, which cannot be
-    tracking parameters. Raises Invalid with every problem."""
+    """Save the settings and return the titles of those that changed. `filters` are the parameters that listings use,
+    which cannot be tracking parameters. Raises Invalid with every problem."""
     if problems := setting_problems(wanted, filters):
         raise Invalid(problems)
     return _change(author, _stored_form(wanted))
 
 
 def treat_as_tracking(author: Author, parameter: str, filters: Collection[str], *, is_tracking: bool = True) -> bool:
-    """Ignore a parameter in all addresses, or no more; whether that changed anything. Raises Invalid."""
+    """Add a parameter to those that are ignored in all addresses, or remove it; return whether that changed anything.
+    Raises Invalid."""
     problems = _in_use((parameter,), filters) if is_tracking else []
     return _decide(author, TRACKING, parameter, is_tracking, problems)
 
 
 def skip_in_robots(author: Author, parameter: str, *, is_skipped: bool = True) -> bool:
-    """Add a parameter to those whose addresses robots.txt disallows, or remove it; whether that changed anything.
-    Raises Invalid."""
+    """Add a parameter to those whose addresses robots.txt disallows, or remove it; return whether that changed
+    anything. Raises Invalid."""
     problems = _page_problems((parameter,), "#/parameter") if is_skipped else []
     return _decide(author, SKIPPED, parameter, is_skipped, problems)
 
@@ -104,7 +105,8 @@ def setting_problems(wanted: SeoSettings, filters: Collection[str]) -> list[Prob
 
 
 def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: list[Problem]) -> bool:
-    """Change one list by one name. The site's row is locked first, so that two who decide at once both count."""
+    """Add one name to a stored list, or remove it. The site's row is locked first, so that of two changes at once
+    neither is lost. Raises Invalid."""
     db.session.execute(select(Site.id).where(Site.id == author.site_id).with_for_update())
     others = [name for name in settings_of(author.site_id)[key] if name != parameter]
     wanted = [*others, parameter] if is_in else others
@@ -116,7 +118,7 @@ def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: lis
 
 
 def _change(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Store settings and note what changed, in words."""
+    """Store settings, record the changes in the activity log and return the titles of what changed."""
     changed = change_settings(author.site_id, values)
     if changed:
         titles = " and ".join(TITLES[key] for key in changed)
@@ -135,7 +137,8 @@ def _in_use(tracking: Sequence[str], filters: Collection[str]) -> list[Problem]:
 
 
 def _page_problems(skipped: Collection[str], pointer: str) -> list[Problem]:
-    """The second page of a list and those after it are indexable, so robots.txt must not keep bots away from them."""
+    """Return the problem of skipping the page number: later pages of a list are indexable, so robots.txt must not keep
+    bots away from them."""
     if PAGE_PARAMETER not in skipped:
         return []
     message = f"“{PAGE_PARAMETER}” is the page number: search engines must read those pages."

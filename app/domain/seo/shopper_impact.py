@@ -60,7 +60,7 @@ class LandingLoss:
 
 @dataclass(frozen=True, slots=True)
 class RuleLoss:
-    """`reason` says what of the rule is concerned."""
+    """A search rule that leads to something that goes, or names it; `reason` says what."""
 
     id: int
     term: str
@@ -77,7 +77,8 @@ class GoldenLoss:
 
 @dataclass(frozen=True, slots=True)
 class ShopperImpact:
-    """The emptied categories come first. `is_truncated`: of a kind there are more than MOST_LISTED."""
+    """What shoppers lose. The emptied categories come first. `is_truncated`: of a kind there are more than
+    MOST_LISTED."""
 
     categories: tuple[CategoryLoss, ...] = ()
     landing_pages: tuple[LandingLoss, ...] = ()
@@ -138,8 +139,8 @@ class _Gone:
 def shopper_impact(
     taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]], pages_of: LandingPagesOf
 ) -> ShopperImpact:
-    """Compare the shop as it is with what it would be with another tree in the stored form. A taxonomy that is not the
-    active one has no shoppers."""
+    """Return what shoppers lose when the taxonomy gets another tree, in the stored form; empty for a taxonomy that is
+    not the active one."""
     if not is_active(taxonomy):
         return ShopperImpact()
     before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
@@ -181,8 +182,8 @@ def _landing_pages(
     left: Mapping[tuple[int, str], int],
     pages_of: LandingPagesOf,
 ) -> Iterator[LandingLoss]:
-    """Only categories whose pages can be concerned are counted. `left` are the products that remain, by category and
-    manufacturer: too few of a manufacturer have no page."""
+    """Yield the landing pages that go. Only categories whose pages can be affected are counted. `left` is the number of
+    products that remain, by category and manufacturer: too few of a manufacturer have no page."""
     affected = {category.id: category for category in categories}
     for node in shop.tree.nodes.values():
         least = {rule["facetId"]: least_products(rule, _site_default(shop)) for rule in rules_in_force(shop, node)}

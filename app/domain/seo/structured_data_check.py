@@ -1,4 +1,4 @@
-"""Whether structured data has what schema.org's consumers require. Pure."""
+"""Check that structured data has what consumers of schema.org require. Pure."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def sums_by_day(batch: EventBatch[CrawlerVisit]) -> Mapping[tuple[int, date], Su
 
 
 def write_visits(clock: Clock, batch_id: str, by_day: Mapping[tuple[int, date], Sums]) -> bool:
-    """Return False for a batch that was written before. Visits of a deleted site are dropped."""
+    """Add the visits of a batch to the daily counts; return False for one that was added before. Visits of a deleted
+    site are dropped."""
     if db.session.get(CountedBatch, batch_id) is not None:
         return False
     db.session.add(CountedBatch(id=batch_id, at=clock.now()))

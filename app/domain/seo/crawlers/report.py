@@ -57,7 +57,8 @@ class ParameterRow:
 
     @property
     def can_be_skipped(self) -> bool:
-        """Pages of a list after the first are indexable, so bots must read them."""
+        """Whether bots can be kept from its pages: all parameters but the page number, as later pages of a list are
+        indexable."""
         return self.parameter != PAGE_PARAMETER
 
 

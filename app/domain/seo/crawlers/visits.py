@@ -1,4 +1,5 @@
-"""Visits of crawlers to pages that they may not list, as they are recorded: without address and without whose. Pure."""
+"""Recorded visits of crawlers to pages that are not indexable: neither the page's address nor the client's is kept.
+Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ _PARAMETERS = {reason: name for name, reason in PARAMETER_REASONS.items()}
 
 @dataclass(frozen=True, slots=True)
 class CrawlerVisit:
-    """A visit of a crawler. `day` is the site's, `parameter` what decided that the page is not indexable, empty where
-    something else did."""
+    """A visit of a crawler. `day` is in the site's time zone; `parameter` is the one that made the page not indexable,
+    empty where something else did."""
 
     site_id: int
     day: date
@@ -39,7 +40,7 @@ def as_json(visit: CrawlerVisit) -> list[Any]:
 
 
 def from_json(value: Any) -> CrawlerVisit | None:
-    """Return None for anything but a visit, such as the beginning of a line that a full disk cut off."""
+    """Read a visit from JSON; None for anything else, such as the beginning of a line that a full disk cut off."""
     try:
         site_id, day, family, parameter, *_later = value
         return CrawlerVisit(int(site_id), date.fromisoformat(day), str(family), str(parameter))

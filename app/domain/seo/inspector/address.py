@@ -1,4 +1,4 @@
-"""The page of the shop that a pasted text means. Pure."""
+"""Read the address of a page of the shop from pasted text. Pure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def inspected_address(text: str, hosts: Sequence[str]) -> InspectedAddress:
 
 
 def _split(text: str, hosts: Sequence[str]) -> tuple[str, str]:
-    """Return host and the rest."""
+    """Return the host and the path with its parameters. Raises Invalid."""
     if text.startswith("/") and not text.startswith("//"):
         return hosts[0], text
     bare = text.partition("/")[0].partition("?")[0].partition(":")[0].lower()

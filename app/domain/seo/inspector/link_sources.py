@@ -30,7 +30,7 @@ class LinkSource:
 
 
 def link_sources(shop: Shop, pages_of: PagesOf, path: str, query: str = "") -> list[LinkSource]:
-    """Return where links to a page stand, as far as the shop itself makes them."""
+    """Return the links to a page that the shop itself makes in menus, lists, breadcrumb trails and the footer."""
     if query:
         return [LinkSource("The same page without parameters", "Filters, order, variants and page numbers", path)]
     first, _, rest = path.removeprefix("/").partition("/")

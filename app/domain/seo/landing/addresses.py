@@ -11,7 +11,7 @@ from app.domain.seo.landing.pages import LandingPage, LandingPages
 
 @dataclass(frozen=True, slots=True)
 class FoundLanding:
-    """A landing page with its category, and the other landing pages of that."""
+    """A landing page, its category, and all landing pages of that."""
 
     node: ShopNode
     page: LandingPage
@@ -19,8 +19,8 @@ class FoundLanding:
 
 
 def landing_at(tree: ShopTree, path: str, pages_of: Callable[[ShopNode], LandingPages]) -> FoundLanding | None:
-    """Return the landing page at `<category path>/<segment>/<slug>`, None where none is. The caller has looked whether
-    the path is a category's: a real category always wins."""
+    """Return the landing page at `<category path>/<segment>/<slug>`, None where none is. Look for a category at the
+    path first: a real category always wins."""
     parts = path.rsplit("/", 2)
     node = tree.at(parts[0]) if len(parts) == 3 else None
     if node is None:

@@ -17,7 +17,7 @@ from app.domain.shared.clock import Clock
 
 FRESH = timedelta(minutes=5).total_seconds()
 STALE_AT_MOST = timedelta(hours=24).total_seconds()
-MOST_COUNTS = 5_000  # Of a category and facet each.
+MOST_COUNTS = 5_000  # Each of one category and facet.
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class _Counted:
 
 class LandingCounts:
     """Cache of counts by site, category, its last change and facet, for five minutes or until the index changes. While
-    search is away the last good counts serve for up to a day, where the site allows it. Safe to share between
+    search is unavailable the last good counts serve for up to a day, where the site allows it. Safe to share between
     threads."""
 
     def __init__(self) -> None:

@@ -16,7 +16,8 @@ MOST_OTHERS = 300
 
 @dataclass(frozen=True, slots=True)
 class FacetChoices:
-    """Names by facet: the brand and the filters that shoppers see there, and the other attributes of the taxonomy."""
+    """The names of facets by id: in `shown` the brand and the filters that shoppers see, in `others` the other
+    attributes of the taxonomy."""
 
     shown: Mapping[str, str]
     others: Mapping[str, str]

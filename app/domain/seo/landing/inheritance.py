@@ -9,8 +9,8 @@ from app.domain.seo.landing.rules import Rule, segment_of
 
 
 class LandingMode(StrEnum):
-    """Spec, "States and transitions": without rules of its own a category inherits the tree's default, an empty list
-    switches landing pages off."""
+    """The source of a category's landing rules (spec, "States and transitions"): without rules of its own it inherits
+    the tree's default, an empty list switches landing pages off."""
 
     INHERIT = "inherit"
     OFF = "off"
@@ -28,7 +28,7 @@ def effective_rules(own: Sequence[Rule] | None, tree_default: Sequence[Rule]) ->
 
 
 def moved_segments(before: Sequence[Rule], after: Sequence[Rule]) -> list[tuple[str, str]]:
-    """Return, old and new, the segments that differ for the facets that both lists have a rule for."""
+    """Return the changed segments as (old, new), of the facets that both lists have a rule for."""
     new = {rule["facetId"]: segment_of(rule) for rule in after}
     pairs = [(segment_of(rule), new.get(rule["facetId"], segment_of(rule))) for rule in before]
     return [(old, now) for old, now in pairs if old != now]

@@ -1,4 +1,4 @@
-"""Requests of a category that are landing pages, and the addresses that lead to them."""
+"""Links and redirects from requests of a category to its landing pages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ KEPT = frozenset(("sort", "pageSizeOverride"))
 
 @dataclass(frozen=True, slots=True)
 class LandingLinks:
-    """The function that a category's listing is given for its links: `address`."""
+    """The landing pages of a category as targets of links; its listing makes links with `address`."""
 
     pages: LandingPages
 
     def page_for(self, request: ListingRequest) -> LandingPage | None:
-        """Return the landing page that shows what a request of its category filters by: one value, nothing else."""
+        """Return the landing page for a category's request that filters by one value and nothing else, None for any
+        other."""
         if len(request.values) != 1 or request.words or request.spans or request.price or request.unknown:
             return None
         ((facet_id, values),) = request.values
@@ -31,8 +32,9 @@ class LandingLinks:
         return replace(request, path=page.path, values=()).url() if page else None
 
     def redirect(self, request: ListingRequest, tracking: Iterable[tuple[str, str]]) -> str | None:
-        """Return where a category's request with exactly one facet value is sent for good: its landing page, with page
-        number, order and tracking parameters kept (spec, "Landing page rendering", 3)."""
+        """Return the address to which a category's request with exactly one facet value is redirected for good: its
+        landing page, with page number, order and tracking parameters kept (spec, "Landing page rendering", 3). None for
+        any other request."""
         page = self.page_for(request)
         if page is None or not set(request.given) <= {page.facet_id, *KEPT}:
             return None

@@ -51,8 +51,8 @@ def share_in_common(one: int, other: int, both: int) -> float:
 
 
 def alike_in_size(pages: Sequence[LandingPage]) -> list[tuple[LandingPage, list[LandingPage]]]:
-    """Return the pages that can have near-twins, each with those of other facets that can be one, every pair once: they
-    have nearly as many products."""
+    """Return the pages that can have near-twins, each with the pages after it, of other facets, that have nearly as
+    many products: so every pair is there once."""
     found = []
     for index, page in enumerate(pages):
         others = [other for other in pages[index + 1 :] if _is_alike_in_size(page, other)]

@@ -27,7 +27,7 @@ MOST_ROWS = 200  # Of a rule that the editor lists.
 
 
 class ValueState(StrEnum):
-    """A blocked value has enough products but no address to itself; the warnings say why."""
+    """The state of a facet's value. BLOCKED has enough products but no address to itself; the warnings say why."""
 
     PAGE = "page"
     CANDIDATE = "candidate"
@@ -80,11 +80,11 @@ class LandingOverview:
 
     @property
     def minimum(self) -> int | None:
-        """The fewest products of any rule."""
+        """The lowest of the rules' minimums of products."""
         return min((rule.minimum for rule in self.rules), default=None)
 
     def uncarried(self, facet_id: str) -> frozenset[str]:
-        """The values with an override in vain, of the rule for a facet."""
+        """The values that a facet's rule overrides but no product of the category carries."""
         return next((rule.uncarried for rule in self.rules if rule.facet_id == facet_id), frozenset())
 
 
@@ -120,14 +120,15 @@ def _rule_overview(subject: LandingSubject, rule: Rule, counted: FacetCounts | N
 
 
 def _uncarried(rule: Rule, counted: FacetCounts) -> frozenset[str]:
-    """Case does not matter, as for the overrides themselves."""
+    """Return the values with an override that no product carries; case does not matter, as for the overrides
+    themselves."""
     carried = {value.casefold() for value, count in counted.values if count}
     named = (override["value"] for override in rule.get("overrides", ()))
     return frozenset(value for value in named if value.casefold() not in carried)
 
 
 def _rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int) -> list[ValueRow]:
-    """Pages, excluded values, and those that `least` products would be enough for."""
+    """Return the rows of the values that have a page, are excluded, or have at least `least` products."""
     paths = _paths(subject, rule, counted)
     possible = _paths(subject, rule | {"minProducts": least}, counted)
     excluded = excluded_values(rule, counted)

@@ -72,7 +72,7 @@ class LandingPages:
 
     @cached_property
     def fingerprint(self) -> int:
-        """The same for the same pages: for the keys of what is cached with links to them."""
+        """A hash of the pages, for the keys of caches that hold links to them."""
         return hash(self.pages)
 
     @cached_property
@@ -185,7 +185,7 @@ def _segment_taken(subject: LandingSubject, segment: str) -> LandingWarning:
 
 
 def _is_category(subject: LandingSubject, value: str, address: str) -> LandingWarning:
-    """A real category always wins (spec), and a hidden one is not found."""
+    """Return the warning that a hidden category has the address of a value: a real category always wins (spec)."""
     message = f"A hidden category has the address “{address}” below “{subject.name}”, so “{value}” gets no page."
     return LandingWarning(WarningKind.IS_CATEGORY, message)
 

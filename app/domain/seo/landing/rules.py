@@ -117,7 +117,8 @@ def _problems(
 
 
 def _segment_problem(rule: Rule, earlier: Sequence[Rule]) -> str | None:
-    """Two rules of one facet have its segment in common; that is said once, of the facet."""
+    """Return what is wrong with a rule's path segment, None for nothing. Two rules of one facet share its segment; that
+    is reported as a problem of the facet alone."""
     segment = segment_of(rule)
     if not SEGMENT.fullmatch(segment) or len(segment) > LONGEST_SEGMENT:
         subject = "A path segment" if "pathSegment" in rule else f"“{segment[:80]}” is no path segment. Give one, which"
@@ -158,7 +159,7 @@ def _override_problems(overrides: Sequence[Mapping[str, Any]], at: str) -> Itera
 
 
 def _beside(known: Sequence[Problem], found: Iterator[Problem]) -> list[Problem]:
-    """The problems of other places: one that a place has already says enough of it and of what it holds."""
+    """Return the problems found at places that have no known problem and are in none that has one."""
     places = tuple(f"{problem.pointer}/" for problem in known)
     return [problem for problem in found if not f"{problem.pointer}/".startswith(places)]
 

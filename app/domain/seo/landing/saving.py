@@ -26,7 +26,7 @@ CHANGED_MEANWHILE = "Another user changed these landing rules while you were edi
 
 @dataclass(frozen=True, slots=True)
 class NodeRules:
-    """The rules of a category: how it comes by them, its own, its tree's, and those that hold."""
+    """The landing rules of a category: its mode, its own rules, its tree's default, and the effective ones."""
 
     node: Node
     mode: LandingMode

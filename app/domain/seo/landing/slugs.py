@@ -13,7 +13,7 @@ _OTHERS = re.compile(r"[^a-z0-9]+", re.ASCII)
 
 def landing_slug(value: str) -> str:
     """Return the value in lower case without accents, other characters as single hyphens between; empty where nothing
-    is left. The same for every slug that it returned."""
+    is left. Idempotent."""
     lower = unicodedata.normalize("NFKD", value).lower().translate(LIGATURES)
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(sign))
     return _OTHERS.sub("-", plain).strip("-")

@@ -14,8 +14,8 @@ from app.domain.shared.clock import Clock
 
 
 def checked_shop(engine: SearchEngine, clock: Clock, shop: Shop, fetch: Fetch) -> CrawledShop:
-    """Return the shop for a walk. What the generator rejects should be listed, so it does not count as left out on
-    purpose."""
+    """Return the input of a crawl. Pages that the generator rejects should be listed, so they do not count as left out
+    on purpose."""
     generator = SitemapGenerator.of(engine, clock, shop, lambda _path, _reason: None)
     listed = (address_on(shop.primary_host, entry.address) for entry in generator.entries())
     sitemap = [address for address in listed if address is not None]

@@ -40,7 +40,7 @@ from app.events import publish
 from app.extensions import db
 
 BETWEEN_NOTES = 2.0  # Seconds.
-SLICE = 30.0  # Seconds, after which others have their turn.
+SLICE = 30.0  # Seconds, after which other work has its turn.
 MOST_ATTEMPTS = 3
 LONGEST_ADDRESS, LONGEST_DETAIL = 2000, 1000
 
@@ -107,8 +107,8 @@ class CheckSummary(WorkSummary):
 
 
 def request(author: Author) -> SiteCheck:
-    """Return the check that will do it: the one under way where there is one. Raises Conflict for a staging site, whose
-    pages all keep search engines out. Call it in a transaction."""
+    """Request a site check and return it: the one under way where there is one. Raises Conflict for a staging site,
+    whose pages all keep search engines out. Call it in a transaction."""
     site = db.session.get_one(Site, author.site_id)
     if site.staging:
         raise Conflict("This is a staging site, which is hidden from search engines, so there is nothing to check.")
@@ -129,13 +129,13 @@ def latest(clock: Clock, site_id: int) -> CheckSummary | None:
 
 
 def check(context: SearchContext, pages_of: PagesOf, check_id: str) -> bool:
-    """Do a slice of it. False when it is not this caller's to do. How it ended stands in the row."""
+    """Do the next slice of a check; return False when it cannot be claimed. Its outcome is stored in the row."""
     claim = context.commit(lambda: leases.claim(SITE_CHECK, context.clock, SiteCheck.id == check_id))
     return claim is not None and perform(context, claim, lambda: _check(context, pages_of, claim))
 
 
 def _check(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> None:
-    """Carry out a claimed check. Raises LeaseLost."""
+    """Do a slice of a claimed check and store its progress, or its findings at the end. Raises LeaseLost."""
     crawl = _crawl_of(context, pages_of, claim)
     began_at = noted_at = context.clock.monotonic()
     for done, total in crawl.steps():
@@ -151,14 +151,15 @@ def _check(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -
 
 
 def _pause(context: SearchContext, claim: Claim[SiteCheck], progress: bytes, done: int, total: int) -> None:
-    """Leave the rest to the next worker, behind what waits already."""
+    """Store the progress of a check and queue the rest of it, behind the work that waits already."""
     leases.renew(context.clock, claim, progress=progress, done=done, total=total, attempts=0)
     leases.release(context.clock, claim)
     publish(WorkRequested(SITE_CHECK.name, claim.key))
 
 
 def _crawl_of(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> Crawl:
-    """Holds no view of the database once it has read: a slice takes long."""
+    """Return the crawl of a check, new or resumed. No snapshot of the database is held after that, since a slice takes
+    long."""
     read_afresh()
     shop = read_shop(claim.site_id)
     progress = db.session.scalar(select(SiteCheck.progress).where(SiteCheck.id == claim.key))
@@ -191,7 +192,7 @@ def _finish(context: SearchContext, claim: Claim[SiteCheck], crawl: Crawl) -> No
 
 
 def _groups(row: SiteCheck) -> tuple[FindingGroup, ...]:
-    """Return what was found in the order of the kinds."""
+    """Return the groups of a check's findings, in the order of the kinds."""
     stored = select(SiteCheckFinding).where(
         SiteCheckFinding.site_id == row.site_id, SiteCheckFinding.check_id == row.id
     )
@@ -206,6 +207,6 @@ def _group(kind: FindingKind, count: int, found: Sequence[SiteCheckFinding]) -> 
 
 
 def is_superseded() -> ColumnElement[bool]:
-    """Whether there is a newer check of the site; the latest is kept for as long as there is none."""
+    """Return the condition that there is a newer check of the site; the latest is kept, however old it is."""
     newer = aliased(SiteCheck)
     return select(newer.id).where(newer.site_id == SiteCheck.site_id, newer.created_at > SiteCheck.created_at).exists()

@@ -1,5 +1,4 @@
-"""A walk through all pages of a shop, as a crawler makes it, that looks for contradictions. Pure: pages come from a
-function."""
+"""A crawl of all pages of a shop that looks for contradictions. Pure: pages come from a function."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ class SeenPage:
 
 @dataclass(frozen=True, slots=True)
 class CrawledShop:
-    """The input of a walk. `sitemap` lists addresses on the shop, `left_out` are the indexable ones that it leaves out
+    """The input of a crawl. `sitemap` lists addresses on the shop, `left_out` are the indexable ones that it leaves out
     on purpose."""
 
     host: str
@@ -46,7 +45,7 @@ class CrawledShop:
 
 @dataclass(slots=True)
 class Crawl:
-    """A walk that reads each address once, those of the sitemap and the front page first, then what they lead to."""
+    """A crawl that reads each address once, those of the sitemap and the front page first, then what they lead to."""
 
     shop: CrawledShop
     most: int = MOST_ADDRESSES
@@ -59,7 +58,7 @@ class Crawl:
     _samples: int = 0
 
     def steps(self) -> Iterator[tuple[int, int]]:
-        """Walk on, page by page; yield how many addresses are done, of how many that are known."""
+        """Read page after page, then compare them all; yield after each page how many addresses are read and known."""
         if not self._linked_from:
             for address in ("/", *self.shop.sitemap):
                 self._meet(address, "")
@@ -70,7 +69,7 @@ class Crawl:
         self._compare()
 
     def state(self) -> dict[str, Any]:
-        """Return how far the walk is, as JSON, for one that goes on from there."""
+        """Return the state of the crawl as JSON, for `resumed`."""
         return {
             "sitemap": list(self.shop.sitemap),
             "leftOut": sorted(self.shop.left_out),
@@ -85,7 +84,7 @@ class Crawl:
 
     @classmethod
     def resumed(cls, state: Mapping[str, Any], host: str, fetch: Fetch) -> Crawl:
-        """Return the walk that goes on from what `state` returned."""
+        """Return the crawl that goes on from a `state`."""
         crawl = cls(CrawledShop(host, fetch, state["sitemap"], frozenset(state["leftOut"])))
         crawl.seen = {address: SeenPage(*page) for address, page in state["seen"].items()}
         crawl._linked_from, crawl._waiting = dict(state["linkedFrom"]), deque(state["waiting"])
@@ -95,7 +94,8 @@ class Crawl:
         return crawl
 
     def _meet(self, address: str, linked_from: str) -> None:
-        """Read an address in its turn. `linked_from` is empty where no link leads there, but sitemap or canonical."""
+        """Queue an address that is new, and note a page that links to it. `linked_from` is empty where the sitemap or a
+        canonical names it."""
         if address in self._linked_from:
             if linked_from != address:
                 self._linked_from[address] = self._linked_from[address] or linked_from
@@ -149,7 +149,7 @@ class Crawl:
                 self._meet(target, address)
 
     def _compare(self) -> None:
-        """Look at what only all pages together show."""
+        """Add the findings that only all pages together show."""
         sitemap = frozenset(self.shop.sitemap)
         titles: dict[str, str] = {}
         for address, page in self.seen.items():
@@ -175,7 +175,8 @@ class Crawl:
             yield Finding(FindingKind.NOT_LINKED, address)
 
     def _link_findings(self, address: str, page: SeenPage) -> Iterator[Finding]:
-        """Yield the findings about links to a page. An address to which only a canonical leads is found with that."""
+        """Yield the findings about links to an address. One to which only a canonical leads has findings about that
+        instead."""
         if address != "/" and not self._linked_from[address]:
             return
         if 300 <= page.status < 400:
@@ -211,7 +212,7 @@ class Crawl:
 
 
 def _has_parameters(address: str) -> bool:
-    """Whether an address has more than the number of a page."""
+    """Whether an address has parameters besides the page number."""
     query = address.partition("?")[2]
     return any(name != "p" for name, _ in parse_qsl(query, keep_blank_values=True))
 

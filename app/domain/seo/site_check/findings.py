@@ -106,7 +106,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Findings:
-    """All are counted, the first of each kind kept."""
+    """The findings of a check: all are counted, the first of each kind kept."""
 
     counts: Counter[FindingKind] = field(default_factory=Counter)
     kept: list[Finding] = field(default_factory=list)

@@ -45,7 +45,7 @@ def read_page(html: str) -> ReadPage:
     try:
         reader.feed(html)
         reader.close()
-    except AssertionError:  # What the standard library says to a marked section that it does not know, `<![x[`.
+    except AssertionError:  # Raised for a marked section that the standard library does not know, `<![x[`.
         reader.page.is_cut_off = True
     return reader.page
 

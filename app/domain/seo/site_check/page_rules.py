@@ -19,7 +19,7 @@ def is_indexable(robots: str) -> bool:
 
 
 def page_findings(address: str, answer: Fetched, page: ReadPage) -> Iterator[Finding]:
-    """Yield what contradicts itself on a page that answered."""
+    """Yield the findings about a single page that answered."""
     if page.is_cut_off:
         yield Finding(FindingKind.BROKEN_HTML, address)
     if problem := robots_problem(answer.robots, page.robots):

@@ -52,7 +52,7 @@ log = structlog.get_logger()
 
 
 class StagingSite(Conflict):
-    """Search engines must not find a staging site."""
+    """The error that a staging site has no sitemap."""
 
     code = "staging_site"
 
@@ -74,8 +74,8 @@ class LeftOutEntries:
 
 
 def request(author: Author, *, is_noted: bool = False) -> SitemapBuild:
-    """Return the build that will do it: the one under way where there is one. `is_noted`: it stands in the activity
-    log. Call it in a transaction. Raises StagingSite."""
+    """Request a new sitemap and return its build: the one under way where there is one. `is_noted` records the request
+    in the activity log. Call it in a transaction. Raises NotFound, StagingSite."""
     site = existing(db.session.get(Site, author.site_id), "There is no such site.")
     if site.staging:
         raise StagingSite
@@ -92,8 +92,8 @@ def _is_without_search(engine: SearchEngine, site_id: int) -> bool:
 
 
 def build(context: SearchContext, store: SitemapStore, build_id: str, limits: Limits = LIMITS) -> bool:
-    """Do it. False when it is not this caller's to do. How it ended stands in the row; unexpected errors are raised as
-    well."""
+    """Do a build; return False when it cannot be claimed. Its outcome is stored in the row; unexpected errors are
+    raised as well."""
     claim = context.commit(lambda: leases.claim(SITEMAP, context.clock, SitemapBuild.id == build_id))
     return claim is not None and perform(context, claim, lambda: _logged(context, store, claim, limits))
 
@@ -109,7 +109,8 @@ def _logged(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBui
 
 
 def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuild], limits: Limits) -> None:
-    """Build a claimed sitemap. Raises LeaseLost, EmptySitemap, and OSError where the files cannot be written."""
+    """Build a claimed sitemap. Raises LeaseLost, StagingSite, EmptySitemap, and OSError where the files cannot be
+    written."""
     read_afresh()
     shop = read_shop(claim.site_id)
     if shop.staging:
@@ -140,7 +141,7 @@ def _publish(
     left_out: LeftOutEntries,
     is_search_away: bool,
 ) -> None:
-    """Publish a sitemap, as only the holder of the claim does. Raises LeaseLost."""
+    """Publish a sitemap and finish its build while holding the claim. Raises LeaseLost."""
     leases.hold(context.clock, claim)
     generation.publish()
     leases.finish(

@@ -62,7 +62,7 @@ def category_candidates(
 
 
 def categories_left_out(tree: ShopTree, count_of: CountOf) -> list[tuple[ShopNode, LeftOut]]:
-    """Return the categories of the primary tree that are left out, in the order of the tree, and why."""
+    """Return the categories of the primary tree that are left out, by their labels, each with the reason."""
     own = [node for node in tree.nodes.values() if node.tree_id == tree.primary_tree_id]
     reasons = ((node, why_category_left_out(node, tree.is_shown(node), count_of)) for node in own)
     return sorted(

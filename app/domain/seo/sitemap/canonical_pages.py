@@ -22,8 +22,8 @@ OTHER_PAGES = frozenset(("/", "/search", "/basket", "/checkout"))
 
 
 def pages_among(shop: Shop, pages_of: Callable[[ShopNode], LandingPages], addresses: Collection[str]) -> set[str]:
-    """Return those of the addresses on the shop's host that lead to a page of it, shown or not, which stands in the
-    sitemap by itself or for its own reasons does not. Nothing is known of what else answers on the host."""
+    """Return those of the addresses on the shop's host that lead to a page of the shop, shown or not: whether the
+    sitemap lists it is decided for that page itself. What else answers on the host is unknown."""
     found: set[str] = set()
     if not addresses:
         return found
@@ -42,8 +42,7 @@ def pages_among(shop: Shop, pages_of: Callable[[ShopNode], LandingPages], addres
 
 
 def _own_path(address: str) -> str:
-    """Return the path at which the shop has the page: with slashes behind it, or several in a row, it answers with a
-    redirect to that."""
+    """Return the path of the page that an address leads to: trailing and repeated slashes are redirected there."""
     return REPEATED_SLASHES.sub("/", unquote(urlsplit(address).path)).rstrip("/") or "/"
 
 

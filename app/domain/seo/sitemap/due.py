@@ -42,8 +42,8 @@ def sites_due(clock: Clock, engine: SearchEngine, store: SitemapStore) -> list[i
 
 
 def is_request_due(clock: Clock, site_id: int) -> bool:
-    """Whether a site without files needs a request for them: no build is under way, and none was of late, which would
-    fail again."""
+    """Whether a site without files needs a request for them: no build is under way, and none was requested in the last
+    minutes, as another would fail too."""
     now = clock.now()
     is_recent = SitemapBuild.created_at.between(now - RETRIED_AFTER, now)
     pending = select(SitemapBuild.id).where(
@@ -53,8 +53,8 @@ def is_request_due(clock: Clock, site_id: int) -> bool:
 
 
 def _sites(now: datetime) -> list[_Site]:
-    """Return the sites for which neither index nor sitemap is being built, with the dates of both. Nothing dated ahead
-    counts, as a clock that was wrong did: it would stay the newest for as long as that was ahead."""
+    """Return the sites for which neither index nor sitemap is being built, with the dates of both. Dates in the future,
+    of a clock that was wrong, do not count: they would stay the newest until then."""
     builds, rebuilds = SitemapBuild.site_id == Site.id, RebuildRun.site_id == Site.id
     newest = select(func.max(SitemapBuild.created_at)).where(builds, SitemapBuild.created_at <= now)
     built_at = newest.correlate(Site).scalar_subquery()

@@ -51,7 +51,7 @@ class SitemapGenerator:
 
     @classmethod
     def of(cls, engine: SearchEngine, clock: Clock, shop: Shop, reject: Reject) -> SitemapGenerator:
-        """Return one that counts afresh, whatever is cached."""
+        """Return a generator that counts products anew, past all caches."""
         pages_of = partial(LandingDirectory().of, engine, clock, shop)
         return cls(shop, pages_of, ExactCounts.of_site(engine, shop.site_id), reject)
 
@@ -69,8 +69,8 @@ class SitemapGenerator:
             yield from self._listed(chunk)
 
     def _listed(self, chunk: Iterable[Candidate]) -> Iterator[SitemapEntry]:
-        """Yield what of a chunk is listed. A canonical that is another page of the shop is left to that page; any other
-        address on the primary domain is listed once."""
+        """Yield the entries of a chunk that are listed. A page whose canonical is another page of the shop is left out,
+        since that page is a candidate by itself; any other address on the primary domain is listed once."""
         settings = settings_of(self.shop)
         made = [(candidate, entry) for candidate in chunk if (entry := self._entry(candidate))]
         listed = [(*pair, is_listed_for_another(pair[1], pair[0].request, settings)) for pair in made]

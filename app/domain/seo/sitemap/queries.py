@@ -30,7 +30,7 @@ class BuildSummary(WorkSummary):
 
     @property
     def took(self) -> str | None:
-        """The time that the building took, without the waiting."""
+        """The duration of the build in words, without the wait before it; None before it ended."""
         return spoken_duration(self.finished_at - self.started_at) if self.started_at and self.finished_at else None
 
 

@@ -1,4 +1,4 @@
-"""The port to where sitemaps are kept."""
+"""The port to the store of sitemaps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def part_name(number: int | str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A stored file of a sitemap. `version` is another one for any other content."""
+    """A stored file of a sitemap. `version` differs whenever the content does."""
 
     name: str
     version: str
@@ -39,18 +39,18 @@ class SitemapGeneration(Protocol):
     def rename(self, name: str, to: str) -> None: ...
 
     def publish(self) -> None:
-        """Put it in the place of the one before, at once and for good. One with the same content leaves that as it is,
-        with its date. Safe to call twice."""
+        """Replace the published sitemap, atomically and durably; one with the same content is left as it is, with its
+        date. Safe to call twice."""
         ...
 
     def discard(self) -> None:
-        """Leave nothing behind. A published one stays."""
+        """Remove all files of the generation, unless it is published."""
         ...
 
 
 class SitemapStore(Protocol):
     def start(self, site_id: int, build_id: str, attempt: int) -> SitemapGeneration:
-        """Begin a generation. What earlier attempts at the same build left is removed, what other dead builders left of
+        """Begin a generation. Files of earlier attempts at the same build are removed, those of other dead builds of
         the site after a while. Raises OSError."""
         ...
 

@@ -1,4 +1,4 @@
-"""The writing of a sitemap to its files, so many addresses and bytes to each."""
+"""Write a sitemap to its files, within the limits of each."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def write_sitemap(
     note: Callable[[int], None],
     limits: Limits = LIMITS,
 ) -> WrittenSitemap:
-    """Write the entries. One file is the sitemap itself; several stand in an index, in
-    their order. `note` is called with the number of addresses after each. Raises EmptySitemap."""
+    """Write the entries, in their order: a single file is the sitemap itself, several are listed in an index. `note` is
+    called with the number of addresses after each. Raises EmptySitemap."""
     parts, written = _Parts(generation, limits), 0
     for written, entry in enumerate(entries, 1):
         parts.add(url_element(entry))
