@@ -12,7 +12,7 @@ from enum import StrEnum
 from app.domain.merchandising.category_rules import DEEPEST, count_problems, depth_of, depth_problems, path_of
 from app.domain.shared.problems import Invalid
 
-NEW = 0  # The id of a category that is not stored yet; of several, each has one below.
+NEW = 0  # The id of a category that is not stored yet; several count down from it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ def readdressed(before: Arrangement, after: Arrangement) -> list[tuple[str, str]
 
 
 def room_for(places: Arrangement, node_id: int) -> list[int]:
-    """The categories below which one may move, in no order: not itself or any below, not where it stands, nowhere so
-    deep that what is below it would not fit, and none whose slug there is taken."""
+    """Return the ids of the categories below which one can move, in no order: not of its own branch, not its parent,
+    none so deep that its branch would not fit, and none with a child of its slug."""
     own = set(branch(places, node_id))
     node = places[node_id]
     height = max(depth_of(places[id].path) for id in own) - depth_of(node.path) + 1
@@ -163,7 +163,7 @@ def room_for(places: Arrangement, node_id: int) -> list[int]:
 
 
 def version_of(places: Arrangement) -> str:
-    """Return a version, which differs whenever a category stands elsewhere, came or went."""
+    """Return a version that differs whenever a category is moved, added or removed, or its slug changes."""
     standing = sorted((place.id, place.parent_id or 0, place.position, place.slug) for place in places.values())
     return hashlib.blake2b(repr(standing).encode(), digest_size=8).hexdigest()
 
@@ -186,7 +186,7 @@ def _renumber(arranged: dict[int, Place], ids: Sequence[int]) -> None:
 
 
 def _address(arranged: dict[int, Place], node_id: int) -> None:
-    """Make the paths of a branch anew. Raises Invalid for one that is taken, too deep or too long."""
+    """Compute the paths of a branch anew, in place. Raises Invalid for one that is taken, too deep or too long."""
     own = arranged[node_id]
     if any(
         other.slug == own.slug and other.parent_id == own.parent_id and other.id != own.id

@@ -74,7 +74,8 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         return problems
 
     def stored_problems(self, site_id: int, draft: CategoryDraft, own_id: int | None) -> list[Problem]:
-        """A level of the rule that the active taxonomy does not have, or not any more, may stay."""
+        """Return the problems of a draft beside what is stored. A level that the stored rule has may stay, even if the
+        active taxonomy has it no more."""
         own = node_of(site_id, own_id) if own_id is not None else None
         levels = {*active_tree(site_id).levels, *(own.source_levels if own else ())}
         _, of_source = clean_source(draft.source.levels, draft.source.manufacturers, levels, "#/source")
@@ -103,7 +104,7 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         return changed | _place(record, draft.product_ids)
 
     def follow(self, author: Author, record: Node, before: dict[str, Any]) -> None:
-        """Another slug changes the addresses of all categories below."""
+        """Change the addresses of the category and of all below it, where its slug changed."""
         if "seo_name" not in before:
             return
         tree = tree_of(author.site_id, record.tree_id)
@@ -134,8 +135,8 @@ def placed_beyond_order(site_id: int, node_id: int) -> int:
 
 
 def addresses_lost(record: Node, old_path: str) -> str | None:
-    """Return the sentence after a save that changed the path of a category, and of all below it. None where it stayed,
-    or where shoppers do not browse the tree, so that no shopper knows the addresses."""
+    """Return the sentence about the addresses that a save changed, which answer 404 now. None where the path stayed, or
+    where shoppers do not browse the tree, so that no shopper knows the addresses."""
     if record.path == old_path or not is_primary(tree_of(record.site_id, record.tree_id)):
         return None
     below = len(arrangement.branch(arrangement_of(record.tree_id), record.id)) - 1
@@ -147,7 +148,7 @@ def addresses_lost(record: Node, old_path: str) -> str | None:
 
 
 def _slug_taken(own: Node, slug: str) -> list[Problem]:
-    """One problem where a category beside it has the slug."""
+    """Return a problem where a sibling of the category has the slug, else none."""
     query = select(Node.name).where(Node.tree_id == own.tree_id, Node.id != own.id, Node.slug == slug)
     beside = Node.parent_id.is_(None) if own.parent_id is None else Node.parent_id == own.parent_id
     owner = db.session.scalar(query.where(beside).limit(1))
@@ -158,7 +159,7 @@ def _slug_taken(own: Node, slug: str) -> list[Problem]:
 
 
 def _placed_too_often(own: Node, product_ids: Sequence[int]) -> list[Problem]:
-    """A product is placed in so many categories at most, whichever page places it."""
+    """Return a problem where one of the products is placed in MOST_CATEGORIES others already, else none."""
     placed = select(Placement.product_id).where(Placement.product_id.in_(product_ids), Placement.node_id != own.id)
     often = placed.group_by(Placement.product_id).having(func.count() >= MOST_CATEGORIES)
     if not db.session.scalars(often.limit(1)).all():
@@ -168,8 +169,8 @@ def _placed_too_often(own: Node, product_ids: Sequence[int]) -> list[Problem]:
 
 
 def _place(record: Node, product_ids: Sequence[int]) -> dict[str, tuple[Any, Any]]:
-    """Write the hand-made order. A placement that stays is the same record, so that only what moved is written; those
-    behind the order that was shown stay behind it."""
+    """Store the hand-made order and return its change, empty for none. A placement that stays is the same record, so
+    that only what moved is written; those behind the order that was shown stay behind it."""
     held = hand_made_order(record.site_id, record.id)
     if held == list(product_ids):
         return {}

@@ -50,7 +50,7 @@ def content_link(kind: str, name: str, seo_name: str) -> ContentLink:
 
 
 def collection_at(site_id: int, seo_name: str) -> ShownCollection:
-    """Return the collection of a name. Raises NotFound."""
+    """Return the enabled collection with an SEO name. Raises NotFound."""
     collection = db.session.execute(
         select(Collection.id, Collection.name, Collection.description, Collection.canonical_url).where(
             Collection.site_id == site_id, Collection.seo_name == seo_name, Collection.enabled
@@ -64,7 +64,7 @@ def collection_at(site_id: int, seo_name: str) -> ShownCollection:
 
 
 def page_at(site_id: int, seo_name: str) -> ShownPage:
-    """Return the page of a name. Raises NotFound."""
+    """Return the enabled page with an SEO name. Raises NotFound."""
     page = db.session.execute(
         select(Page.title, Page.body, Page.meta_description, Page.canonical_url).where(
             Page.site_id == site_id, Page.seo_name == seo_name, Page.enabled

@@ -17,7 +17,7 @@ LABELS = {
     "featured": "Featured",
 }
 COLOUR_WORDS = ("colour", "color")
-OF_VALUES = (Display.LIST, Display.SWATCH)  # From these a merchandiser chooses; what else is counted has one display.
+OF_VALUES = (Display.LIST, Display.SWATCH)  # Merchandisers choose between these; every other facet has one display.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,15 @@ class Filter:
 
 
 def filters_of(facets: Iterable[Facet], attributes: Mapping[str, Attribute]) -> tuple[Filter, ...]:
-    """Facets of attributes that the active taxonomy does not have are left out, and so is a range over choices,
-    which has no numbers to span."""
+    """Return the filters of facets, in their order. Facets of attributes that the active taxonomy does not have are
+    left out, and so is a range over choices, which has no numbers to span."""
     wanted = {facet.facet_id: facet for facet in facets}
     shown = (_filter(facet, attributes.get(facet.facet_id)) for facet in wanted.values())
     return tuple(filter for filter in shown if filter is not None)
 
 
 def default_facets(facet_ids: Iterable[str], attributes: Mapping[str, Attribute]) -> tuple[Facet, ...]:
-    """Facets named by their ids alone (the filters beside search results), drawn as suits each."""
+    """Return facets for ids alone (the filters beside search results), each with its natural display."""
     return tuple(Facet(facet_id, _natural_display(facet_id, attributes.get(facet_id))) for facet_id in facet_ids)
 
 

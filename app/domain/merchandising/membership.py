@@ -27,8 +27,8 @@ def shown_by(
 
 
 def any_of(conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-    """The conditions as one, however many there are. A function keeps its part together; of brackets alone SQLAlchemy
-    would make one long OR again."""
+    """Join conditions by OR, however many there are. Each part is wrapped in a function, since SQLAlchemy would flatten
+    nested ORs into one."""
     if len(conditions) <= SIDE_BY_SIDE:
         return or_(false(), *conditions)
     parts = [conditions[start : start + SIDE_BY_SIDE] for start in range(0, len(conditions), SIDE_BY_SIDE)]
@@ -42,8 +42,8 @@ ANY_MAKER: Makers = frozenset()
 def _levels_by_makers(
     site_id: int, rules: Iterable[SourceRule], taxonomy: TaxonomyTree
 ) -> Mapping[Makers, set[str] | None]:
-    """The levels that are taken of each set of manufacturers, those below them included; None is any level. The names
-    are those that the products have: case does not matter in any alphabet, which databases see differently."""
+    """Return the levels that rules take, those below them included, by set of manufacturers; None is any level. The
+    names are those that the products have: case does not matter in any alphabet, and databases fold it differently."""
     rules = [rule for rule in rules if rule != SourceRule()]
     known = _makers(site_id) if any(rule.manufacturers for rule in rules) else {}
     found: dict[Makers, set[str] | None] = {}

@@ -1,5 +1,5 @@
-"""The categories of a tree and where they stand. Call the writing ones within a transaction; those that change where
-something stands lock the tree, so that two of them cannot cross."""
+"""The categories of a tree and their places. Call the writing functions within a transaction; those that change a place
+lock the tree, so that two of them cannot cross."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class StaleTree(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class PlannedMove:
-    """The changes of a move: the addresses, old and new, where shoppers see them."""
+    """A move that is not made yet. `addresses` are those that change, as (old, new), none where shoppers do not browse
+    the tree."""
 
     tree_id: int
     name: str
@@ -101,7 +102,7 @@ def rename(author: Author, node_id: int, revision: int, name: str) -> Node:
 
 
 def show(author: Author, node_id: int, visible: bool) -> Node:
-    """Show it to shoppers, or hide it with all below. Raises NotFound."""
+    """Show a category to shoppers, or hide it with all below. Raises NotFound."""
     node = node_of(author.site_id, node_id, to_change=True)
     if node.visible != visible:
         node.visible = visible
@@ -141,7 +142,7 @@ def move(author: Author, node_id: int, where: Direction | Target, version: str |
 
 
 def removal(site_id: int, node_id: int) -> Removal:
-    """Return the records that go with a category. Raises NotFound."""
+    """Return what deleting a category would remove. Raises NotFound."""
     node = node_of(site_id, node_id)
     ids = arrangement.branch(arrangement_of(node.tree_id), node_id)
     placements = select(func.count()).select_from(Placement).where(Placement.node_id.in_(ids))
@@ -165,8 +166,8 @@ def delete(author: Author, node_id: int) -> Removal:
 
 
 def store_arrangement(author: Author, tree: Tree, before: Arrangement, after: Arrangement) -> None:
-    """Write what differs. A category whose address changes is a changed one; one that only makes room is not. Raises
-    Conflict."""
+    """Store the places that differ. A category whose address changes counts as changed; one that only makes room does
+    not. Raises Conflict."""
     changed = [id for id, place in after.items() if place != before.get(id)]
     for node in db.session.scalars(select(Node).where(Node.id.in_(changed))):
         place = after[node.id]
@@ -178,7 +179,8 @@ def store_arrangement(author: Author, tree: Tree, before: Arrangement, after: Ar
 
 
 def mark_changed(author: Author, node: Node) -> None:
-    """Date a change, so that cached copies are stale, and raise the revision, so that an editor that is open knows."""
+    """Date a change, so that cached copies are stale, and raise the revision, so that a save from an editor opened
+    before is refused."""
     node.updated_at = author.now()
     node.revision += 1
 

@@ -1,4 +1,4 @@
-"""Placing products in categories by hand. Call the writing ones within a transaction. They lock the category, then the
+"""Place products in categories by hand. Call the functions within a transaction. They lock the category, then the
 product, as the editor of a category does."""
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def product_editor(clock: Clock, site_id: int, product_id: int) -> ProductEditor
 
 
 def categories_of(product: Product, tree: ShopTree, taxonomy: TaxonomyTree) -> ProductCategories:
-    """Categories above one that shows the product show it too and are not repeated."""
+    """Return the categories of a product. Those above one that takes it by a rule show it too and are left out."""
     level_id = product.taxonomy_level_id
     level_path = taxonomy.path_ids(level_id) if level_id else []
     by_hand = set(placed_in(product.site_id, product.id)) & set(tree.nodes)

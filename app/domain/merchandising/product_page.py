@@ -25,7 +25,7 @@ from app.domain.taxonomy.levels.attribute import Attribute
 from app.domain.taxonomy.levels.units import with_unit
 from app.extensions import db
 
-FEW = 5  # From here down a page says how many are left.
+FEW = 5  # The largest stock for which a page says how many are left.
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ProductPage:
-    """Prices in minor units. `compare_at_price` only where it is higher than the price. `trail` leads to the
-    product's main category. `few_left` counts what is left where that is little, `most` is how many can be bought at
-    once."""
+    """A product's page. Prices are in minor units. `compare_at_price` only where it is higher than the price. `trail`
+    leads to the product's main category. `few_left` counts what is left where that is little, `most` is how many can be
+    bought at once."""
 
     product: Product
     price: int
@@ -161,14 +161,14 @@ def _fact(shop: Shop, product: Product, attribute: Attribute) -> list[Fact]:
 
 
 def _fact_text(attribute: Attribute, value: Any) -> str:
-    """A value in words. One from before the attribute became a number has no unit."""
+    """Return a value as text, a number with its unit. A value from before the attribute became a number has none."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return with_unit(value_text(value), attribute.unit) if is_number else value_text(value)
 
 
 def value_text(value: Any) -> str:
-    """A value in words: Yes or No, a number without needless zeros, several values after each other. It goes by what
-    the product holds, which may be from before the attribute's type changed."""
+    """Return a value as text: Yes or No, a number without needless zeros, several values after each other. The type of
+    the stored value counts, which may be from before the attribute's type changed."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, list):

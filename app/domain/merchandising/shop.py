@@ -32,10 +32,10 @@ MOST_LINKS = 12  # Pages and collections that are linked from every page.
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition
-    where several levels have one, with the unit that they agree on); `value_facets` and `number_facets` name
-    everything that a listing can be filtered by, price apart. `orders` caches the hand-made orders by category,
-    and `drawn` what surfaces made of this state of the shop."""
+    """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition where
+    several levels have one, with the unit that they agree on); `value_facets` and `number_facets` name everything that
+    a listing can be filtered by, price apart. `orders` caches the hand-made orders by category, `drawn` what surfaces
+    rendered of this state of the shop."""
 
     site_id: int
     version: int
@@ -109,7 +109,8 @@ class ShopWindow:
 
 
 def read_shop(site_id: int) -> Shop:
-    """Read afresh, in a handful of queries. The version is read first: a change meanwhile shows as newer."""
+    """Read a shop from the database, in a handful of queries. Its version is read first, so that a change meanwhile
+    shows as newer. Raises NotFound."""
     site = db.session.execute(
         select(Site.name, Site.currency, Site.time_zone, Site.staging, Site.config_version, Site.index_version).where(
             Site.id == site_id

@@ -34,7 +34,7 @@ class ListedTree:
 
 
 def listed_trees(site_id: int) -> list[ListedTree]:
-    """The primary one first, in two statements whatever their size."""
+    """Return the trees of a site, the primary one first, in two statements whatever their size."""
     query = select(Tree.id, Tree.name).where(Tree.site_id == site_id).order_by(Tree.primary.desc(), Tree.id)
     nodes = _nodes_by_tree(site_id)
     trees = db.session.execute(query).all()

@@ -1,5 +1,5 @@
-"""The category trees of a site: adding, renaming, choosing the one that shoppers browse, deleting. Call the writing
-ones within a transaction."""
+"""The category trees of a site: add, rename and delete them, choose the one that shoppers browse. Call the writing
+functions within a transaction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TreeRow:
 
 
 def tree_list(site_id: int) -> list[TreeRow]:
-    """The primary one first, in one statement."""
+    """Return the trees of a site, the primary one first, in one statement."""
     of_tree = Node.tree_id == Tree.id
     categories = select(func.count(Node.id)).where(of_tree).scalar_subquery()
     placements = select(func.count()).select_from(Placement).join(Node).where(of_tree).scalar_subquery()
@@ -64,13 +64,13 @@ def is_primary(tree: Tree) -> bool:
 
 
 def primary_tree_id(site_id: int) -> int | None:
-    """The tree that shoppers browse."""
+    """Return the id of the tree that shoppers browse: the primary one, else the oldest; None without any."""
     first = select(Tree.id).where(Tree.site_id == site_id).order_by(Tree.primary.desc(), Tree.id).limit(1)
     return db.session.scalar(first)
 
 
 def create(author: Author, name: str) -> Tree:
-    """The first tree of a site is its primary one. Raises Invalid, Conflict."""
+    """Add a tree; the first one of a site is its primary one. Raises Invalid, Conflict."""
     name = _checked_name(author.site_id, name, None)
     trees = db.session.scalar(select(func.count(Tree.id)).where(Tree.site_id == author.site_id)) or 0
     if trees >= MOST_TREES:
@@ -94,8 +94,8 @@ def rename(author: Author, tree_id: int, name: str) -> Tree:
 
 
 def make_primary(author: Author, tree_id: int) -> Tree:
-    """Shoppers browse this tree from now on; addresses that only the other one has are not found. Raises NotFound,
-    Conflict."""
+    """Make a tree the one that shoppers browse; addresses that only the one before has are not found any more. Raises
+    NotFound, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
     if tree.primary:
         return tree
@@ -115,8 +115,8 @@ def facets_version(tree: Tree) -> str:
 
 
 def change_facets(author: Author, tree_id: int, facets: Sequence[Mapping[str, Any]], version: str) -> bool:
-    """The filters of every category that has none of its own, nor above it. `version` is that of the filters that the
-    author saw. Return whether they differ. Raises NotFound, Conflict, Invalid."""
+    """Change the filters of a tree, those of every category that neither has nor inherits others; return whether they
+    differ. `version` is that of the filters that the author saw. Raises NotFound, Conflict, Invalid."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
     if version != facets_version(tree):
         raise Conflict("Another user saved the filters of this tree while you worked on them.")
