@@ -34,7 +34,8 @@ class _CollectionKind(ContentKind[Collection, CollectionDraft]):
         return {"product_ids": product_ids_of(record)}
 
     def assign_further(self, record: Collection, draft: CollectionDraft) -> dict[str, tuple[Any, Any]]:
-        """An entry that stays is the same record, so that only what moved is written."""
+        """Store the products of a collection and return their change, empty for none. An entry that stays is the same
+        record, so that only what moved is written."""
         held = product_ids_of(record)
         if held == draft.product_ids:
             return {}
@@ -72,7 +73,7 @@ COLLECTION = _CollectionKind(
 
 
 def unknown_products(site_id: int, product_ids: Sequence[int]) -> list[Problem]:
-    """One problem when some of the products are not the site's."""
+    """Return a problem where some of the products are not the site's, else none."""
     wanted = set(product_ids)
     known = set(db.session.scalars(select(Product.id).where(Product.site_id == site_id, Product.id.in_(wanted))))
     if wanted <= known:
@@ -85,7 +86,7 @@ def product_ids_of(collection: Collection) -> tuple[int, ...]:
 
 
 def moved(product_ids: Sequence[int], product_id: int, steps: int) -> tuple[int, ...]:
-    """The order after one product went `steps` places down (up where negative); the ends stop it."""
+    """Return the order after one product moved `steps` places down (up where negative), to the end at most."""
     rest = [other for other in product_ids if other != product_id]
     if len(rest) == len(product_ids):
         return tuple(product_ids)

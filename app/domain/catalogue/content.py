@@ -103,7 +103,7 @@ class ContentKind(Generic[Record, Draft]):
         return str(getattr(record, self.texts[0].name))
 
     def draft_of(self, record: Record) -> Draft:
-        """The record in the form in which it is sent."""
+        """Return the record as a draft, the form in which it is sent."""
         return self.draft(**{name: getattr(record, name) for name in self.fields}, **self.further(record))
 
     def further(self, record: Record) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class ContentKind(Generic[Record, Draft]):
         return {}
 
     def assign_further(self, record: Record, draft: Draft) -> dict[str, tuple[Any, Any]]:
-        """Store the further values; return, by name, those that changed as they were and as they are."""
+        """Store the further values; return (before, after) of those that changed, by name."""
         return {}
 
     def tidy_further(self, draft: Draft) -> Draft:
@@ -166,7 +166,8 @@ def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Re
 def save(
     author: Author, kind: ContentKind[Record, Draft], record_id: int, revision: int, draft: Draft
 ) -> tuple[Record, tuple[str, ...]]:
-    """Return the record and the names of what changed. Raises NotFound, StaleRevision, Invalid, Conflict."""
+    """Save a record that was read at `revision`; return it and the names of what changed. Raises NotFound,
+    StaleRevision, Invalid, Conflict."""
     kind.lock(author.site_id, record_id)
     record = record_of(kind, author.site_id, record_id, to_change=True)
     check_revision(author.site_id, (kind.noun, record.id), record.revision, revision)

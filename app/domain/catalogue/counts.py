@@ -12,7 +12,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class CatalogueCounts:
-    """Products that shoppers see and that are hidden; `sold_out` are shown ones whose own stock is counted and 0."""
+    """The numbers of products that shoppers see and that are hidden, and of other records; `sold_out` are shown
+    products without variants whose stock is counted and 0."""
 
     products_shown: int
     products_hidden: int

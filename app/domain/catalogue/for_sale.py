@@ -19,8 +19,8 @@ UPC_DIGITS, EAN_DIGITS = 12, 13
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The filters of a list of products; each that is not empty must hold. `words` each stand in name, SKU or SEO name,
-    or are a code; `upc` is a product's or a variant's."""
+    """The filters of a list of products; each that is not empty must hold. Each of the `words` is in name, SKU or SEO
+    name, or is a code; `upc` is a product's or a variant's."""
 
     words: str = ""
     upc: str = ""
@@ -45,7 +45,7 @@ def products_of_collection(site_id: int, seo_name: str, page_number: int, page_s
 
 
 def product_by_sku(site_id: int, sku: str) -> Product:
-    """The product that a SKU, its own or that of a variant, names. Raises NotFound."""
+    """Return the product for sale with a variant of this SKU, else the one with this SKU itself. Raises NotFound."""
     of_variant = db.session.scalar(select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == sku))
     named = Product.sku == sku if of_variant is None else Product.id == of_variant
     return existing(
@@ -83,7 +83,8 @@ def _conditions(site_id: int, lookup: Lookup) -> list[ColumnElement[bool]]:
 
 
 def _has_code(site_id: int, codes: Sequence[str], or_skus: bool = False) -> ColumnElement[bool]:
-    """Whether a UPC of the product or of a variant is among the codes; with `or_skus` also a variant's SKU."""
+    """Return the condition that a UPC of the product or of a variant is among the codes; with `or_skus` also a
+    variant's SKU."""
     found = [
         select(Product.id).where(Product.site_id == site_id, Product.upc.in_(codes)),
         select(Variant.product_id).where(Variant.site_id == site_id, Variant.upc.in_(codes)),
@@ -94,7 +95,8 @@ def _has_code(site_id: int, codes: Sequence[str], or_skus: bool = False) -> Colu
 
 
 def _spellings(upc: str) -> list[str]:
-    """A scanner reads a UPC of 12 digits as an EAN of 13 that begins with 0, or the other way round."""
+    """Return a UPC in both spellings: scanners read one of 12 digits as an EAN of 13 that begins with 0, or the other
+    way round."""
     if len(upc) == UPC_DIGITS:
         return [upc, f"0{upc}"]
     return [upc, upc[1:]] if len(upc) == EAN_DIGITS and upc.startswith("0") else [upc]

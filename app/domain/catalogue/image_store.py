@@ -1,4 +1,4 @@
-"""The port to where pictures are kept."""
+"""The port to the store of pictures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JPEG_SIDE = 960  # Of the one JPEG, for programs that read no WebP: old browsers
 
 @dataclass(frozen=True, slots=True)
 class StoredImage:
-    """A kept picture. `file` is a name without folders, made from its content; sizes are in pixels."""
+    """A stored picture. `file` is a name without folders, made from its content; sizes are in pixels."""
 
     file: str
     width: int
@@ -23,18 +23,18 @@ class StoredImage:
 
 
 def form(file: str, name: str) -> str:
-    """The file that holds a form of a kept picture, by its name in FORMS."""
+    """Return the file name of a form of a stored picture; `name` is one of FORMS."""
     stem, point, suffix = file.rpartition(".")
     return f"{stem}-{name}{point}{suffix}"
 
 
 def small(file: str) -> str:
-    """The small form of a kept picture, for lists and cards."""
+    """Return the file name of the small form of a stored picture, for lists and cards."""
     return form(file, "small")
 
 
 def jpeg(file: str) -> str:
-    """The JPEG beside a kept picture, by the name or address of the picture or of a form of it."""
+    """Return the JPEG of a stored picture, by the name or address of the picture or of a form of it."""
     folder, slash, name = file.rpartition("/")
     return f"{folder}{slash}{name.partition('.')[0].partition('-')[0]}.jpg"
 
@@ -55,23 +55,23 @@ def srcset(url: str, width: int, height: int) -> str:
 
 class ImageStore(Protocol):
     def receive(self, site_id: int, data: bytes) -> str:
-        """Put an upload aside, after a look at no more than its size and header, and return its name. Raises Invalid,
-        as `keep` does."""
+        """Store an upload for later, checked by its size and header alone, and return its name. Raises Invalid, as
+        `keep` does."""
         ...
 
     def received(self, site_id: int, name: str) -> bytes:
-        """Return what was put aside. Raises NotFound."""
+        """Return a received upload. Raises NotFound."""
         ...
 
     def drop(self, site_id: int, name: str) -> None:
-        """Remove what was put aside."""
+        """Remove a received upload."""
         ...
 
     def keep(self, site_id: int, data: bytes) -> StoredImage:
-        """Check and keep an upload together with its smaller forms; the same picture twice is kept once. What is kept
-        was drawn anew, so nothing that describes or follows the picture survives; only a WebP that consists of nothing
-        but one picture is kept as it is. A machine decodes two at a time, so this may wait. Raises Invalid, saying
-        why, for what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
+        """Check and store an upload together with its smaller forms; the same picture twice is stored once. Pictures
+        are encoded anew, so that no metadata or trailing data survives; only a WebP that consists of nothing but one
+        picture is stored as it is. A machine decodes two at a time, so this may wait. Raises Invalid, saying why, for
+        what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
         ...
 
     def try_out(self, site_id: int, data: bytes) -> StoredImage:
@@ -79,23 +79,24 @@ class ImageStore(Protocol):
         ...
 
     def read(self, site_id: int, file: str) -> bytes:
-        """A picture, a form of it, where that form was never made the next larger one, or its JPEG. Raises NotFound."""
+        """Return a picture, a form of it or its JPEG; instead of a form that was never made the next larger one. Raises
+        NotFound."""
         ...
 
     def add_forms(self, site_id: int, file: str) -> int:
-        """Make the smaller forms that a kept picture has not got yet, as those that were kept before there were so
-        many; how many were made. Raises NotFound, and Invalid for a file that is no picture any more."""
+        """Make the smaller forms that a stored picture lacks, as older ones do; return how many. Raises NotFound, and
+        Invalid for a file that is no picture any more."""
         ...
 
     def files(self, site_id: int) -> list[tuple[str, float]]:
-        """Every kept picture, smaller forms apart, with the time of its writing in seconds since 1970."""
+        """Return every stored picture, smaller forms apart, with the time of its writing in seconds since 1970."""
         ...
 
     def discard(self, site_id: int, file: str, written_before: float) -> bool:
-        """Remove a picture and its smaller forms, unless it was kept anew since that moment (seconds since 1970).
-        Whether it went; nothing happens when it is not there."""
+        """Remove a picture and its smaller forms, unless it was stored anew since that moment (seconds since 1970);
+        return whether it was removed. Nothing happens when there is none."""
         ...
 
     def clear(self, site_id: int, written_before: float) -> None:
-        """Remove what was put aside before that moment, and what uploads that broke off left behind."""
+        """Remove uploads received before that moment, and what uploads that broke off left behind."""
         ...

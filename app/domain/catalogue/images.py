@@ -1,5 +1,5 @@
 """Use cases of a product's pictures. Pictures do not raise the product's revision: they are changed one by one beside
-the form, whose writer would else find it stale. Call the writing ones within a transaction."""
+the form, whose save would otherwise be refused as stale. Call the writing functions within a transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNUSED_SECONDS = 86_400  # A picture may be kept before the record that names it
 
 
 def add(author: Author, product_id: int, stored: StoredImage, alt: str) -> Product:
-    """The product with the picture at the end; one that it has already stays where it is.
+    """Add a picture to a product as the last one and return the product; one that it has already stays where it is.
     Raises NotFound, Invalid."""
     product = product_of(author.site_id, product_id, to_change=True)
     if any(image.file == stored.file for image in product.images):
@@ -47,7 +47,7 @@ def add(author: Author, product_id: int, stored: StoredImage, alt: str) -> Produ
 
 
 def describe(author: Author, product_id: int, image_id: int, alt: str) -> Product:
-    """Change what stands in for a picture where it cannot be seen. Raises NotFound, Invalid."""
+    """Change the alternative text of a picture. Raises NotFound, Invalid."""
     product = product_of(author.site_id, product_id, to_change=True)
     image = _image(product, image_id)
     text = checked_alt(alt)
@@ -73,7 +73,7 @@ def move(author: Author, product_id: int, image_id: int, steps: int) -> Product:
 
 
 def remove(author: Author, product_id: int, image_id: int) -> Product:
-    """Take a picture from a product; its file goes later, when nothing names it. Raises NotFound."""
+    """Remove a picture from a product; its file is removed later, once nothing names it. Raises NotFound."""
     product = product_of(author.site_id, product_id, to_change=True)
     image = _image(product, image_id)
     for variant in product.variants:
@@ -95,15 +95,15 @@ def discard_unused(clock: Clock, store: ImageStore, site_id: int, is_confirmed: 
     files = store.files(site_id)
     unused = sorted((at, file) for file, at in files if at < oldest_kept and file not in named)
     going = unused if is_confirmed else unused[: most_at_once(len(files))]
-    # By the upload, since a file does not say when it became unused: of many that are unused at once, as after an older
-    # database was restored, somebody should know before the last has gone.
+    # Judged by the upload, since a file does not say when it became unused. Of many unused at once, as after an older
+    # database was restored, a person should know before the last is removed.
     is_overdue = any(at < oldest_kept - OVERDUE.total_seconds() for at, _ in unused[len(going) :])
     removed = sum(store.discard(site_id, file, oldest_kept) for _, file in going)
     return Purged("pictures", len(files), len(unused), removed, is_overdue)
 
 
 def _in_texts(site_id: int) -> set[str]:
-    """The pictures that texts show, by the names of their large forms."""
+    """Return the files of the pictures that texts show; a smaller form counts as its picture."""
     forms = "|".join(FORMS)
     address = re.compile(rf"{MEDIA_PREFIX}{site_id}/([0-9a-f]+)(?:-(?:{forms}))?(\.webp)", re.ASCII)
     named: set[str] = set()
@@ -126,7 +126,7 @@ def _renumber(images: list[ProductImage]) -> None:
 
 
 def check_room(pictures: int) -> None:
-    """Whether a product with so many may have another. Raises Invalid."""
+    """Check that a product with so many pictures may have another. Raises Invalid."""
     if pictures >= MOST_IMAGES:
         raise Invalid.one("too_many", f"A product has at most {MOST_IMAGES} pictures.", "#/image")
 

@@ -59,7 +59,8 @@ class ProductOrder(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ProductList:
     """The query of one page of products, read from an address. What is invalid in an address is ignored. `missing` is
-    an attribute that holds for a product and has no value; `attribute` one that it has a value of, `value` that one."""
+    an attribute that applies to a product and has no value; `attribute` is one that has the `value`, any where that is
+    empty."""
 
     words: str = ""
     shown: Shown = Shown.ALL

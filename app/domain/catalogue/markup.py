@@ -28,13 +28,14 @@ ATTRIBUTES = {
 
 
 class HoldsMarkup:
-    """Marks records with a text in which pictures may stand. The files of these pictures are kept."""
+    """Mixin of tables with a text in which pictures may stand. The files of these pictures count as used."""
 
     markup: ClassVar[str]  # The column.
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
-    """Pictures come from this shop only: one from another host would learn who reads the page."""
+    """Return the value of an attribute, None to drop it: pictures of other hosts are dropped, which would learn who
+    reads the page."""
     return None if tag == "img" and name == "src" and not PICTURE.fullmatch(value) else value
 
 
@@ -49,7 +50,8 @@ _stripper = nh3.Cleaner(tags=set())
 
 
 def clean_html(text: str, site_id: int) -> str:
-    """The text with only what the site's pages show; cleaning it again changes nothing."""
+    """Return the HTML with only what the site's pages show: tags and attributes that are allowed, and own pictures.
+    Idempotent."""
     if "<" not in text and "&" not in text and ">" not in text:
         return text.strip()
     cleaned: str = _cleaner.clean(text)

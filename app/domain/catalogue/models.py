@@ -16,9 +16,9 @@ from app.extensions import Base
 
 
 class Product(Base, HoldsMarkup):
-    """Prices are in minor units of the site's currency. `stock` None means that it is not counted.
+    """A product. Prices are in minor units of the site's currency. `stock` None means that it is not counted.
 
-    `taxonomy_attributes` is the truth about attribute values; product_attribute_values is its index.
+    `taxonomy_attributes` is the source of truth for attribute values; product_attribute_values is its index.
     """
 
     __tablename__ = "products"

@@ -15,8 +15,8 @@ from app.extensions import db
 
 
 def free_seo_name(site_id: int, wanted: str, title: InstrumentedAttribute[str] = Product.name) -> str:
-    """Return `wanted`, or it with the first number behind it that is free among the site's records of the title's
-    model."""
+    """Return `wanted`, with the first free number behind it where one of the site's records of the title's model has
+    it."""
     kind = title.class_
     query = select(kind.seo_name).where(
         kind.site_id == site_id,
@@ -28,7 +28,7 @@ def free_seo_name(site_id: int, wanted: str, title: InstrumentedAttribute[str] =
 def seo_name_problems(
     site_id: int, seo_name: str, own_id: int | None, title: InstrumentedAttribute[str]
 ) -> list[Problem]:
-    """One problem when another of the site's records of the title's model has the name."""
+    """Return a problem where another of the site's records of the title's model has the name, else none."""
     kind = title.class_
     query = select(kind.id, title).where(kind.site_id == site_id, kind.seo_name == seo_name)
     return [
@@ -55,7 +55,7 @@ def taken_problems(site_id: int, draft: ProductDraft, own_id: int | None) -> lis
 
 
 def _owners_of_variants(site_id: int, skus: Collection[str], own_id: int | None) -> dict[str, str]:
-    """The names of other products that have variants of these SKUs."""
+    """Return the names of other products, by those of their variants' SKUs that are among `skus`."""
     if not skus:
         return {}
     query = select(Variant.sku, Product.name).join(Product, Product.id == Variant.product_id)

@@ -53,7 +53,8 @@ class UploadSummary(WorkSummary):
 
 @contextmanager
 def received(store: ImageStore, site_id: int, data: bytes) -> Iterator[str]:
-    """Put an upload aside for the request in the block; where that is refused, nothing is left. Raises Invalid."""
+    """Receive an upload and yield its file name for a request in the block; it is removed where the block raises a
+    DomainError. Raises Invalid."""
     file = store.receive(site_id, data)
     try:
         yield file
@@ -89,7 +90,8 @@ def uploads_of(clock: Clock, site_id: int, product_id: int) -> list[UploadSummar
 
 
 def dismiss(site_id: int, product_id: int, upload_id: str) -> Product:
-    """Forget an upload that failed; the product it was for. Call it in a transaction. Raises NotFound."""
+    """Delete an upload that has ended and return its product; one that is unfinished stays. Call it in a transaction.
+    Raises NotFound."""
     product = product_of(site_id, product_id)
     upload = find_record(PictureUpload, site_id, upload_id, to_change=True)
     if upload is None or upload.product_id != product_id:
@@ -100,15 +102,15 @@ def dismiss(site_id: int, product_id: int, upload_id: str) -> Product:
 
 
 def prepare(context: WorkContext, store: ImageStore, upload_id: str) -> bool:
-    """Draw the picture anew and add it to its product. False when it is not this caller's to do. How it ended stands in
-    the row; unexpected errors are raised as well."""
+    """Draw the picture anew and add it to its product; return False when the upload cannot be claimed. Its outcome is
+    stored in the row; unexpected errors are raised as well."""
     claim = context.commit(lambda: leases.claim(PICTURE, context.clock, PictureUpload.id == upload_id))
     return claim is not None and perform(context, claim, lambda: _prepare(context, store, claim))
 
 
 def _prepare(context: WorkContext, store: ImageStore, claim: Claim[PictureUpload]) -> None:
-    """Prepare an uploaded picture. Raises LeaseLost, NotFound. What is no picture is refused, which is a result of this
-    work and no failure of it; nor is it one that the product was deleted meanwhile, and its uploads with it."""
+    """Prepare an uploaded picture. An invalid one ends the work with the reason as its error; a product that was
+    deleted meanwhile is no failure either. Raises LeaseLost, NotFound."""
     file, product_id = context.commit(lambda: _source(context.clock, claim))
     data = store.received(claim.site_id, file)
     try:

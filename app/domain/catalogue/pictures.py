@@ -18,10 +18,10 @@ from app.domain.shared.problems import NotFound
 DRAWINGS = Path(__file__).parent / "drawings"
 DRAWN_ANEW = 1  # Raised when a drawing changes, so that browsers fetch pictures again.
 PLAIN = "7d8a86"  # The colour of a product whose colour is not known.
-GROUNDS = ("#f3f0e9", "#eaf0ee", "#f2ecec", "#ebeef4", "#f1f1ea", "#eef0eb")  # What stands behind a product.
+GROUNDS = ("#f3f0e9", "#eaf0ee", "#f2ecec", "#ebeef4", "#f1f1ea", "#eef0eb")  # Backgrounds.
 
-# The first word of a kind that is here, read from its end, decides the shape; two words that mean something of their
-# own are joined by a hyphen.
+# The last word of a kind that is listed here decides the shape; two words that mean something of their own together
+# are joined by a hyphen.
 WORDS: dict[str, list[str]] = json.loads((DRAWINGS / "words.json").read_text(encoding="utf-8"))
 SHAPES = {*WORDS, "box"}
 _SHAPE_OF_WORD = {word: shape for shape, words in WORDS.items() for word in words}
@@ -82,8 +82,8 @@ def _outline(shape: str) -> str:
 
 
 def _softened(colour: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Pure screen colours look like no dye, and white on a pale ground like nothing: both move to grey, the purest
-    the farthest."""
+    """Return a colour moved towards grey, the purest the farthest: pure screen colours look like no dye, and white
+    cannot be seen on a pale ground."""
     purity = (max(colour) - min(colour)) / 255
     return _mixed(colour, 128, 0.26 if min(colour) > 225 else 0.12 + 0.3 * purity)
 

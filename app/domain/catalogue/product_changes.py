@@ -23,7 +23,8 @@ def snapshot(product: Product) -> dict[str, Any]:
 
 
 def note_changes(author: Author, product: Product, before: dict[str, Any]) -> tuple[str, ...]:
-    """Raise the revision and log what changed; nothing happens when nothing did."""
+    """Raise the revision, log what changed since the snapshot `before` and return the names of the changed fields;
+    nothing happens when nothing changed."""
     after = snapshot(product)
     changed = tuple(name for name in after if after[name] != before[name])
     if changed:

@@ -16,8 +16,8 @@ LONGEST = 200
 
 
 def referred_product(site_id: int, reference: str) -> Product | None:
-    """The first that there is: the product of this SKU, of this SEO name, of this id, with a variant of this SKU, or of
-    a SKU that differs in case alone. None for no words and for a product of another site."""
+    """Return the first that exists: the product of this SKU, of this SEO name, of this id, with a variant of this SKU,
+    or of a SKU that differs in case alone. None for no words and for a product of another site."""
     text = reference.strip()
     if not text or len(text) > LONGEST or "\0" in text:
         return None

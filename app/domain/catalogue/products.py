@@ -43,14 +43,14 @@ class Saved:
 
 
 def product_of(site_id: int, product_id: int, to_change: bool = False) -> Product:
-    """A product of this site with its variants and pictures. Raises NotFound."""
+    """Return a product of this site with its variants and pictures; `to_change` locks its row. Raises NotFound."""
     options = selectinload(Product.variants), selectinload(Product.images)
     product = find_record(Product, site_id, product_id, to_change, options)
     return existing(product, "There is no such product on this site.")
 
 
 def create(author: Author, draft: ProductDraft, terms: Sequence[object]) -> Saved:
-    """A new product. Raises Invalid; a bad list of terms alone is reported in the answer."""
+    """Create a product. Raises Invalid, Conflict; an invalid list of terms alone is reported in the answer."""
     clean = _checked(author.site_id, draft, None)
     clean = replace(clean, seo_name=clean.seo_name or free_seo_name(author.site_id, seo_name_of(clean.name)))
     now = author.now()
@@ -73,7 +73,7 @@ def save(
 ) -> Saved:
     """Change a product that was read at `revision`. None in `terms` leaves the search terms; an empty SEO name keeps
     the one it has. `further` changes of the product belong to the same revision. Raises NotFound, StaleRevision,
-    Invalid; a bad list of terms alone is reported in the answer."""
+    Invalid, Conflict; an invalid list of terms alone is reported in the answer."""
     product = product_of(author.site_id, product_id, to_change=True)
     check_revision(author.site_id, ("product", product.id), product.revision, revision)
     clean = _checked(author.site_id, draft, product)
@@ -88,7 +88,7 @@ def save(
 
 
 def set_enabled(author: Author, product_ids: Sequence[int], enabled: bool) -> int:
-    """Show or hide products; how many really changed. Raises Invalid for more than MOST_AT_ONCE, NotFound when one is
+    """Show or hide products; return how many changed. Raises Invalid for more than MOST_AT_ONCE, NotFound when one is
     not of this site; then none is changed."""
     wanted = set(product_ids)
     if len(wanted) > MOST_AT_ONCE:
@@ -106,7 +106,7 @@ def set_enabled(author: Author, product_ids: Sequence[int], enabled: bool) -> in
 
 
 def delete(author: Author, product_id: int) -> str:
-    """Remove a product with all that hangs on it; its name. Raises NotFound."""
+    """Delete a product with all that belongs to it and return its name. Raises NotFound."""
     product = product_of(author.site_id, product_id, to_change=True)
     name, before = product.name, snapshot(product)
     db.session.delete(product)
@@ -129,7 +129,8 @@ def _fill(product: Product, draft: ProductDraft) -> None:
 
 
 def _fill_variants(product: Product, drafts: Sequence[VariantDraft]) -> None:
-    """A variant is known by its SKU, so that one which only moved or changed its price stays the same record."""
+    """Store the variants of a draft. A variant is known by its SKU, so that one which only moved or changed its price
+    stays the same record."""
     known = {variant.sku: variant for variant in product.variants}
     wanted = [known.get(draft.sku) or Variant(site_id=product.site_id, sku=draft.sku) for draft in drafts]
     for position, (variant, draft) in enumerate(zip(wanted, drafts, strict=True)):

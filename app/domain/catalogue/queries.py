@@ -78,7 +78,7 @@ def matching_ids(site_id: int, filters: ProductList, more: Sequence[ColumnElemen
 
 
 def find_products(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[ProductRow]:
-    """Products by `looked_up`, with their first pictures."""
+    """Return the products that `looked_up` finds, with their first pictures."""
     return _with_images(looked_up(select(*ROW_COLUMNS).where(Product.site_id == site_id), words, limit))
 
 
@@ -114,19 +114,20 @@ def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:
 
 
 def contains_words(words: str) -> ColumnElement[bool]:
-    """Name, SKU or SEO name contains the words, to the letter but for case."""
+    """Return the condition that name, SKU or SEO name contains the words as they are, whatever their case."""
     text = words.strip()
     return or_(contains(Product.name, text), containing(Product.sku, text), containing(Product.seo_name, text))
 
 
 def contains_each_word(words: str) -> ColumnElement[bool]:
-    """Each of the words is in name, SKU or SEO name, wherever: people leave out what stands between two words."""
+    """Return the condition that each of the words is somewhere in name, SKU or SEO name: people leave out what stands
+    between two words."""
     return and_(*(contains_words(word) for word in dict.fromkeys(words.split())))
 
 
 def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    """The column contains the text, whatever its case. SQLite knows the case of ASCII letters only, so other letters
-    are looked for in their usual spellings."""
+    """Return the condition that the column contains the text, whatever its case. SQLite knows the case of ASCII letters
+    only, so other letters are looked for in their usual spellings."""
     spellings = {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
     return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 

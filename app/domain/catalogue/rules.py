@@ -1,4 +1,4 @@
-"""Validation of a product: pure rules, the same for the editor, the bundle import and every other door."""
+"""Validation of a product: pure rules, the same for the editor, the bundle import and every other surface."""
 
 from __future__ import annotations
 
@@ -191,7 +191,8 @@ def _tidy_variant(variant: VariantDraft) -> VariantDraft:
 
 
 def is_in_stock(stock: int | None, variant_stocks: Iterable[int | None] = ()) -> bool:
-    """A product sells while its stock is not counted or not gone; one with variants while any of them sells."""
+    """Whether a product can be bought: its stock is not counted or not 0. Of one with variants, the stock of any of
+    them counts instead."""
     stocks = list(variant_stocks) or [stock]
     return any(left is None or left > 0 for left in stocks)
 

@@ -1,5 +1,5 @@
-"""The steps of every save of a record: no other save came in between, only what changed is written, and no name was
-taken in the same moment."""
+"""The steps of every save of a record: check that no other save came in between, assign what changed, and flush, with a
+Conflict where a name was taken at the same moment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_revision(site_id: int, subject: tuple[str, int], current: int, known: 
 
 
 def assign(record: object, draft: object, fields: Iterable[str]) -> dict[str, Any]:
-    """Give the record what differs in the draft; the earlier values of those fields."""
+    """Assign to the record what differs in the draft; return the earlier values of those fields."""
     changed = [name for name in fields if getattr(record, name) != getattr(draft, name)]
     before = {name: getattr(record, name) for name in changed}
     for name in changed:

@@ -48,7 +48,7 @@ def products_with_terms(site_id: int, words: str, page_number: int, page_size: i
 
 
 def find_with_terms(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[TermRow]:
-    """Return products, with or without terms, by `looked_up`."""
+    """Return the products that `looked_up` finds, with or without terms."""
     return _term_rows(looked_up(select(*_COLUMNS).where(Product.site_id == site_id), words, limit))
 
 

@@ -50,8 +50,8 @@ def rows(site_id: int) -> Iterator[tuple[str, str, str]]:
 def planned(
     stored: Mapping[str, ProductTerms], lines: Iterable[tuple[int, Mapping[str, str]]]
 ) -> ImportReport[ProductTerms]:
-    """Return what lines do to the products that they name, by SKU: the terms of a line take the place of all that the
-    product has, and none removes them."""
+    """Return the report of what each line does to the product that it names by SKU: its terms replace all that the
+    product has; an empty list removes them."""
     seen: dict[str, int] = {}
     return ImportReport([_planned(stored, number, cells, seen) for number, cells in lines])
 

@@ -15,8 +15,8 @@ from app.domain.shared.problems import Conflict
 def replace_terms(
     author: Author, product_id: int, terms: Sequence[object], read: Sequence[str] | None = None
 ) -> list[str]:
-    """Return the product's terms afterwards; an empty sequence removes all. `read` are the terms that the author saw.
-    Raises NotFound, Invalid, and Conflict where they have been changed since."""
+    """Replace a product's search terms and return the new ones; an empty sequence removes all. `read` are the terms
+    that the author saw. Raises NotFound, Invalid, and Conflict where they have been changed since."""
     product = product_of(author.site_id, product_id, to_change=True)
     wanted = clean_terms(terms)
     if read is not None and list(read) != product.search_terms and wanted != product.search_terms:
@@ -25,7 +25,8 @@ def replace_terms(
 
 
 def add_terms(author: Author, product_id: int, terms: Sequence[object]) -> list[str]:
-    """Return the product's terms afterwards; those that it has already are skipped. Raises NotFound, Invalid."""
+    """Add search terms to a product and return all that it has then; those that it has already are skipped. Raises
+    NotFound, Invalid."""
     product = product_of(author.site_id, product_id, to_change=True)
     return _set(author, product, with_added(product.search_terms, terms))
 

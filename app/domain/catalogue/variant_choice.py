@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class VariantOnOffer:
-    """A buyable form with its own price (minor units, the product's where it has none) and whether it can be had."""
+    """A buyable form with its own price (minor units, the product's where it has none) and whether it is in stock."""
 
     sku: str
     options: Mapping[str, str]
@@ -33,13 +33,13 @@ class OptionGroup:
 
 
 def choose(variants: Sequence[VariantOnOffer], sku: str) -> VariantOnOffer | None:
-    """The requested variant, else the first that can be had, else the first."""
+    """Return the requested variant, else the first in stock, else the first; None without variants."""
     requested = next((variant for variant in variants if variant.sku == sku), None)
     return requested or next((v for v in variants if v.in_stock), variants[0] if variants else None)
 
 
 def option_groups(variants: Sequence[VariantOnOffer], chosen: VariantOnOffer) -> tuple[OptionGroup, ...]:
-    """Every option with its values, each in the order in which the variants bring them."""
+    """Return every option with its values, both in the order of the variants."""
     names = dict.fromkeys(name for variant in variants for name in variant.options)
     return tuple(OptionGroup(name, _choices(name, variants, chosen)) for name in names)
 
