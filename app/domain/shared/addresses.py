@@ -17,7 +17,7 @@ SLUG = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*", re.ASCII)
 
 
 def slug(text: str, fallback: str) -> str:
-    """The text as part of a URL, cut at a word so that a suffix still fits; `fallback` where nothing is left."""
+    """Return the text as a slug, cut at a word so that a suffix still fits; `fallback` where nothing is left."""
     return slugify(text, max_length=LONGEST_SLUG - 20, word_boundary=True, save_order=True) or fallback
 
 
@@ -41,7 +41,7 @@ def slug_problems(text: str, label: str, pointer: str) -> list[Problem]:
 
 
 def url_problems(text: str, label: str, pointer: str) -> list[Problem]:
-    """A path of the site or an absolute http(s) address without sign-in details."""
+    """Return the problems of an address: a path of the site or an absolute http(s) address without sign-in details."""
     if len(text) > LONGEST_URL:
         return [Problem("too_long", f"{label} is longer than {LONGEST_URL} characters.", pointer)]
     if _is_path(text) or _is_web_address(text):
@@ -51,7 +51,8 @@ def url_problems(text: str, label: str, pointer: str) -> list[Problem]:
 
 
 def canonical_problems(text: str | None) -> list[Problem]:
-    """A page's canonical may be what `url_problems` allows, and an address that begins with // (protocol-relative)."""
+    """Return the problems of a page's canonical URL: as `url_problems`, but it may also begin with //
+    (protocol-relative) or be empty."""
     if not text:
         return []
     return url_problems(f"https:{text}" if text.startswith("//") else text, "The canonical URL", "#/canonicalUrl")

@@ -10,7 +10,7 @@ from app.domain.shared.clock import Clock
 
 
 class Origin(StrEnum):
-    """The door by which a change came in."""
+    """The surface by which a change was made."""
 
     ADMIN = "ADMIN"
     API = "API"

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 SHORTEST_CARD, LONGEST_CARD = 13, 19
-# Unicode calls them letters or symbols, and nobody sees them: fillers of Hangul, the Braille pattern without dots.
+# Invisible characters that Unicode counts as letters or symbols: fillers of Hangul, the Braille pattern without dots.
 UNSEEN = re.compile("[\u115f\u1160\u3164\uffa0\u2800]")
 _DIGITS = re.compile("[0-9]+")
 # Digits that belong together as people write them: a few signs between groups, no letter and no new line.
@@ -16,8 +16,8 @@ _FIRST = re.compile("[3-6]|2[2-7]")
 
 
 def hides_card(digits: str) -> bool:
-    """Whether any 13 to 19 digits side by side are right as the number of a card. Of ten numbers that are none, one
-    looks like one; call it where a false alarm costs nothing."""
+    """Whether any 13 to 19 consecutive digits pass the check of card numbers. About one in ten other numbers passes it
+    too, so call this where a false alarm costs nothing."""
     return any(
         is_luhn(digits[start : start + length])
         for length in range(SHORTEST_CARD, LONGEST_CARD + 1)
@@ -26,20 +26,20 @@ def hides_card(digits: str) -> bool:
 
 
 def names_card(text: str) -> bool:
-    """Whether a text holds the number of a card, in groups or not. A telephone number and an hour beside each other are
-    none: a card begins and ends with a group, or stands within a longer row of digits."""
+    """Whether a text contains a card number, made of whole groups of digits or within one group: parts of a telephone
+    number and of an hour beside it are not joined."""
     plain = plain_digits(UNSEEN.sub("", unicodedata.normalize("NFKC", text)))
     return any(_is_written_card(found.group()) for found in _WRITTEN.finditer(plain))
 
 
 def is_luhn(digits: str) -> bool:
-    """The check digit of payment cards (ISO/IEC 7812-1, annex B)."""
+    """Whether the last digit is the check digit of a card number (Luhn; ISO/IEC 7812-1, annex B)."""
     odd, even = digits[-1::-2], digits[-2::-2]
     return (sum(map(int, odd)) + sum(sum(divmod(2 * int(digit), 10)) for digit in even)) % 10 == 0
 
 
 def plain_digits(text: str) -> str:
-    """Digits of other scripts are digits, too."""
+    """Return the text with the decimal digits of other scripts as ASCII digits."""
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in text)
 
 

@@ -14,7 +14,8 @@ ESCAPE = "/"
 
 
 class _Like(FunctionElement[bool]):
-    """SQLite's LIKE knows no case by itself; lower() on both sides would make a scan twice as slow."""
+    """A LIKE without case: LIKE itself on SQLite, ILIKE on PostgreSQL. lower() on both sides would make a scan twice as
+    slow."""
 
     name = "contains_text"
     type = Boolean()
@@ -22,7 +23,8 @@ class _Like(FunctionElement[bool]):
 
 
 def containing(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    """Return the condition that the column contains the text to the letter: `%` and `_` mean themselves."""
+    """Return the condition that the column contains the text, whatever the case of ASCII letters; `%` and `_` have no
+    special meaning."""
     escaped = text.replace(ESCAPE, ESCAPE * 2).replace("%", f"{ESCAPE}%").replace("_", f"{ESCAPE}_")
     return _Like(column, literal(f"%{escaped}%"))
 

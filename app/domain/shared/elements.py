@@ -1,4 +1,4 @@
-"""The elements of a list that is kept as JSON, as rows that a condition can look at, on every database."""
+"""The elements of a list that is stored as JSON, as rows that a condition can query, on every database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Elements(FunctionElement[Any]):
 
 
 def elements(column: InstrumentedAttribute[list[str]]) -> TableValuedAlias:
-    """Rows with one column, `value`: the texts of the list."""
+    """Return the texts of a list as rows with one column, `value`."""
     return _Elements(column).table_valued("value")
 
 

@@ -1,4 +1,4 @@
-"""Writing what must be the only one of its kind."""
+"""Flush of records that a unique constraint may refuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from app.extensions import db
 
 
 def flush_or_conflict(message: str) -> None:
-    """Two savers can both find a name free and both write it; the database stops the second. Raises Conflict."""
+    """Flush the session. Raises Conflict with the message where a constraint refuses a record, as for the second of two
+    savers that found the same name free."""
     try:
         db.session.flush()
     except IntegrityError as error:

@@ -10,7 +10,7 @@ Rows = Sequence[tuple[str, str]]
 
 
 def text_of(*parts: str) -> str:
-    """Return a text of its parts, the empty ones left out."""
+    """Return the parts as one text, with a blank line between them; empty parts are left out."""
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

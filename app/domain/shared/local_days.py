@@ -17,7 +17,7 @@ def starts_at(day: date, zone: ZoneInfo) -> datetime:
 
 
 def ends_at(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment after a day, in UTC; the last there is for a day that ends after it."""
+    """Return the first moment after a day, in UTC; LAST_MOMENT where that would be beyond the year 9999."""
     try:
         return datetime.combine(day + timedelta(days=1), time.min, zone).astimezone(UTC)
     except OverflowError:  # The last days of year 9999.
@@ -25,5 +25,5 @@ def ends_at(day: date, zone: ZoneInfo) -> datetime:
 
 
 def same_time_before(moment: datetime, days: int, zone: ZoneInfo) -> datetime:
-    """Return when a clock on the wall showed the same some days earlier, in UTC."""
+    """Return the moment, in UTC, at which a clock of the zone showed the same time some days earlier."""
     return (moment.astimezone(zone) - timedelta(days=days)).astimezone(UTC)

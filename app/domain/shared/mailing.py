@@ -7,12 +7,12 @@ from typing import Protocol
 
 
 class MailNotSent(Exception):
-    """The mail was not taken; the message says why, for people, and names no address."""
+    """The error that a mail could not be sent; its message is for people and names no address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail to one person, in text and the same in HTML. `key` is the same however often the mail is sent."""
+    """A mail to one person, in text and the same in HTML. `key` identifies the mail: it is the same at every try."""
 
     to: str
     subject: str
@@ -27,7 +27,7 @@ class Mailer(Protocol):
         ...
 
     def forget(self, address: str) -> int:
-        """Remove the mails to an address that are kept here; how many. Raises OSError."""
+        """Remove the mails to an address that this mailer keeps, and return their number. Raises OSError."""
         ...
 
 

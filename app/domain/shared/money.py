@@ -15,14 +15,14 @@ AMOUNT = re.compile(r"(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,10})(?:\.(?P<pa
 
 
 def decimals(currency: str) -> int:
-    """Digits after the point of an ISO 4217 code in lower case."""
+    """Return the number of decimal places of a currency, an ISO 4217 code in lower case."""
     if currency in WITHOUT_DECIMALS:
         return 0
     return 3 if currency in WITH_THREE_DECIMALS else 2
 
 
 def decimal_text(amount: int, currency: str) -> str:
-    """The plain number, as forms and structured data want it: 1234 pence is "12.34"."""
+    """Format an amount as a plain number, for forms and structured data: "12.34" for 1234 pence."""
     digits = decimals(currency)
     if digits == 0:
         return str(amount)

@@ -20,7 +20,7 @@ class Paged(Generic[T]):
 
     @classmethod
     def cut(cls, rows: Sequence[T], page_number: int, page_size: int) -> Paged[T]:
-        """Return a page of rows that are all at hand."""
+        """Return one page of a complete list of rows."""
         start = (page_number - 1) * page_size
         return cls(rows[start : start + page_size], page_number, page_size, len(rows))
 

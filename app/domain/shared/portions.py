@@ -1,4 +1,4 @@
-"""Parts of a sequence that a statement can take. Pure."""
+"""Sequences in parts that are small enough for one SQL statement. Pure."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ STATEMENT_VALUES = 500
 
 
 def portions(items: Sequence[T], size: int = STATEMENT_VALUES) -> Iterator[Sequence[T]]:
-    """Consecutive parts of at most `size` items."""
+    """Return the consecutive parts of a sequence, of at most `size` items each."""
     return (items[start : start + size] for start in range(0, len(items), size))

@@ -53,25 +53,25 @@ class Malformed(Invalid):
 
 
 class NotFound(DomainError):
-    """No such thing on this site; another site's things are not found either."""
+    """The error of a record that the site does not have, even where another site has it."""
 
     code = "not_found"
 
 
 class Conflict(DomainError):
-    """The present state does not allow it."""
+    """The error of a change that the present state does not allow."""
 
     code = "conflict"
 
 
 class Unprocessable(DomainError):
-    """Well-formed, but beyond what the shop allows."""
+    """The error of a well-formed request that is beyond what the shop allows."""
 
     code = "unprocessable"
 
 
 class StaleRevision(Conflict):
-    """Someone else saved."""
+    """The error of a change to a record that another user has saved since it was read."""
 
     code = "stale_revision"
 

@@ -34,7 +34,7 @@ def admit(window: Window, rate: Rate, now: float) -> tuple[Window, int]:
 
 
 class RateLimits(Protocol):
-    """Windows by key. `key` names what is done and who does it."""
+    """The windows of rate limits by key; a key names what is done and by whom."""
 
     def take(self, key: str, rate: Rate, now: float) -> int:
         """Count a request; return 0, or after how many seconds to try again. Never raises."""

@@ -98,7 +98,7 @@ class TextsByName(Object):
 
 
 class One(Object):
-    """An object that is a record."""
+    """An object with the fields of a record."""
 
     def __init__(self, record: Record, **more: Any) -> None:
         super().__init__(**more)
@@ -192,8 +192,8 @@ class Record:
         self._schema = Schema.from_dict(dict(named))()
 
     def read(self, raw: object, pointer: str, problems: list[Problem]) -> dict[str, Any]:
-        """Return the fields of `raw` that have their type; one that it leaves out is left out. What is wrong is added
-        to `problems`, each at its place."""
+        """Return the fields of `raw` that have the right type, and add the problems of the others to `problems`, each
+        at its place. A field that `raw` leaves out is left out."""
         if not isinstance(raw, dict):
             problems.append(Problem("wrong_type", f"Here must be an object, not {type_name(raw)}.", pointer))
             return {}
@@ -211,7 +211,8 @@ class Record:
         return found
 
     def is_sound(self, raw: dict[str, Any]) -> bool:
-        """Most records are, and marshmallow takes six times as long to find that out (docs/adr/0026)."""
+        """Whether a record is known to have no problem, without marshmallow, which takes six times as long
+        (docs/adr/0026)."""
         named = self.fields
         return (
             self._is_plain
@@ -229,7 +230,7 @@ class Record:
 
 
 def problems_of(messages: Mapping[Any, Any] | Sequence[Any], at: str = "#") -> Iterator[Problem]:
-    """Return marshmallow's messages, which nest like what was sent, as a list with JSON pointers."""
+    """Yield marshmallow's messages, which are nested like the data that was sent, as problems with JSON pointers."""
     if isinstance(messages, Mapping):
         for name, inner in messages.items():
             yield from problems_of(inner, at if name == WHOLE_OBJECT else f"{at}/{token(str(name))}")

@@ -1,5 +1,4 @@
-"""JSON without what one parser shrugs off and the next one trips over: NaN, doubled names, lone surrogates, NUL
-and nesting without end."""
+"""Strict JSON: NaN, doubled names, lone surrogates, NUL and unlimited nesting, on which parsers differ, are refused."""
 
 from __future__ import annotations
 
@@ -31,7 +30,8 @@ def loads(text: str, most_marks: int | None = None) -> Any:
 
 
 def marks(text: str) -> str:
-    """The brackets and commas that stand outside of strings, and what has no place there at all."""
+    """Return the brackets and commas outside of strings, and the non-ASCII characters there, which no valid JSON
+    has."""
     return STRING.sub(" ", text).translate(NO_MARKS)
 
 

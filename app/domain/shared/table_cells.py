@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# What a text begins with that spreadsheets take for a formula, after what they pass over.
+# The signs by which spreadsheets take a text for a formula, behind those that they skip.
 _RUN, _CONTROL = ("=", "+", "-", "@"), ("\t", "\r", "\n")
 _PASSED_OVER = re.compile(r"\A['\s\u00ad\u200b-\u200f\u2060\ufeff]+")
 _NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?")
@@ -14,12 +14,13 @@ _NEXT_CELL = ";"
 
 
 def guarded(text: str) -> str:
-    """An apostrophe before what would be run, also behind a semicolon; a number is left as it is."""
+    """Return the text with an apostrophe before each part that a spreadsheet would run as a formula, also behind a
+    semicolon; a number stays as it is."""
     return _NEXT_CELL.join(f"'{part}" if _would_run(part) else part for part in text.split(_NEXT_CELL))
 
 
 def unguarded(text: str) -> str:
-    """Return the text from before it was guarded. An apostrophe of the text's own stays."""
+    """Return the text without the apostrophes that `guarded` put in; one of the text's own stays."""
     parts = text.split(_NEXT_CELL)
     return _NEXT_CELL.join(part[1:] if part.startswith("'") and _would_run(part[1:]) else part for part in parts)
 

@@ -1,4 +1,4 @@
-"""A table as a spreadsheet saves it: its lines read, and what each of them would do. Pure."""
+"""Import of a table as a spreadsheet saves it: its lines, and the outcome of each. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.domain.shared.table_cells import unguarded
 from app.domain.shared.text import one_line
 
 LONGEST_TABLE = 500_000  # Characters.
-BEYOND = ""  # The name of what a line holds beyond the columns of its table.
+BEYOND = ""  # The key of the cells that a line has beyond the columns of its table.
 T = TypeVar("T")
 
 
@@ -28,8 +28,8 @@ class RowOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImportLine(Generic[T]):
-    """The outcome of a line. `made` is what it makes; `replaces` what is stored and becomes it; `reason` why it is
-    refused."""
+    """The outcome of a line. `made` is the record that it makes, `replaces` the stored one that it changes, `reason`
+    why it is refused."""
 
     number: int
     text: str
@@ -52,7 +52,7 @@ class ImportReport(Generic[T]):
 
     @property
     def digest(self) -> str:
-        """The same as long as the same lines do the same to the same records."""
+        """A checksum that is the same as long as the same lines have the same outcomes for the same records."""
         said = [(line.number, line.outcome.value, line.made, line.replaces, line.reason) for line in self.lines]
         return hashlib.sha256(repr(said).encode()).hexdigest()
 
@@ -82,8 +82,8 @@ def read_named(
     text: str, columns: Mapping[str, str], required: Sequence[str], noun: str, most: int
 ) -> list[tuple[int, dict[str, str]]]:
     """Read a table whose first line names its columns, in any order and case: the cells of each line, by column.
-    `columns` are those that there are, by their names in lower case. Raises Invalid for no table, unknown or missing
-    columns, and more than `most` lines. What a line holds beyond its columns is for `check_cells`."""
+    `columns` are the known columns, by their names in lower case. Raises Invalid for no table, unknown or missing
+    columns, and more than `most` lines. Cells beyond the columns of the table are for `check_cells`."""
     lines = list(read_cells(text))
     if not lines:
         raise Invalid.one("empty_table", f"The file holds no {noun}.", "#/file")

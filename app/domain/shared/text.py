@@ -12,7 +12,7 @@ from app.domain.shared.problems import Problem
 # marks of direction (U+200E and the like) and what joins letters and emoji (U+200C, U+200D) do no harm.
 _TURNING = "\u202a-\u202e\u2066-\u2069"
 _NO_TEXT = f"\x7f-\x9f\ud800-\udfff\ufffe\uffff{_TURNING}"
-# Unicode calls them letters, symbols or marks, and nobody sees them.
+# Invisible characters that Unicode counts as letters, symbols or marks.
 _FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 UNPRINTABLE = re.compile(f"[\x00-\x1f\u2028\u2029{_NO_TEXT}]")
 UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_NO_TEXT}]")
@@ -24,7 +24,7 @@ def one_line(text: str) -> str:
 
 
 def is_unseen(text: str) -> bool:
-    """Whether nothing of it can be seen: blanks, marks of direction, joiners, tags and fillers alone."""
+    """Whether a text is invisible: made of blanks, marks of direction, joiners, tags and fillers alone."""
     return all(unicodedata.category(sign)[0] in "ZC" or sign in _FILLERS for sign in text)
 
 

@@ -1,5 +1,5 @@
 """The context of work that outlasts a transaction: the time, short transactions of its own, and locks that show whether
-it lives."""
+its worker lives."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ TRIES = 6  # Each waits as long as the database does by itself: five seconds on 
 
 @dataclass(frozen=True, slots=True)
 class WorkContext:
-    """The context of work that outlasts a transaction. `transaction` commits at its end. What takes a context must not
-    be called within a transaction."""
+    """The context of work that outlasts a transaction. `transaction` commits at its end. A function that takes a
+    context must not be called within a transaction."""
 
     clock: Clock
     transaction: Transaction
     locks: WorkerLocks = field(default_factory=NoLocks, kw_only=True)
 
     def commit(self, work: Callable[[], T]) -> T:
-        """Do the work in a transaction. While others keep the database busy for longer than it waits, as a big import
-        may, the work is done again; in the end raises OperationalError."""
+        """Do the work in a transaction and return its result. While others keep the database busy for longer than it
+        waits, as a big import may, it is tried again. Raises OperationalError after the last of TRIES."""
         for _ in range(TRIES - 1):
             with suppress(OperationalError), self.transaction():
                 return work()
@@ -39,5 +39,5 @@ class WorkContext:
 
 
 def read_afresh() -> None:
-    """Drop an older view of the database: what is read from here on is at least as new as now."""
+    """End the session's transaction by a rollback, so that the next read sees the database as it is now."""
     db.session.rollback()

@@ -1,4 +1,4 @@
-"""Work of which a site has one at a time: who requests more joins what is under way."""
+"""Work of which a site has one at a time: a further request joins the unfinished one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def join_or_create(model: type[W], author: Author, **columns: Any) -> tuple[W, b
 
 
 def insert_alone(work: LeasedWork) -> bool:
-    """Whether new work could be written down; not when another request was quicker."""
+    """Insert new work and return True; False when another request was quicker."""
     try:
         with db.session.begin_nested():
             db.session.add(work)

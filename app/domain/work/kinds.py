@@ -20,7 +20,7 @@ W = TypeVar("W", bound=LeasedWork)
 
 @dataclass(frozen=True, slots=True)
 class WorkRequested:
-    """Work of a kind waits. `key` is what its job is called with."""
+    """The event that work of a kind waits. `key` is the argument of its job."""
 
     kind: str
     key: str | int

@@ -28,13 +28,13 @@ LONGEST_ERROR = 1000
 
 
 class LeaseLost(Exception):
-    """The lease ran out, another worker has claimed the work, or the work was ended."""
+    """The error of a lost claim: the lease ran out, another worker has claimed the work, or the work was ended."""
 
 
 @dataclass(slots=True)
 class Claim(Generic[W]):
     """The right of one worker to do some work; a later claim has a higher fence. `held_until` is by the monotonic clock
-    of its process: that the wall clock was set takes no worker's work away."""
+    of its process, so that setting the wall clock ends no claim."""
 
     kind: WorkKind[W]
     key: Any
@@ -76,7 +76,8 @@ def claim(
 
 
 def is_free(kind: WorkKind[W], now: datetime) -> ColumnElement[bool]:
-    """Whether work waits for a worker: it was never claimed, or its worker is gone and another may resume it."""
+    """Return the condition that work waits for a worker: it was never claimed, or its worker is gone and another may
+    resume it."""
     waiting = kind.model.state == State.WAITING
     if not kind.is_resumed:
         return waiting
@@ -90,7 +91,7 @@ def is_abandoned(kind: WorkKind[W], now: datetime) -> ColumnElement[bool]:
 
 
 def renew(clock: Clock, claim: Claim[W], **columns: Any) -> W:
-    """Renew the lease, note what else changed and return the row, locked. Raises LeaseLost, also when the lease has run
+    """Renew the lease, set further columns and return the row, locked. Raises LeaseLost, also when the lease has run
     out unnoticed."""
     row = _set(hold(clock, claim), {"lease_until": clock.now() + claim.lease, **columns})
     claim.extend(clock.monotonic())
@@ -98,7 +99,7 @@ def renew(clock: Clock, claim: Claim[W], **columns: Any) -> W:
 
 
 def hold(clock: Clock, claim: Claim[W]) -> W:
-    """Return the row, locked until the end of the transaction. Raises what `renew` raises."""
+    """Return the row of claimed work, locked until the end of the transaction. Raises LeaseLost as `renew` does."""
     row = held(claim)
     if clock.monotonic() >= claim.held_until:
         raise LeaseLost
@@ -106,7 +107,8 @@ def hold(clock: Clock, claim: Claim[W]) -> W:
 
 
 def renewal(clock: Clock, claim: Claim[W]) -> Update:
-    """Return the statement of `renew`, for a thread without a session."""
+    """Return the statement that renews a lease, for a thread without a session. It matches no row once the lease is
+    lost."""
     model, now = claim.kind.model, clock.now()
     held = [claim.kind.key == claim.key, model.fence == claim.fence, model.state == State.RUNNING.value]
     if clock.monotonic() >= claim.held_until:
@@ -125,7 +127,7 @@ def fail(clock: Clock, claim: Claim[W], error: str, **columns: Any) -> None:
 
 
 def release(clock: Clock, claim: Claim[W]) -> None:
-    """Leave the work to the next worker at once. Raises LeaseLost."""
+    """Release claimed work, so that another worker can claim it at once. Raises LeaseLost."""
     held(claim).lease_until = clock.now()
     claim.held_until = clock.monotonic()
 
@@ -143,8 +145,8 @@ def end(kind: WorkKind[W], clock: Clock, row: W, state: State, error: str | None
 
 
 def held(claim: Claim[W]) -> W:
-    """Return the row, locked, also when the lease has run out and no worker has claimed the work since. Raises
-    LeaseLost."""
+    """Return the row of claimed work, locked, even when the lease has run out but no worker has claimed the work since.
+    Raises LeaseLost."""
     query = select(claim.kind.model).where(claim.kind.key == claim.key).with_for_update()
     row = db.session.scalar(query.execution_options(populate_existing=True))
     if row is None or row.state != State.RUNNING or row.fence != claim.fence:
@@ -184,7 +186,7 @@ def is_unanswered(kind: WorkKind[W], clock: Clock, row: W) -> bool:
 
 
 def unanswered(kind: WorkKind[W], clock: Clock, rows: Sequence[W]) -> list[W]:
-    """Return those of the rows that `is_unanswered` is true of."""
+    """Return the unfinished rows that wait though no worker is busy with any work of their queue."""
     unfinished = [row for row in rows if row.is_unfinished]
     if not unfinished:
         return []
@@ -193,15 +195,16 @@ def unanswered(kind: WorkKind[W], clock: Clock, rows: Sequence[W]) -> list[W]:
 
 
 def _signs_of_workers(queue: str) -> CompoundSelect[Any]:
-    """Query until when workers were busy with leased work of any kind that waits in a queue."""
+    """Return the query of the last signs of a queue's workers: the latest lease and the latest end of each kind of
+    work."""
     tables: list[Any] = [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, LeasedWork)]
     models = sorted((model for model in tables if model.queue == queue), key=lambda model: model.__tablename__)
     return union_all(*(select(func.max(sign)) for model in models for sign in (model.lease_until, model.finished_at)))
 
 
 def expire(kind: WorkKind[W], clock: Clock, is_done: Callable[[W], bool] = lambda _row: False) -> list[W]:
-    """End what no worker will finish and return it: as done where `is_done` finds that only the note of it is missing,
-    otherwise as failed."""
+    """End the work that no worker will finish, and return it: as done where `is_done` says that only its state is
+    missing, otherwise as failed."""
     now, model = clock.now(), kind.model
     late: list[ColumnElement[bool]] = []
     if kind.waits_at_most:
@@ -232,8 +235,8 @@ def any_unfinished(kind: WorkKind[W]) -> bool:
 
 
 def retention(kind: WorkKind[W], name: str, *which: ColumnElement[bool]) -> Retention:
-    """Return the retention of the records of a kind, which are kept for as long as it says after their end, perhaps
-    only some."""
+    """Return the retention of a kind's records, which are kept for `kind.kept` after their end; `which` narrows it to
+    some."""
     assert kind.kept is not None
     model, kept = kind.model, kind.kept
     ended_at = func.coalesce(model.finished_at, model.created_at)

@@ -20,7 +20,7 @@ class WorkerLocks(Protocol):
 
 
 class NoLocks:
-    """The absence of locks, which leaves it to the leases."""
+    """No locks: only the leases show whether a worker lives."""
 
     def hold(self, name: str) -> AbstractContextManager[None]:
         return nullcontext()

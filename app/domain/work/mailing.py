@@ -40,7 +40,7 @@ class MailToSend(LeasedWork):
 
 
 class NotTrueAnyMore(Exception):
-    """A mail would say what is not so any more. The words say why."""
+    """The error of a mail whose contents are no longer true; its message says why."""
 
 
 M = TypeVar("M", bound=MailToSend)
@@ -48,7 +48,8 @@ Letter = Callable[[M], Mail]
 
 
 def mail_kind(name: str, model: type[M], overdue: str) -> WorkKind[M]:
-    """Return the kind of work that sends the mails of a table. `overdue` says that the mail server never took one."""
+    """Return the kind of work that sends the mails of a table. `overdue` is the error of a mail that was not sent in
+    time."""
     return WorkKind(
         name,
         model,
@@ -65,14 +66,14 @@ def _forget_address(_clock: Clock, mail: MailToSend) -> None:
 
 
 def due(kind: WorkKind[M], clock: Clock) -> Sequence[str]:
-    """Return the mails that no worker holds and that may be tried now."""
+    """Return the ids of the mails that no worker holds and that are due, in the order of their next try."""
     query = select(kind.model.id).where(*_due(kind, clock)).order_by(kind.model.next_try_at)
     return db.session.scalars(query).all()
 
 
 def send(context: WorkContext, mailer: Mailer, kind: WorkKind[M], mail_id: str, letter: Letter[M]) -> bool:
-    """Send a mail, unless another worker does. How it ended stands in its row. `letter` may raise NotTrueAnyMore: then
-    nothing is sent, which is no failure."""
+    """Send a mail and return True; False when another worker holds it, it is not due or the lease was lost. The outcome
+    is in its row. `letter` may raise NotTrueAnyMore: then nothing is sent, which is no failure."""
     which = (kind.model.id == mail_id, *_due(kind, context.clock))
     claim = context.commit(lambda: leases.claim(kind, context.clock, *which))
     return claim is not None and perform(context, claim, lambda: _send(context, mailer, claim, letter))

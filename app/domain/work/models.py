@@ -33,9 +33,9 @@ def requested_now(author: Author) -> dict[str, Any]:
 
 
 class LeasedWork:
-    """Work that one worker at a time claims. `lease_until` is how long the worker that holds it may be silent; `fence`
-    rises with every claim, so that a worker whose lease ran out can write nothing once another has claimed the work.
-    `attempts` counts the claims since it was requested; `done` of `total` is its progress, in whatever it counts.
+    """Work that one worker at a time claims. `lease_until` is when its lease runs out unless the worker renews it;
+    `fence` rises with every claim, so that a worker whose lease ran out can write nothing once another has claimed the
+    work. `attempts` counts the claims since it was requested; `done` of `total` is its progress, in units of its kind.
     `queue` is where its job waits, perhaps behind work of other kinds."""
 
     queue: ClassVar[str] = "default"
@@ -62,7 +62,7 @@ class LeasedWork:
         return self.state == State.FAILED
 
     def state_json(self) -> dict[str, Any]:
-        """Return how the work stands, who requested it and when, as JSON."""
+        """Return the state of the work, who requested it and when, as JSON."""
         return {
             "state": self.state,
             "outcome": None if self.is_unfinished else self.state,

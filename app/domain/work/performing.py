@@ -20,9 +20,9 @@ INTERRUPTIONS = (OperationalError, SystemExit, KeyboardInterrupt)
 
 
 def perform(context: WorkContext, claim: Claim[Any], work: Callable[[], object]) -> bool:
-    """Do the work, whose last step finishes it. False when the lease was lost on the way. Where the worker is stopped
-    or the database goes away, work of a kind that is resumed is released; any other error fails it. Errors that the
-    row does not explain are raised as well."""
+    """Do the work, whose last step finishes it, and return True; False when the lease was lost meanwhile. Where the
+    worker is stopped or the database goes away, work of a kind that is resumed is released; any other error fails it.
+    Errors that the row does not explain are raised as well."""
     kind = claim.kind
     with context.locks.hold(claim.lock), _heartbeat(context.clock, claim):
         try:

@@ -26,7 +26,7 @@ class WorkSummary:
 
     @staticmethod
     def fields_of(row: Any, is_unanswered: bool) -> dict[str, Any]:
-        """Return what every summary of work has in common."""
+        """Return the fields that all summaries of work have in common, read from a row."""
         names = "state", "done", "total", "error", "requested_by", "created_at", "started_at", "finished_at"
         key = str(getattr(row, "id", row.site_id))
         return {name: getattr(row, name) for name in names} | {"id": key, "is_unanswered": is_unanswered}

@@ -14,7 +14,7 @@ from app.extensions import db
 
 def redate(kind: WorkKind[W], before: datetime, now: datetime) -> None:
     """Shift unfinished work after the clock was set from `before`, the time that it would show otherwise, to `now`.
-    What was dated since it was set, a moment ago, stays. Call it in a transaction."""
+    Times that were noted since then stay. Call it in a transaction."""
     unfinished = select(kind.model).where(kind.model.state.in_(UNFINISHED)).with_for_update()
     for row in db.session.scalars(unfinished.execution_options(populate_existing=True)):
         if _is_of_before(row.created_at, before, now):
