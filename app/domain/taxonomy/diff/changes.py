@@ -12,8 +12,8 @@ MOST_SHOWN = 5  # Values named in one sentence.
 
 @dataclass(frozen=True, slots=True)
 class LevelEntry:
-    """`parent_name` is None at the top. Of a level that came or went, `attributes` are the names of its own ones, each
-    with the number of its allowed values."""
+    """A level in a diff. `parent_name` is None at the top; `attributes` are, for an added or removed level, the names
+    of its own ones, each with the number of its allowed values."""
 
     level_id: str
     name: str
@@ -23,7 +23,7 @@ class LevelEntry:
 
 @dataclass(frozen=True, slots=True)
 class MovedLevel:
-    """Ids and names of the parents before and after; None is the top."""
+    """A moved level, with the ids and names of its parents before and after; None is the top."""
 
     level_id: str
     name: str
@@ -51,7 +51,7 @@ class OtherNames:
 
 @dataclass(frozen=True, slots=True)
 class AttributeEntry:
-    """`aspects` are, for a changed attribute, the words for what of it changed."""
+    """An attribute in a diff. `aspects` are, for a changed one, the words for what of it changed."""
 
     level_id: str
     level_name: str
@@ -62,8 +62,8 @@ class AttributeEntry:
 
 @dataclass(frozen=True, slots=True)
 class ValueEntry:
-    """`name` is the attribute's; `renamed` what took the place of a renamed value, which is `merged` where that was
-    there besides."""
+    """A value in a diff. `name` is the attribute's; `renamed` is the new word of a renamed value, and `merged` whether
+    another value has that word as well."""
 
     level_id: str
     level_name: str
@@ -76,9 +76,10 @@ class ValueEntry:
 
 @dataclass(frozen=True, slots=True)
 class StructureDiff:
-    """Levels that were removed with their parents are listed one by one; attributes of added or removed levels and
-    values of added or removed attributes are not. `levels_reordered` are the levels below which the order changed
-    (id "" for the top), `attributes_reordered` those whose attributes stand in another order."""
+    """The differences between two trees. Levels that were removed with their parents are listed one by one; attributes
+    of added or removed levels and values of added or removed attributes are not. `levels_reordered` are the levels
+    below which the order changed (id "" for the top), `attributes_reordered` those whose attributes stand in another
+    order."""
 
     levels_added: tuple[LevelEntry, ...] = ()
     levels_removed: tuple[LevelEntry, ...] = ()
@@ -97,7 +98,7 @@ class StructureDiff:
 
     @property
     def renamed_level_ids(self) -> list[str]:
-        """The levels that stay and are called otherwise than before, by their own name or by another."""
+        """The ids of the levels in both trees whose own name or other names changed."""
         own = (level.level_id for level in self.levels_renamed)
         return list(dict.fromkeys((*own, *(level.level_id for level in self.levels_other_names))))
 
@@ -177,7 +178,7 @@ def _below(name: str | None) -> str:
 
 
 def _with(attributes: Sequence[tuple[str, int]]) -> str:
-    """“ with 1 attribute: “Colour” (30 values)”; nothing for none."""
+    """Return “ with 1 attribute: “Colour” (30 values)”; an empty text for no attributes."""
     if not attributes:
         return ""
     labels = [f"{_shown(name)}{_values(values)}" for name, values in attributes[:MOST_SHOWN]]

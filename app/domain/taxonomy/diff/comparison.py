@@ -24,8 +24,8 @@ PARENT = "parentLevelId"
 def compare(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], renames: Iterable[ValueRename] = ()
 ) -> StructureDiff:
-    """Return the differences between two trees in the stored form. Of `renames` count those whose stored value was
-    there before and whose new one is there after; such values are neither removed nor added."""
+    """Return the differences between two trees in the stored form. A rename counts where the tree before has its stored
+    value and the tree after its new one; such values are neither removed nor added."""
     return compare_flat(flatten(before), flatten(after), renames)
 
 
@@ -89,7 +89,7 @@ def _reordered(before: FlatLevels, after: FlatLevels) -> Iterator[LevelEntry]:
 
 
 class _Attributes:
-    """Gathers what differs in the attributes of levels that stay."""
+    """A collector of the differences in the attributes of levels that are in both trees."""
 
     def __init__(self, before: FlatLevels, after: FlatLevels, renames: Iterable[ValueRename]) -> None:
         self._before = before
@@ -156,7 +156,7 @@ class _Values:
 
     @property
     def merged(self) -> set[str]:
-        """The renamed values whose new word stays the word of another, or is that of one renamed before them."""
+        """The renamed values whose new word another value keeps, or one that was renamed before them got."""
         found, words = set(), set(self._old) - self.renamed.keys()
         for value, to in self.renamed.items():
             if to in words:
@@ -189,7 +189,7 @@ def _value(level: Record, attribute: Record, value: str, renamed: str = "", merg
 
 
 def _field(*names: str) -> Callable[[Record, Record], bool]:
-    """Whether one of these fields differs; an empty one and none at all are the same."""
+    """Return the test whether one of these fields differs; an empty field and a missing one are the same."""
     return lambda before, after: any((before.get(name) or None) != (after.get(name) or None) for name in names)
 
 

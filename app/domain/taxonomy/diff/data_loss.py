@@ -19,12 +19,12 @@ K = TypeVar("K", AttributeAt, ValueAt)
 
 @dataclass(slots=True)
 class DataLoss:
-    """By what is lost, the ids of the levels whose products lose it: attributes that their level no longer defines,
-    attributes that a moved level no longer inherits (by the id of the moved level), and values that are no longer
-    allowed (by the level whose definition allowed them). `renamed` are those whose products follow a renamed value. Of
-    some attributes the trees alone do not show what goes; they stand by the level of the new definition: `narrowed` are
-    those that were no choice and get another type or other rules, `one_of_several` those that took several values and
-    take one now, `required` those that become mandatory."""
+    """The ids of the levels whose products lose something, by what they lose: attributes that their level no longer
+    defines, attributes that a moved level no longer inherits (by the id of the moved level), and values that are no
+    longer allowed (by the level whose definition allowed them). `renamed` are values that were renamed, which products
+    follow. For three kinds of attribute, by the level of the new definition, the trees alone do not show which values
+    are lost: `narrowed` are those that were no choice and get another type or other rules, `one_of_several` those that
+    took several values and take one now, `required` those that become mandatory."""
 
     removed: dict[AttributeAt, list[str]] = field(default_factory=dict)
     not_inherited: dict[AttributeAt, list[str]] = field(default_factory=dict)
@@ -55,7 +55,8 @@ def data_loss(
 
 
 def redefined(before: TaxonomyTree, after: TaxonomyTree, renaming: Collection[str]) -> set[str]:
-    """The levels of both trees for which, there or above, an attribute is defined otherwise than before."""
+    """Return the ids of the levels in both trees whose parent or attributes changed, or those of a level above.
+    `renaming` are levels with renamed values, which count as changed."""
     found: set[str] = set()
     for level in after.levels.values():  # Every level before those below it.
         stored = before.levels.get(level.id)
@@ -110,7 +111,8 @@ class _Finder:
             _note(self.found.not_inherited, (self._moved_above(level_id), attribute_id), level_id)
 
     def _moved_above(self, level_id: str) -> str:
-        """The nearest moved level on the way up: up to there the old way and the new one are the same."""
+        """Return the nearest moved level from this one upwards, up to which its path is the same in both trees; the
+        level itself where none was moved."""
         way = reversed(self._after.path_ids(level_id))
         return next((above for above in way if above in self._moved), level_id)
 
@@ -131,7 +133,7 @@ class _Finder:
 
 
 def _definitions(tree: TaxonomyTree, level_id: str) -> Mapping[str, tuple[str, Attribute]]:
-    """The nearest definition of every attribute that holds at a level, and the level that it stands at."""
+    """Return the attributes that hold at a level, by id: the nearest definition of each, after the id of its level."""
     return {attribute.id: (level.id, attribute) for level in tree.path(level_id) for attribute in level.attributes}
 
 
@@ -145,7 +147,7 @@ def _rules(attribute: Attribute) -> tuple[AttributeType, Validation]:
 
 
 def _refused(definition: Attribute, held_as: AttributeType, values: Collection[str]) -> list[str]:
-    """Those that the definition does not take, in their order. One spelled otherwise is taken as before."""
+    """Return the values that a definition does not allow, in their order. In a choice the case does not matter."""
     if definition.type.is_choice:
         taken = {value.casefold() for value in definition.allowed_values}
         return [value for value in values if value.casefold() not in taken]

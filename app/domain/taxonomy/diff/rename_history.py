@@ -27,8 +27,8 @@ def renames_on(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[Val
 
 def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[ValueRename]:
     """Return the renames that lead from the tree `later` back to the tree `earlier`, by the definitions of the earlier
-    one. Where two values became one, it is the first of them again; where one became another that there was, it stays
-    that."""
+    one. A value that two values became turns into the first of them again; one that was merged into another that was
+    there already stays merged."""
     words = _followed(saves)
     found: dict[tuple[Definition, str], ValueRename] = {}
     for definition, offered, after in _definitions(words, earlier, later):
@@ -43,8 +43,8 @@ def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[V
 
 
 def _followed(saves: Saves) -> Words:
-    """Follow the renames through the saves. Of a word that was renamed away and given anew, the new one is another
-    value and not followed. All renames of one save happen at once, so two words can change places."""
+    """Return the last word for each first word, followed through the saves. A word that was renamed and then given to a
+    new value is not followed for that value. All renames of one save happen at once, so two words can change places."""
     found: dict[Definition, dict[str, str]] = {}
     for renames in saves:
         for definition, words in _by_definition(renames).items():
@@ -64,8 +64,9 @@ def _by_definition(renames: Iterable[ValueRename]) -> dict[Definition, dict[str,
 def _definitions(
     words: Words, wanted: FlatLevels, other: FlatLevels
 ) -> Iterator[tuple[Definition, list[Any], Definition]]:
-    """The definitions of a tree for whose products words changed: with the values that they offer, and the definition
-    that holds for the same products in the other tree, which may stand on a level above."""
+    """Yield the definitions of the tree `wanted` whose products had values renamed: each with the values that it
+    offers, and the definition that holds for the same products in the tree `other`, which may stand on a level
+    above."""
     attribute_ids = {attribute_id for _, attribute_id in words}
     for level_id, level in wanted.items() if attribute_ids else ():
         for attribute in level["attributes"]:

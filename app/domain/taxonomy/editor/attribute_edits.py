@@ -20,7 +20,8 @@ from app.domain.taxonomy.validation.sent import ATTRIBUTE
 
 @dataclass(frozen=True, slots=True)
 class AddAttribute:
-    """`attribute` in the stored form; without an id it gets one from its name at the save."""
+    """Add an attribute, in the stored form, as the last of a level; without an id it gets one from its name at the
+    save."""
 
     level_id: str
     attribute: Mapping[str, Any]
@@ -34,8 +35,8 @@ class AddAttribute:
 
 @dataclass(frozen=True, slots=True)
 class ChangeAttribute:
-    """`attribute` is the whole new definition; id and place stay. Where it says `renamedValues` or `mergedValues`,
-    these are the renames or merges from now on; else those known stay."""
+    """Replace the definition of an attribute by `attribute`, as a whole; id and place stay. Where it has
+    `renamedValues` or `mergedValues`, these replace the known renames or merges; else those stay."""
 
     level_id: str
     attribute_id: str
@@ -57,7 +58,7 @@ class ChangeAttribute:
 
 @dataclass(frozen=True, slots=True)
 class MoveAttribute:
-    """`position` counts from 0 among the level's other attributes."""
+    """Move an attribute within its level. `position` counts from 0 among the level's other attributes."""
 
     level_id: str
     attribute_id: str
@@ -111,7 +112,7 @@ class RenameValue:
 
 @dataclass(frozen=True, slots=True)
 class RenameElsewhere:
-    """A value that got another name on one level gets it on all others that define the attribute, too."""
+    """Rename a value on all other levels that define the attribute, as it was renamed on one."""
 
     level_id: str
     attribute_id: str
@@ -133,7 +134,7 @@ class RenameElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class OverrideAttribute:
-    """Gives the level a definition of its own, which begins as a copy of the inherited one: values that were renamed
+    """Give the level a definition of its own, which begins as a copy of the inherited one: values that were renamed
     there are renamed here as well."""
 
     level_id: str
@@ -166,7 +167,8 @@ def _free_id(levels: FlatLevels) -> str:
 
 
 def still_called(levels: FlatLevels, level_id: str, attribute_id: str, value: str, renamed: str) -> list[str]:
-    """The other levels that define the attribute with the value and without one of the new name, whatever its case."""
+    """Return the ids of the other levels whose definition of the attribute has the value and none of the new name,
+    whatever its case."""
     found = []
     for other_id, level in levels.items():
         attribute = attribute_of(level, attribute_id) if other_id != level_id else None
@@ -219,7 +221,7 @@ def _with(levels: FlatLevels, level: Record, attributes: Sequence[Record], label
 
 def _definition(given: Mapping[str, Any]) -> Record:
     """Return the definition of an attribute without its empty fields; texts trimmed, values once each. Raises Invalid
-    for what no database can hold; what else may be wrong, validation says."""
+    for what cannot be stored in a draft; other problems are left to validation."""
     names = [name for name in ATTRIBUTE.fields if name not in ("attributeId", "displayOrder") and name in given]
     definition = {name: _trimmed(given[name], block) for name in names}
     definition["allowedValues"] = _unique(definition.get("allowedValues") or [])

@@ -1,4 +1,4 @@
-"""One attribute, changed in a draft and in what was saved meanwhile: three-way, by what can be changed of it."""
+"""Three-way merge of one attribute, part by part: the change of a draft, and the one that was saved meanwhile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def merged_attribute(old: Record | None, mine: Record, theirs: Record | None) -> tuple[Record | None, list[str]]:
-    """The definition that is to hold, None for none, and how a sentence about each conflict goes on."""
+    """Return the merged definition, None where the attribute is deleted, and the rest of a sentence about each
+    conflict."""
     if old is None:
         return _both_added(mine, theirs)
     if theirs is None:

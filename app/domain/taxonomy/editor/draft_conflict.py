@@ -27,7 +27,8 @@ class DraftConflict:
 
 
 def draft_conflict(editing: Editing) -> DraftConflict:
-    """Reads; raises NotFound for a taxonomy that is gone."""
+    """Return the changes of both sides and the outcome of a rebase; nothing is written. Raises NotFound for a taxonomy
+    that is gone."""
     taxonomy = editing.taxonomy
     log = revisions(taxonomy.site_id, taxonomy.id, page=1)
     renames = _renames(editing)
@@ -40,7 +41,7 @@ def draft_conflict(editing: Editing) -> DraftConflict:
 
 
 def _renames(editing: Editing) -> Sequence[ValueRename]:
-    """Those of the saves since the draft was begun; none where the log no longer reaches back that far."""
+    """Return the renames of the saves since the draft was begun; none where the log no longer reaches back that far."""
     taxonomy = editing.taxonomy
     try:
         return renames_between(taxonomy.site_id, taxonomy.id, editing.base_revision, taxonomy.revision)

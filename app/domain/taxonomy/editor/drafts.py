@@ -103,7 +103,7 @@ class Editing:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """`step` is None where nothing differs afterwards."""
+    """The outcome of an edit, an undo or a redo. `step` is None where nothing changed."""
 
     before: Editing
     after: Editing
@@ -111,14 +111,14 @@ class Edited:
 
 
 def open_draft(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
-    """The taxonomy as this person last left it. Raises NotFound."""
+    """Return the taxonomy with the user's draft, if there is one. Raises NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     return _editing(taxonomy, _draft(taxonomy, user_id))
 
 
 def edit(author: Author, taxonomy_id: str, user_id: int, wanted: Edit | Wanted, token: str | None = None) -> Edited:
-    """Do an edit, or those that `wanted` makes of the draft's levels, as one step; what was undone can no longer be
-    done again. `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
+    """Do an edit, or the edits that `wanted` returns for the draft's levels, as one step; undone steps are dropped.
+    `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
     editing = _to_change(author.site_id, taxonomy_id, user_id, token)
     edits = wanted(editing.levels) if callable(wanted) else wanted
     step = one_step(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
@@ -129,7 +129,7 @@ def edit(author: Author, taxonomy_id: str, user_id: int, wanted: Edit | Wanted, 
 
 
 def undo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
-    """Take the last step back. Raises NotFound, StaleDraft."""
+    """Undo the last step of the draft. Raises NotFound, StaleDraft."""
     editing = _to_change(author.site_id, taxonomy_id, user_id, token)
     if not editing.applied:
         return Edited(editing, editing, None)
@@ -138,7 +138,7 @@ def undo(author: Author, taxonomy_id: str, user_id: int, token: str | None = Non
 
 
 def redo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
-    """Do again what was taken back last. Raises NotFound, StaleDraft."""
+    """Redo the step that was undone last. Raises NotFound, StaleDraft."""
     editing = _to_change(author.site_id, taxonomy_id, user_id, token)
     if not editing.undone:
         return Edited(editing, editing, None)
@@ -147,7 +147,7 @@ def redo(author: Author, taxonomy_id: str, user_id: int, token: str | None = Non
 
 
 def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
-    """Forget the draft. Raises NotFound."""
+    """Delete the draft, and return the taxonomy without it. Raises NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     _forget(taxonomy, user_id)
     return _editing(taxonomy, None)
@@ -166,8 +166,8 @@ def prepare_draft(site_id: int, taxonomy_id: str, user_id: int, token: str, note
 
 
 def save_draft(author: Author, user_id: int, token: str, prepared: Prepared) -> SavedTaxonomy:
-    """Save the draft that was prepared as a new revision; it is gone then. Raises NotFound, StaleDraft when it was
-    changed since, and StaleRevision when another user saved since, which leaves the draft."""
+    """Save the prepared draft as a new revision, and delete it. Raises NotFound, StaleDraft when it was changed since,
+    and StaleRevision when another user saved since, which leaves the draft."""
     taxonomy = taxonomy_of(author.site_id, prepared.taxonomy_id, to_change=True)
     if _token_of_draft(taxonomy, user_id) != token:
         raise _stale_draft()
@@ -190,8 +190,8 @@ def rebase_draft(author: Author, taxonomy_id: str, user_id: int) -> Rebased:
 
 
 def change_details(author: Author, taxonomy_id: str, user_id: int, name: str, description: str) -> SavedTaxonomy:
-    """Rename the taxonomy itself, at once. A draft of this person goes on upon the new revision, whose levels are the
-    same. Raises NotFound, Invalid."""
+    """Change name and description of the taxonomy at once. A draft of this user that was up to date is based on the new
+    revision then, whose levels are the same. Raises NotFound, Invalid."""
     taxonomy = taxonomy_of(author.site_id, taxonomy_id, to_change=True)
     draft, known = _draft(taxonomy, user_id), taxonomy.revision
     saved = store(author, prepare_texts(author.site_id, taxonomy_id, name, description))
@@ -202,7 +202,8 @@ def change_details(author: Author, taxonomy_id: str, user_id: int, name: str, de
 
 
 def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) -> Editing:
-    """The row of the taxonomy is locked, so that two windows of one person change the draft one after the other."""
+    """Return the draft for a change. The row of the taxonomy is locked, so that two windows of one user change the
+    draft one after the other. Raises NotFound, Conflict, StaleDraft."""
     taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
     editing = _editing(taxonomy, _draft(taxonomy, user_id))
     _check_editable(editing, token)
@@ -221,7 +222,7 @@ def _stale_draft() -> StaleDraft:
 
 
 def _token_of_draft(taxonomy: Taxonomy, user_id: int) -> str | None:
-    """Read without the draft's steps, which may be many."""
+    """Return the token of the stored draft, None without one. Its steps, which may be many, are not read."""
     draft = TaxonomyDraft
     found = db.session.execute(
         select(draft.base_revision, draft.version).where(

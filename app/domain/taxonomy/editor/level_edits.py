@@ -1,4 +1,4 @@
-"""Edits of levels, each a value that makes the levels after it of the levels before. Pure."""
+"""Edits of levels: each returns the levels after it, and leaves those before it unchanged. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE, LONGEST_
 from app.domain.taxonomy.validation.sent import DEEPEST
 
 LONGEST_IN_LABEL = 60
-KEPT = 4  # Times as long as it may be when it is saved: what can still be shortened is kept, and reported as a problem.
+KEPT = 4  # A draft keeps texts of so many times the allowed length, and reports them, so that they can be shortened.
 LONGEST_LINE, LONGEST_BLOCK = KEPT * LONGEST_NAME, KEPT * LONGEST_TEXT
 
 
@@ -30,13 +30,14 @@ class Edit(Protocol):
     """An edit of a draft."""
 
     def apply(self, levels: FlatLevels) -> Outcome:
-        """Raises Invalid for what cannot be done."""
+        """Return the levels after the edit, its label and the level to show next. Raises Invalid for what cannot be
+        done."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AddLevel:
-    """Behind the level `after_id`, if that stands directly below the same parent; otherwise as the last."""
+    """Add a level behind the level `after_id`, if that stands directly below the same parent; otherwise as the last."""
 
     parent_id: str | None
     name: str
@@ -65,7 +66,7 @@ class AddLevel:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLevel:
-    """`other_names` of None stay as they are."""
+    """Change the texts of a level. `other_names` of None stay as they are."""
 
     level_id: str
     name: str
@@ -101,8 +102,8 @@ def _other_names(typed: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class MoveLevel:
-    """With all below it. `position` counts from 0 among the levels below the parent, without the level itself; what
-    is beyond the ends means the end."""
+    """Move a level with all below it. `position` counts from 0 among the levels below the parent, without the level
+    itself; what is beyond the ends means the end."""
 
     level_id: str
     parent_id: str | None
@@ -136,8 +137,8 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShiftLevel:
-    """One place up or down among its siblings, to the end of the levels below the sibling before it, or out, behind
-    its parent."""
+    """Move a level one place up or down among its siblings, to the end of the levels below the sibling before it, or
+    out, behind its parent."""
 
     level_id: str
     direction: Direction
@@ -164,7 +165,7 @@ class ShiftLevel:
 
 @dataclass(frozen=True, slots=True)
 class DeleteLevel:
-    """With all below it."""
+    """Delete a level with all below it."""
 
     level_id: str
 
@@ -182,7 +183,7 @@ class DeleteLevel:
 
 
 def level_of(levels: FlatLevels, level_id: str) -> Record:
-    """Raises Invalid for a level that is not there."""
+    """Return the level with an id. Raises Invalid for a level that is not there."""
     level = levels.get(level_id)
     if level is None:
         raise Invalid.one("unknown_level", f"There is no level “{level_id[:80]}” any more.")
@@ -216,8 +217,8 @@ def _check_depth(depth: int) -> None:
 
 
 def _room(levels: FlatLevels, beside: Sequence[str], position: int) -> tuple[FlatLevels, float]:
-    """The displayOrder of what comes at this position among these siblings, and the levels, in which the siblings got
-    new numbers if there was none left between two of them."""
+    """Return the levels and the displayOrder of a new sibling at this position. Where no number is left between two
+    siblings, all of them get new ones."""
     order = between([levels[found]["displayOrder"] for found in beside], position)
     if order is not None:
         return levels, order
@@ -242,8 +243,8 @@ def _stuck(level: Record, why: str) -> Invalid:
 
 
 def line(text: str, longest: int = LONGEST_LINE, pointer: str = "#") -> str:
-    """Return the text, trimmed. Raises Invalid for what no database or draft can hold; what else may be wrong,
-    validation says."""
+    """Return the text, trimmed. Raises Invalid for what cannot be stored in a draft; other problems are left to
+    validation."""
     return _storable(text.strip(), UNPRINTABLE, longest, pointer)
 
 

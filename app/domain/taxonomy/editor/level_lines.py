@@ -10,15 +10,16 @@ BETWEEN = re.compile(r"\s*›\s*|\s+>\s+")
 
 
 class LevelLine(NamedTuple):
-    """`number` counts from 1. `way` are the names from the top of what was written down to the line's own level."""
+    """A line that names a level. `number` counts from 1; `way` are the names from the topmost written level down to its
+    own."""
 
     number: int
     way: tuple[str, ...]
 
 
 def level_lines(text: str) -> list[LevelLine]:
-    """A line that is indented further than one before it stands below that; “A > B” or “A › B” is a way of several
-    levels. Blank lines count for nothing."""
+    """Read the levels that lines name. A line that is indented further than one before it stands below that; “A > B” or
+    “A › B” is a path of several levels. Blank lines are ignored."""
     found: list[LevelLine] = []
     above: list[tuple[int, tuple[str, ...]]] = []  # The lines under which the next may stand, with their columns.
     for number, line in enumerate(text.splitlines(), 1):

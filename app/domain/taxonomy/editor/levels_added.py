@@ -14,8 +14,9 @@ from app.domain.taxonomy.validation.sent import DEEPEST
 
 @dataclass(frozen=True, slots=True)
 class AddLevels:
-    """The topmost of what was written come as AddLevel says. Where the lines nest, levels that are there already by
-    the same name, whatever its case, are gone into; plain names are new levels, each of them."""
+    """Add the levels that lines name; the topmost are placed as by AddLevel. Where the lines nest, a level that is
+    there already by the same name, whatever its case, is used instead of a new one; otherwise each name is a new
+    level."""
 
     parent_id: str | None
     lines: Sequence[LevelLine]
@@ -36,7 +37,7 @@ class AddLevels:
 
 
 class _Written:
-    """The levels with those that lines name, as far as these were gone."""
+    """The levels while those that the lines name are added one by one."""
 
     def __init__(self, levels: FlatLevels, edit: AddLevels) -> None:
         self.levels, self.added, self.known = levels, list[str](), dict[str, None]()

@@ -24,8 +24,8 @@ class UnsavedChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutlineRow:
-    """`direct` and `rolled_up` count products, None where the taxonomy is not in use; `problems` are those of the
-    level itself and its attributes."""
+    """A level as a row of the outline. `direct` and `rolled_up` count products, None where the taxonomy is not in use;
+    `problems` are those of the level itself and its attributes."""
 
     level_id: str
     name: str
@@ -91,9 +91,9 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class OutlineChange:
-    """The changes that turn one outline into another, in this order: branches that go, branches that come, branches
-    that are shown anew in their place, rows whose own look differs. The sibling that branches come behind was there
-    before and stays."""
+    """The changes that turn one outline into another, in this order: branches to remove, branches to insert, branches
+    to replace in their place, and rows to draw again. The sibling behind which branches are inserted was there before
+    and stays."""
 
     removed: Sequence[str] = ()
     inserted: Sequence[Insertion] = ()
@@ -130,14 +130,14 @@ def differences(before: Outline, after: Outline) -> OutlineChange:
 
 
 def _displaced(old: Sequence[str], new: Sequence[str]) -> set[str]:
-    """The fewest ids that have to be taken out of `old`, or put into `new`, to make one of the other."""
+    """Return the fewest ids that have to be taken out of `old`, or put into it, to make `new` of it."""
     places = {level_id: place for place, level_id in enumerate(old)}
     stay = _longest_rising([level_id for level_id in new if level_id in places], places)
     return (set(old) | set(new)) - stay
 
 
 def _longest_rising(ids: Sequence[str], places: Mapping[str, int]) -> set[str]:
-    """The longest run of ids that stand in the same order as before (patience sorting)."""
+    """Return the longest subsequence of ids that stand in the same order as before (patience sorting)."""
     ends: list[str] = []
     before: dict[str, str | None] = {}
     for level_id in ids:
@@ -155,7 +155,7 @@ def _longest_rising(ids: Sequence[str], places: Mapping[str, int]) -> set[str]:
 def _shown_anew(
     after: Outline, moved: set[str], flipped: set[str]
 ) -> tuple[Sequence[Insertion], Sequence[str], set[str]]:
-    """The branches that come, those that are shown anew in their place, and all levels of both."""
+    """Return the branches to insert, those to replace in their place, and the ids of all levels of both."""
     inserted: list[Insertion] = []
     replaced: list[str] = []
     fresh: set[str] = set()
@@ -177,7 +177,7 @@ def _shown_anew(
 
 
 def _may_look_otherwise(before: Outline, after: Outline) -> set[str]:
-    """Levels that are in both, whose records or numbers of products are not the very same."""
+    """Return the ids of the levels in both outlines whose records or numbers of products may differ."""
     found = {level["levelId"] for level in changed_levels(after.levels, before.levels)}
     if after.base is not before.base:
         found |= {level["levelId"] for level in changed_levels(after.base, before.base)}

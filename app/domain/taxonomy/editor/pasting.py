@@ -11,8 +11,9 @@ from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """`values` are new and fit, in their order. `known` were there already (or twice in what was pasted) and
-    `blank` lines held nothing; both are left out. `refused` lines wait to be fixed, each with the reason."""
+    """The outcome of pasting values. `values` are new and valid, in their order. `known` were there already (or twice
+    in what was pasted) and `blank` lines held nothing; both are left out. `refused` lines wait to be fixed, each with
+    the reason."""
 
     values: tuple[str, ...] = ()
     known: tuple[str, ...] = ()

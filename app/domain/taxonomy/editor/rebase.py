@@ -41,7 +41,8 @@ def rebase(old_base: FlatLevels, new_base: FlatLevels, steps: Sequence[Step]) ->
 
 
 class _Merge:
-    """`old` is what both began with, `mine` the draft, `theirs` what was saved meanwhile; `levels` becomes both."""
+    """The merge of two trees that began as `old`: `mine` is the draft's, `theirs` the one that was saved meanwhile.
+    `levels` becomes the merged tree."""
 
     def __init__(self, old: FlatLevels, theirs: FlatLevels, mine: FlatLevels) -> None:
         self._old = old
@@ -91,7 +92,7 @@ class _Merge:
         self.levels = self.levels | {level_id: merged}
 
     def _clash(self, old: Record, mine: Record, theirs: Record, name: str, why: str) -> bool:
-        """Whether they changed it too, and not to the same."""
+        """Return whether the saved tree changed the field too, and to another value; if so, note the refusal."""
         clashes = bool(theirs[name] != old[name] and theirs[name] != mine[name])
         if clashes:
             self._refuse(old, f"did not get your {FIELD_WORDS[name]}", f"{why} meanwhile")
@@ -116,7 +117,8 @@ class _Merge:
         return sorted(merged.values(), key=lambda found: float(found["displayOrder"]))
 
     def _place(self, changed: Sequence[str]) -> None:
-        """Levels and attributes that have another place in the draft come behind the neighbour that they have there."""
+        """Move the levels and attributes that have another place in the draft behind the neighbour that they have
+        there."""
         for level_id in changed:
             if level_id not in self.levels:
                 continue
@@ -170,7 +172,7 @@ class _Merge:
         self.levels = MoveAttribute(level_id, attribute_id, position).apply(self.levels).levels
 
     def _delete(self, level_id: str) -> None:
-        """Delete a level, but only one that they left as it was, with nothing below it that is still wanted."""
+        """Delete a level, unless it or a level below it was changed or added meanwhile, or is still in the draft."""
         if level_id not in self.levels or not self._kept.isdisjoint(path(self.levels, level_id)):
             return
         below = branch(self.levels, level_id)

@@ -10,7 +10,7 @@ from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, differences, redo
 from app.domain.taxonomy.levels.flat import FlatLevels
 
-MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be taken back together.
+MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be undone together.
 MOST_BYTES = 8 << 20
 LARGEST = 3 * MOST_BYTES  # The tree itself, which can be deleted in one step, is sent as up to MOST_BYTES.
 EARLIER = "Earlier changes"
@@ -31,8 +31,8 @@ def one_step(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
 
 def at_most(steps: Sequence[Step], base: FlatLevels) -> list[Step]:
     """Return the steps to keep, of which the first was made on `base`: no more than MOST_STEPS and about MOST_BYTES,
-    since every edit writes all of them. The newest one stays by itself. Raises Invalid for more than LARGEST in any
-    case."""
+    since every edit writes all of them. The newest one stays by itself. Raises Invalid where they would still take more
+    than LARGEST."""
     sizes = [len(json.dumps(step.as_json())) for step in steps]
     oldest = max(len(steps) - MOST_STEPS + 1, _too_many(sizes))
     if oldest < 2:

@@ -36,7 +36,8 @@ class Step:
 
 
 def _read_change(before: Record | None, after: Record | None) -> Change:
-    """Records of levels that came or went were stored without other names before levels had any."""
+    """Return a stored change. Records of added or removed levels that were stored before levels had other names get
+    none."""
     if before is None or after is None:
         return before and {"otherNames": []} | before, after and {"otherNames": []} | after
     return before, after
@@ -78,7 +79,7 @@ def _attribute_changes(old: Iterable[Record], new: Iterable[Record]) -> tuple[Re
 
 
 def redo(levels: FlatLevels, step: Step) -> FlatLevels:
-    """The levels after a step, which must have been made on such levels."""
+    """Return the levels after a step, which must have been made on equal levels."""
     return _in_order(_turned(levels, step.changes), [step.changes])
 
 
@@ -95,7 +96,7 @@ def apply_steps(levels: FlatLevels, steps: Iterable[Step]) -> FlatLevels:
 
 
 def _in_order(levels: Mapping[str, Record], done: Iterable[Mapping[str, Change]]) -> FlatLevels:
-    """Put in order once, however many steps there were."""
+    """Return the levels, put in tree order once where any of the steps moved a level."""
     moved = any(_moves(change) for changes in done for change in changes.values())
     return in_tree_order(levels) if moved else dict(levels)
 

@@ -15,8 +15,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class StoredValues:
-    """`products` hold any value; `values` says how many hold which. `counted` is False for a taxonomy that is not the
-    active one, of which no product holds anything."""
+    """The numbers of products that hold values of a definition: `products` any value, `values` each by its text.
+    `counted` is False for a taxonomy that is not the active one, of which no product holds anything."""
 
     counted: bool = False
     products: int = 0
@@ -30,7 +30,8 @@ NOTHING = StoredValues()
 
 
 def stored_values(site_id: int, taxonomy_id: str, levels: FlatLevels, level_id: str, attribute_id: str) -> StoredValues:
-    """Counted are the products for whose level the definition on `level_id` is the nearest. Two statements at most."""
+    """Count the values of the products for whose level the definition on `level_id` is the nearest. Two statements at
+    most."""
     if settings_of(site_id)["taxonomy-active-id"] != taxonomy_id:
         return NOTHING
     held = [ProductAttributeValue.site_id == site_id, ProductAttributeValue.attribute_id == attribute_id]
@@ -47,7 +48,8 @@ def stored_values(site_id: int, taxonomy_id: str, levels: FlatLevels, level_id: 
 
 
 def governed(levels: FlatLevels, level_id: str, attribute_id: str) -> list[str]:
-    """The levels for which the definition on one level is the nearest: those below it down to the next definition."""
+    """Return the ids of the levels for which the definition on one level is the nearest: that level and those below it
+    down to the next definition."""
     children = children_of(levels)
     found, waiting = [], [level_id]
     while waiting:
