@@ -20,7 +20,7 @@ from app.domain.taxonomy.tasks import unfinished
 
 @dataclass(frozen=True, slots=True)
 class LevelChoice:
-    """`depth` is 0 for a root."""
+    """A level to choose. `depth` is 0 for a root."""
 
     id: str
     name: str
@@ -29,9 +29,9 @@ class LevelChoice:
 
 @dataclass(frozen=True, slots=True)
 class ProductListPage:
-    """`level_names` gives the names of the levels by id; without an active taxonomy there are none, nor attributes.
-    `values` are those from which one can choose of the requested attribute, as they are held and as they are shown;
-    empty where anything may be held. `task` is what goes on in the background, or comes next."""
+    """A page of the list of products. `level_names` gives the names of the levels by id; without an active taxonomy
+    there are none, nor attributes. `values` are the choices of the requested attribute, each as products hold it and as
+    it is shown; empty where any value is allowed. `task` is the site's first unfinished task."""
 
     filters: ProductList
     found: Paged[ProductRow]
@@ -44,7 +44,7 @@ class ProductListPage:
 
 
 def product_list(site_id: int, filters: ProductList) -> ProductListPage:
-    """An unknown level or attribute finds nothing."""
+    """Return a page of the list of products. An unknown level or attribute finds nothing."""
     taxonomy = active_tree(site_id)
     level_ids = taxonomy.below(filters.level_id) or None
     return ProductListPage(

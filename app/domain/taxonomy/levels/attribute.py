@@ -21,7 +21,7 @@ class AttributeType(StrEnum):
 
     @property
     def has_named_values(self) -> bool:
-        """A yes or a number has none that a page could be about."""
+        """Whether the values are names that a page can be about, which yes, no and numbers are not."""
         return self not in (AttributeType.BOOLEAN, AttributeType.NUMBER)
 
 
@@ -55,9 +55,9 @@ NO_RULES = Validation()
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """`allowed_values` holds the choices of a choice attribute in their order and is empty for the others.
-    `display_label` takes the place of the name on product pages, `unit` is that of a number. `former` are words
-    that its choices had, with what each is called now; only a tree for classifying knows them
+    """A typed attribute. `allowed_values` holds the choices of a choice attribute in their order and is empty for the
+    others. `display_label` takes the place of the name on product pages, `unit` is that of a number. `former` maps
+    former words of its choices to the present ones; only a tree for classifying has it
     (app/domain/taxonomy/products/former_words.py)."""
 
     id: str
@@ -81,8 +81,8 @@ class Attribute:
         return self.validation.mandatory
 
     def choice(self, text: str) -> str | None:
-        """The allowed value that is meant, in its own spelling. A word that is allowed means itself, also where it was
-        the former word of another."""
+        """Return the allowed value that a text means, in its own spelling; None for no allowed value. An allowed value
+        means itself, even where it was the former word of another."""
         if text in self.allowed_values:
             return text
         return self._spelled(text, self.allowed_values) or self._renamed(text)

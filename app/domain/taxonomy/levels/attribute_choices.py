@@ -12,7 +12,8 @@ from app.domain.taxonomy.levels.tree import TaxonomyTree
 
 @dataclass(frozen=True, slots=True)
 class AttributeChoice:
-    """`name` distinguishes attributes of the same name; `mandatory`: it is so on any level."""
+    """An attribute to choose. `name` has the id with it where several attributes have the same name; `mandatory`: it is
+    so on any level."""
 
     id: str
     name: str
@@ -21,7 +22,8 @@ class AttributeChoice:
 
 @dataclass(frozen=True, slots=True)
 class AttributeChoices:
-    """Each by name: `here` are those that hold for the products in question, own or inherited, `others` the rest."""
+    """The attributes to choose from, sorted by name: `here` are those that hold for the products in question, own or
+    inherited, `others` the rest."""
 
     here: Sequence[AttributeChoice] = ()
     others: Sequence[AttributeChoice] = ()
@@ -32,7 +34,7 @@ class AttributeChoices:
 
 
 def attribute_choices(tree: TaxonomyTree, level_ids: Collection[str] | None = None) -> AttributeChoices:
-    """Every attribute once. Without levels all are `here`, as they are where none holds at those levels."""
+    """Return every attribute once. All are `here` where no levels are given, or no attribute holds at them."""
     by_id = tree.attributes_by_id()
     times = Counter(definitions[0].name for definitions in by_id.values())
     choices = []
@@ -67,7 +69,8 @@ def governing(tree: TaxonomyTree, attribute_id: str, level_ids: Collection[str] 
 
 
 def value_choices(definitions: Sequence[Attribute]) -> list[tuple[str, str]]:
-    """The value as products hold it, and how it is shown; empty where anything may be held."""
+    """Return the values to choose from, each as products hold it and as it is shown; none where any value is
+    allowed."""
     if any(definition.type is AttributeType.BOOLEAN for definition in definitions):
         return [("true", "Yes"), ("false", "No")]
     if not all(definition.type.is_choice for definition in definitions):

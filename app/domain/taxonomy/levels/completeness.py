@@ -1,4 +1,4 @@
-"""Completeness of products: the share that is known of what must be known about one."""
+"""Completeness of products: the share of mandatory attributes that have a valid value."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from app.domain.taxonomy.levels.values import check_values
 
 
 def completeness(attributes: Mapping[str, Attribute], values: Mapping[str, Any]) -> int:
-    """Per cent of the mandatory ones among the applicable attributes that have a valid value, rounded down;
-    100 when none is mandatory. A product without a level has none: it is None, for the caller to say."""
+    """Return how many per cent of the mandatory ones among the applicable attributes have a valid value, rounded down;
+    100 when none is mandatory. Products without a level have no completeness: the caller stores None for them."""
     mandatory = [attribute for attribute in attributes.values() if attribute.mandatory]
     if not mandatory:
         return 100

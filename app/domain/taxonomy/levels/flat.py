@@ -40,7 +40,7 @@ def _flatten(siblings: Sequence[Mapping[str, Any]], parent_id: str | None, level
 
 
 def nest(levels: FlatLevels) -> list[Record]:
-    """The stored form, with places as whole numbers; of a table that holds whole ones, `flatten` gives it back."""
+    """Return the levels in the stored form, with places as whole numbers: the reverse of `flatten`."""
     return _nest(children_of(levels), None, levels)
 
 
@@ -66,7 +66,7 @@ def _in_place(attributes: Sequence[Mapping[str, Any]]) -> list[Record]:
 
 
 def changed_levels(levels: FlatLevels, base: FlatLevels) -> list[Record]:
-    """The levels that are not the very records of `base`, in tree order."""
+    """Return the levels whose records are not the same objects as in `base`, in tree order."""
     return [level for level_id, level in levels.items() if base.get(level_id) is not level]
 
 

@@ -12,7 +12,7 @@ MOST_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class FoundLevel:
-    """`above` is the way to the level without itself."""
+    """A level that was found. `above` is the path to it, without its own name."""
 
     id: str
     name: str
@@ -21,15 +21,15 @@ class FoundLevel:
 
 @dataclass(frozen=True, slots=True)
 class LevelsFound:
-    """`more` counts what was found beyond those shown."""
+    """The levels that were found. `more` counts those beyond the ones shown."""
 
     levels: Sequence[FoundLevel]
     more: int
 
 
 def find_levels(tree: TaxonomyTree, words: str) -> LevelsFound:
-    """Levels whose way from the root contains every word, whatever the case; those that begin with the words first,
-    then those whose own name has one of them. No words find the first levels in tree order."""
+    """Return the levels whose path contains every word, whatever the case: first those whose name begins with all the
+    words, then those whose name contains one of them. Without words these are the first levels in tree order."""
     wanted = words.casefold().split()
     whole = " ".join(wanted)
     found = [(_rank(level, wanted, whole), level) for level, way in _ways(tree) if all(word in way for word in wanted)]

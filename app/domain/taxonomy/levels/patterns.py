@@ -30,7 +30,8 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 def matches_whole(pattern: str, value: str) -> bool:
-    """A pattern that was stored under wider limits and cannot be compiled any more hinders no value."""
+    """Whether a pattern matches the whole value; True for a pattern that was stored under wider limits and cannot be
+    compiled any more."""
     try:
         return _compiled(pattern).fullmatch(value) is not None
     except re2.error:

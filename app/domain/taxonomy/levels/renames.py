@@ -19,7 +19,8 @@ FOLLOWED = frozenset((RENAMED_VALUES, MERGED_VALUES))
 
 @dataclass(frozen=True, slots=True)
 class ValueRename:
-    """`value` is the stored one, `renamed` the one that products are to hold from now on."""
+    """The rename of an allowed value. `value` is the stored one, `renamed` the one that products are to hold from now
+    on."""
 
     level_id: str
     attribute_id: str

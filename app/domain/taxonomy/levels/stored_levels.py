@@ -1,9 +1,8 @@
-"""Trees as the database holds them, decoded once for as long as they are in use.
+"""Trees as the database holds them, decoded once as long as they are cached.
 
-A tree of 2,000 levels is megabytes of JSON, and most requests that need it need the same. So one that was decoded is
-kept by its very text, with what was made of it: whatever is saved, undone or rolled back, a caller gets no other tree
-than the one that was read. What is here is never changed.
-"""
+A tree of 2,000 levels is megabytes of JSON, and most requests that need one need the same. So decoded trees are cached
+by their text, with what was computed from them: whatever is saved, undone or rolled back, a caller gets the tree that
+was read. Cached trees are never changed."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ _decoded: LRUCache[str, StoredLevels] = LRUCache(MOST_CHARACTERS, getsizeof=lamb
 
 @cached(_decoded, lock=Lock())
 def read_stored(text: str) -> StoredLevels:
-    """Decode a tree, once for as long as it is among those that were read last."""
+    """Return the decoded tree of a text, from an LRU cache that is bounded by the characters of the texts."""
     return StoredLevels(json.loads(text), len(text))
 
 

@@ -1,4 +1,4 @@
-"""A taxonomy as the shop queries it: levels by id, the way down to each, and the attributes that hold there."""
+"""A taxonomy as the shop queries it: levels by id, the path to each, and the attributes that hold there."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Level:
 
 
 class TaxonomyTree:
-    """`levels` come in tree order, every level before those below it. `former_words` are by the level of a
-    product."""
+    """The tree of a taxonomy. `levels` come in tree order, every level before those below it. `former_words` are by the
+    ids of a product's level and of an attribute."""
 
     def __init__(self, roots: Sequence[Level] = (), former_words: Renames | None = None) -> None:
         self.roots = tuple(roots)

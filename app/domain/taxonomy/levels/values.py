@@ -1,10 +1,8 @@
 """Attribute values that a product may hold: coerced to the attribute's type, then checked one by one.
 
-What breaks a rule is dropped and reported; the rest is kept, and the stored value of an attribute stays where nothing
-that was given for it fits. A choice that differs from an allowed value
-only in case or outer spaces takes its spelling, and the former word of a renamed one the new word. In a
-multi-select each value stands for itself.
-"""
+A value that breaks a rule is dropped and reported; the rest is kept, and where no given value of an attribute is valid,
+its stored one stays. A choice that differs from an allowed value only in case or outer spaces takes its spelling, and
+the former word of a renamed one becomes the new word. In a multi-select each value is checked by itself."""
 
 from __future__ import annotations
 
@@ -70,7 +68,7 @@ def check_values(
 
 
 def _holds(stored: Any, dropped: DroppedValue) -> bool:
-    """Whether the dropped value is the stored one itself, or one of them, which no longer fits."""
+    """Whether the dropped value is the stored one itself, or one of several stored ones."""
     return bool(stored == dropped.value or (isinstance(stored, list) and dropped.value in stored))
 
 
@@ -90,8 +88,8 @@ def _checked(
 
 
 def in_current_words(attributes: Mapping[str, Attribute], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as a product of a level holds them, whose renaming may have yet to reach it. `attributes` are those of
-    that level: for another level the word may mean nothing."""
+    """Return the values of a product with renamed ones in their new words, since the task that renames them may not
+    have reached the product yet. `attributes` are those of its level: for another level the word may mean nothing."""
     return {
         attribute_id: _in_current_words(attributes[attribute_id], value) if attribute_id in attributes else value
         for attribute_id, value in values.items()
@@ -132,7 +130,7 @@ def _chosen(attribute: Attribute, given: Any, dropped: list[DroppedValue]) -> li
 
 
 def _items(attribute: Attribute, given: Any) -> Iterator[Any]:
-    """A single text counts as a list; no allowed value contains a comma, so commas separate."""
+    """Return the items of a multi-select's value. A single text is split at commas, which no allowed value contains."""
     if isinstance(given, str):
         given = given.split(",")
     elif not isinstance(given, list):
@@ -207,7 +205,7 @@ def _check_length(attribute: Attribute, text: str) -> None:
 
 
 def _own(attribute: Attribute, code: str, reason: str) -> _Refused:
-    """The taxonomy's own words for a broken rule, where it has any."""
+    """Return the refusal for a broken rule, with the taxonomy's own message where it has one."""
     return _Refused(code, attribute.validation.error_message or reason)
 
 

@@ -28,9 +28,9 @@ CHANGED_EVENT = "ActiveTaxonomyChangedEvent"  # Its payload: the ids `from` and 
 
 @dataclass(frozen=True, slots=True)
 class ActivationImpact:
-    """`switches`: another taxonomy is active, whose name (its id, where it is gone) is `from_name`. Products that carry
-    a classification would lose it to their archive slot; `slots_overwritten` of them hold an older one there, which
-    would be gone for good."""
+    """The effects of activating a taxonomy. `switches`: another taxonomy is active, whose name (its id, where it is
+    gone) is `from_name`. Products that carry a classification would lose it to their archive slot; `slots_overwritten`
+    of them hold an older one there, which would be gone for good."""
 
     switches: bool
     from_id: str | None
@@ -58,9 +58,9 @@ def _name_of(site_id: int, taxonomy_id: str) -> str:
 
 
 def activate(author: Author, taxonomy_id: str, confirm_name: object) -> bool:
-    """Make a taxonomy the active one; whether that switched from another. A switch needs its name in `confirm_name`,
-    to the letter: the comparison and the switch are one transaction, so the name that was typed is the one that
-    holds. Raises NotFound, Forbidden when the plan lacks the engine, Invalid for a wrong name."""
+    """Make a taxonomy the active one, and return whether that switched from another. A switch needs its name in
+    `confirm_name`, to the letter; it is compared in the same transaction, so that no other name can hold by then.
+    Raises NotFound, Forbidden when the plan lacks the engine, Invalid for a wrong name."""
     taxonomy = taxonomy_of(author.site_id, taxonomy_id, to_change=True)
     _hold_site(author.site_id)
     current = active_id(author.site_id)
@@ -87,7 +87,7 @@ def _hold_site(site_id: int) -> None:
 
 
 def _begin(author: Author, taxonomy: Taxonomy) -> None:
-    """The first activation: nothing was classified by another, so nothing is cleared or published."""
+    """Activate the first taxonomy: nothing was classified by another, so nothing is cleared or published."""
     change_settings(taxonomy.site_id, {ACTIVE: taxonomy.id})
     request(author, Kind.RECOMPUTE, {})
     _record(author, taxonomy, f"Activated the taxonomy {taxonomy.name}", None, 0)
@@ -132,7 +132,7 @@ def _classified(site_id: int) -> ColumnElement[bool]:
 
 
 def _slot(taxonomy_id: str, archived_at: str) -> ColumnElement[Any]:
-    """The classification that a product holds, as one JSON object made by the database."""
+    """Return the expression of a product's classification as one JSON object, for its archive slot."""
     on_postgresql = db.session.get_bind().dialect.name == "postgresql"
     make = func.jsonb_build_object if on_postgresql else func.json_object
     attributes = Product.taxonomy_attributes if on_postgresql else func.json(Product.taxonomy_attributes)

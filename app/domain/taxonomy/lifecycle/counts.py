@@ -35,8 +35,8 @@ def level_counts(site_id: int, taxonomy: Taxonomy) -> dict[str, LevelCount]:
 
 
 def products_by_level(site_id: int, level_ids: Collection[str] | None = None) -> dict[str, int]:
-    """Products by the id of the level that they name, whether or not it exists. Given `level_ids`, only theirs are
-    needed, and those of others read only where that is quicker."""
+    """Return the number of products by the id of the level that they name, whether or not it exists. `level_ids` are
+    the only levels that the caller needs; others are left out where that is quicker."""
     level_id = Product.taxonomy_level_id
     query = select(level_id, func.count()).where(Product.site_id == site_id, level_id.is_not(None))
     if level_ids is not None and len(level_ids) <= FEW_LEVELS:

@@ -34,7 +34,8 @@ def clean_texts(name: str, description: str) -> tuple[str, str]:
 
 
 def create(author: Author, name: str, description: str, sample: bool) -> Taxonomy:
-    """A new taxonomy at revision 1: without levels, or with those of the sample. Raises Invalid."""
+    """Add a taxonomy at revision 1, without levels or with those of the sample, and return it. Raises Invalid,
+    Conflict."""
     name, description = clean_texts(name, description)
     levels = check_structure(SAMPLE_LEVELS).levels if sample else []
     made = _keep(author, name, description, levels)
@@ -45,7 +46,7 @@ def create(author: Author, name: str, description: str, sample: bool) -> Taxonom
 
 
 def duplicate(author: Author, taxonomy_id: str, name: str) -> Taxonomy:
-    """A copy under another name, at revision 1 and not active. Raises NotFound, Invalid."""
+    """Copy a taxonomy under another name, at revision 1 and not active. Raises NotFound, Invalid, Conflict."""
     source = taxonomy_of(author.site_id, taxonomy_id)
     name, description = clean_texts(name, source.description)
     made = _keep(author, name, description, copy.deepcopy(source.root_levels))
@@ -81,7 +82,8 @@ def namesakes(site_id: int, name: str) -> list[str]:
 
 
 def delete(author: Author, taxonomy_id: str) -> str:
-    """Remove a taxonomy with its revisions and drafts; its name. Raises NotFound, and Conflict for the active one."""
+    """Delete a taxonomy with its revisions and drafts, and return its name. Raises NotFound, and Conflict for the
+    active one."""
     taxonomy = taxonomy_of(author.site_id, taxonomy_id, to_change=True)
     if active_id(author.site_id) == taxonomy.id:
         raise Conflict(f"“{taxonomy.name}” is the active taxonomy. Activate another one before you delete it.")

@@ -24,7 +24,7 @@ from app.domain.taxonomy.taxonomies import is_active
 from app.extensions import db
 
 MOST_VALUES = 200  # Removed values that one preview counts.
-MOST_PARAMETERS = 5_000  # Of one statement; beyond them all are read, which costs time but no answer.
+MOST_PARAMETERS = 5_000  # Of one statement; with more, all rows are read, which is slower but counts the same.
 FEW_LEVELS = 100
 AttributeCounts = Mapping[tuple[str, str], int]
 ValueCounts = Mapping[tuple[str, str, str], int]
@@ -39,7 +39,8 @@ class LevelImpact:
 
 @dataclass(frozen=True, slots=True)
 class AttributeImpact:
-    """`name` is the attribute's; `level_id` the level that defines it, or the moved level that loses it."""
+    """The number of products that lose or miss an attribute. `name` is the attribute's; `level_id` the level that
+    defines it, or the moved level that loses it."""
 
     level_id: str
     attribute_id: str
@@ -49,7 +50,7 @@ class AttributeImpact:
 
 @dataclass(frozen=True, slots=True)
 class ValueImpact:
-    """`renamed` is what takes the place of a renamed value."""
+    """The number of products that hold a removed or renamed value. `renamed` is the new word of a renamed one."""
 
     level_id: str
     attribute_id: str
@@ -101,9 +102,9 @@ class Impact:
 def impact(
     site_id: int, taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]], renames: Sequence[ValueRename] = ()
 ) -> Impact:
-    """Compare the stored tree by id with another one in the stored form. Four statements, six where types or
-    rules of attributes change, whatever the size; a taxonomy that is not the active one has no products, so everything
-    is listed with 0."""
+    """Return the impact of replacing the stored tree by another one in the stored form; levels are compared by id. Four
+    statements, six where types or rules of attributes change, whatever the size; a taxonomy that is not the active one
+    has no products, so everything is listed with 0."""
     before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
     changed = compare(taxonomy.root_levels, root_levels, renames)
     moved, removed = ({level.level_id for level in levels} for levels in (changed.levels_moved, changed.levels_removed))
@@ -183,7 +184,7 @@ def _holders(counts: ValueCounts, level_ids: Iterable[str], attribute_id: str, v
 
 
 def _attribute_counts(site_id: int, lost: DataLoss) -> AttributeCounts:
-    """Products that hold any value of an attribute, by their level and the attribute."""
+    """Count the products that hold any value of an attribute, by their level and the attribute."""
     wanted = {attribute_id for _, attribute_id in chain(lost.removed, lost.not_inherited, lost.required)}
     if not wanted:
         return {}
@@ -197,7 +198,7 @@ def _attribute_counts(site_id: int, lost: DataLoss) -> AttributeCounts:
 
 
 def _value_counts(site_id: int, lost: DataLoss) -> ValueCounts:
-    """Products that hold a value, by their level, the attribute and the value."""
+    """Count the products that hold a value, by their level, the attribute and the value."""
     wanted = set(chain(lost.values, lost.renamed))
     if not wanted:
         return {}

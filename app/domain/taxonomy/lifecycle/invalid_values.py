@@ -42,9 +42,9 @@ class InvalidValuesImpact:
 def invalid_values(
     before: TaxonomyTree, after: TaxonomyTree, lost: DataLoss, here: Conditions
 ) -> Iterator[InvalidValuesImpact]:
-    """Count the products with values that become invalid. Two statements at most, each only where such an attribute
-    changes; `here` are the conditions that narrow them to those attributes and levels. The first reads every value once
-    a level. Values that no product holds are left out."""
+    """Yield the numbers of products whose values become invalid, by attribute. Two statements at most, each only where
+    such an attribute changes; `here` are the conditions that narrow them to those attributes and levels. The first
+    reads every value once a level. Values that no product holds are left out."""
     products: dict[AttributeAt, int] = {}
     for (level_id, attribute_id), number in _counts(before, after, lost, here).items():
         places = (*lost.narrowed.items(), *lost.one_of_several.items())
@@ -58,7 +58,7 @@ def invalid_values(
 
 
 def _counts(before: TaxonomyTree, after: TaxonomyTree, lost: DataLoss, here: Conditions) -> Mapping[AttributeAt, int]:
-    """Products by their level and the attribute."""
+    """Count the products whose values become invalid, by their level and the attribute."""
     counts: dict[AttributeAt, int] = {}
     narrowed = _pairs(lost.narrowed)
     for level_id, attribute_id, text, number in _held(here) if narrowed else ():
@@ -93,8 +93,8 @@ def _with_several(here: Conditions) -> Iterator[Any]:
 
 
 def _fits(was: Attribute, definition: Attribute, text: str) -> bool:
-    """Whether a stored text fits the new definition. Of a text that is longer than the index holds only the beginning
-    is known; another text may take it."""
+    """Whether a stored text fits the new definition. The index holds only the beginning of a long text, which counts as
+    fitting an attribute of texts."""
     if len(text) == LONGEST_COUNTED_VALUE and definition.type is AttributeType.STRING:
         return True
     value = READ[was.type](text) if was.type in READ else text

@@ -20,7 +20,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyRow:
-    """`products` carry a level; only the active taxonomy's can. `revision` counts the writes, from 1."""
+    """A taxonomy in the list. `products` is the number of products with a level, which only the active taxonomy has.
+    `revision` counts the writes, from 1."""
 
     id: str
     name: str
@@ -54,7 +55,7 @@ def taxonomy_list(site_id: int) -> TaxonomyList:
 
 
 def list_taxonomies(site_id: int) -> list[TaxonomyRow]:
-    """The active one first, then by name."""
+    """Return the taxonomies of a site, the active one first, then by name."""
     active = active_id(site_id)
     found = db.session.scalars(select(Taxonomy).where(Taxonomy.site_id == site_id)).all()
     with_level = select(func.count()).where(Product.site_id == site_id, Product.taxonomy_level_id.is_not(None))

@@ -67,8 +67,8 @@ class Revision:
 def record_revision(
     author: Author, taxonomy: Taxonomy, changes: Sequence[str], note: str = "", renames: Sequence[ValueRename] = ()
 ) -> None:
-    """Note the state that the taxonomy has now, in the transaction that brought it about, and what it renamed. The
-    oldest go beyond KEPT, but for those that a draft is based on."""
+    """Add the present state of the taxonomy and its renames to the change log, in the transaction of the change. The
+    oldest revisions beyond KEPT are deleted, except those that a draft is based on."""
     row = _row(taxonomy, list(changes), note, author.name, author.now())
     row.renames = [rename.as_json() for rename in renames]
     db.session.add(row)
@@ -87,7 +87,7 @@ def stored_state(taxonomy: Taxonomy) -> TaxonomyRevision:
 
 
 def keep_state(state: TaxonomyRevision) -> None:
-    """Note a state where the log lacks it. Two callers may do so at the same moment, and mean the same."""
+    """Add a state to the change log where the log lacks it. Another caller may add the same one at the same moment."""
     log = TaxonomyRevision
     same = (log.site_id == state.site_id, log.taxonomy_id == state.taxonomy_id, log.revision == state.revision)
     if db.session.scalar(select(log.revision).where(*same)) is not None:
@@ -182,7 +182,8 @@ def renames_between(site_id: int, taxonomy_id: str, start: int, end: int) -> lis
 
 
 def what_changed(site_id: int, taxonomy_id: str, older: int, newer: int) -> list[str]:
-    """The same in sentences, the taxonomy's own texts first. Raises NotFound."""
+    """Return the changes from one revision to another as sentences, those of the taxonomy's own texts first. Raises
+    NotFound."""
     texts = changed_texts(revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer))
     return [*texts, *compare_revisions(site_id, taxonomy_id, older, newer).sentences(MOST_SENTENCES)]
 

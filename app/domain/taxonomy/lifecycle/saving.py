@@ -38,7 +38,7 @@ INDEX_EVENT = "TaxonomyIndexEvent"  # Its payload: `taxonomyId`, `revision` and,
 
 @dataclass(frozen=True, slots=True)
 class SavedTaxonomy:
-    """`ids` maps the ids that stood for new records (`new-…`) to those they got."""
+    """A taxonomy after a save. `ids` maps the ids that stood for new records (`new-…`) to those they got."""
 
     taxonomy: Taxonomy
     ids: Mapping[str, str]
@@ -47,7 +47,7 @@ class SavedTaxonomy:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A state that may take the place of the taxonomy at `revision`. `state` are its columns."""
+    """A checked state that may replace the taxonomy at `revision`. `state` are its columns."""
 
     site_id: int
     taxonomy_id: str
@@ -122,9 +122,9 @@ def replace_state(
     note: str,
     renames: Sequence[ValueRename] = (),
 ) -> tuple[StructureDiff, list[str]]:
-    """Put `state`, columns with a tree that was checked, in place of what the taxonomy is; what changed, also in
-    sentences. Its change log and the event for the index are written in the same transaction.
-    Raises StaleRevision when another user saved since the taxonomy was read."""
+    """Replace the taxonomy's columns by `state`, with a tree that was checked, and return what changed, also as
+    sentences. Its change log and the event for the index are written in the same transaction. Raises StaleRevision when
+    another user saved since the taxonomy was read."""
     before = stored_state(taxonomy)
     _store(author, taxonomy, state)
     keep_state(before)
@@ -145,8 +145,8 @@ def checked_structure(
     other_problems: Sequence[Problem] = (),
     is_placed: bool = False,
 ) -> CheckedStructure:
-    """A tree that could be stored in the taxonomy's place. Parents and order that were sent are ignored: the nesting
-    says both; where it `is_placed`, parents that contradict it are reported. Raises Invalid with every problem,
+    """Check a tree that is to replace the taxonomy's, and return it. Parents and order that were sent are ignored: the
+    nesting says both; where it `is_placed`, parents that contradict it are reported. Raises Invalid with every problem,
     `other_problems` first."""
     existing = ids_of(taxonomy.root_levels) | set(known_ids)
     stored = taxonomy.root_levels
@@ -164,15 +164,15 @@ def checked_structure(
 def checked_proposal(
     taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename], is_placed: bool = False
 ) -> tuple[list[dict[str, Any]], list[ValueRename]]:
-    """The tree and the renames as a save would store and do them, for a preview. Raises Invalid."""
+    """Return the tree and the renames as a save would store them, for a preview. Raises Invalid."""
     checked = checked_structure(taxonomy, raw_levels, is_placed=is_placed)
     return checked.levels, _checked_renames(checked, renames)
 
 
 def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, note: str = "") -> Prepared:
-    """The state of an earlier revision (`wanted`), to be stored as a new one on top of `revision`, which the caller
-    has seen. Values that were renamed since get their former names again, on products too.
-    Raises what `prepare` raises; NotFound also when the change log no longer has the revision."""
+    """Prepare the state of an earlier revision (`wanted`) for a save as a new one on top of `revision`, which the
+    caller has seen. Values that were renamed since get their former names again, on products too. Raises what `prepare`
+    raises; NotFound also when the change log no longer has the revision."""
     earlier = revision_of(site_id, taxonomy_id, wanted)
     note = note.strip() or f"Restored revision {wanted}"
     known = ids_of(earlier.root_levels)
@@ -244,8 +244,8 @@ def _offered_values(root_levels: Sequence[Mapping[str, Any]]) -> dict[tuple[str,
 
 
 def _store(author: Author, taxonomy: Taxonomy, wanted: Mapping[str, Any]) -> None:
-    """The revision in the condition decides between two saves at the same moment: the second waits for the first and
-    then matches no row."""
+    """Write the columns where the revision is the one that was read. Of two saves at the same moment the second waits
+    for the first and then matches no row. Raises StaleRevision."""
     site_id, taxonomy_id, known = taxonomy.site_id, taxonomy.id, taxonomy.revision
     of_revision = update(Taxonomy).where(
         Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id, Taxonomy.revision == known

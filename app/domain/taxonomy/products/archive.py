@@ -44,7 +44,7 @@ def restored(tree: TaxonomyTree, slot: Mapping[str, Any]) -> Restored | None:
 
 
 def _left(archived: Mapping[str, Any], dropped: list[DroppedValue]) -> dict[str, Any]:
-    """The archived values that were dropped; of a choice of several only those."""
+    """Return the archived values that were dropped; of a multi-select only the dropped ones."""
     left: dict[str, Any] = {}
     for value in dropped:
         if isinstance(archived[value.attribute_id], list) and not isinstance(value.value, list):

@@ -76,8 +76,9 @@ def preview_classification(
 def set_classification(
     author: Author, product_id: int, change: ClassificationChange, revision: int | None = None
 ) -> ChangedProduct:
-    """Call it within a transaction. `revision` is that of the product as the author read it, if it matters. Raises
-    NotFound, Conflict, StaleRevision, Invalid."""
+    """Change the classification of a product, and return the product with both. Call it within a transaction.
+    `revision` is that of the product as the author read it, if it matters. Raises NotFound, Conflict, StaleRevision,
+    Invalid."""
     hold_active(author.site_id)
     product = product_of(author.site_id, product_id, to_change=True)
     if revision is not None:
@@ -91,7 +92,8 @@ def set_classification(
 
 
 def stored_classification(tree: TaxonomyTree, product: Product) -> Classification:
-    """Return the stored classification of a product, with its missing values. A level that is gone has none."""
+    """Return the stored classification of a product, with the values that it misses; none are missing at a level that
+    is gone."""
     level_id = product.taxonomy_level_id
     values = dict(product.taxonomy_attributes)
     if level_id is None or level_id not in tree.levels:

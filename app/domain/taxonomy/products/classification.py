@@ -28,13 +28,13 @@ from app.extensions import db
 
 ENGINE_CAPABILITY = "TAXONOMY_ENGINE"
 UNKNOWN_LEVEL = "unknown_level"
-LONGEST_COUNTED_VALUE = 500  # What the index of values holds of a text.
+LONGEST_COUNTED_VALUE = 500  # Characters of a text that the index of values holds.
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """`score` is the completeness in per cent, None without a level; `missing` are the mandatory attributes that
-    have no value."""
+    """The level of a product with its checked values. `score` is the completeness in per cent, None without a level;
+    `missing` are the mandatory attributes that have no value."""
 
     level_id: str | None = None
     values: dict[str, Value] = field(default_factory=dict)
@@ -47,7 +47,7 @@ UNCLASSIFIED = Classification()
 
 
 def check_level(tree: TaxonomyTree, level_id: str) -> None:
-    """Raises Invalid when the taxonomy has no such level."""
+    """Check that the taxonomy has a level. Raises Invalid."""
     if level_id not in tree.levels:
         raise Invalid.one(UNKNOWN_LEVEL, f"The active taxonomy has no level “{level_id[:80]}”.", "#/levelId")
 
@@ -55,8 +55,8 @@ def check_level(tree: TaxonomyTree, level_id: str) -> None:
 def classification(
     tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any], stored: Mapping[str, Any] = NOTHING_STORED
 ) -> Classification:
-    """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported, and those
-    that are `stored` in their places stay."""
+    """Return the classification by a level and raw values. Values that break rules are dropped and reported, and those
+    that are `stored` in their places stay. Raises Invalid when the taxonomy has no such level."""
     check_level(tree, level_id)
     attributes = tree.applicable_attributes(level_id)
     values, dropped = check_values(attributes, raw_values, stored)
@@ -68,9 +68,9 @@ def classification(
 def classify(
     product: Product, tree: TaxonomyTree, level_id: str | None, raw_values: Mapping[str, Any]
 ) -> Classification:
-    """Give a product its level and values, and keep their index; None as level takes the classification away. A value
-    that breaks a rule leaves the stored one in place. The product must have its id. Raises Invalid for an unknown
-    level."""
+    """Give a product its level and values, and update the index of values; None as level takes the classification away.
+    A value that breaks a rule leaves the stored one in place. The product must have its id. Raises Invalid for an
+    unknown level."""
     stored = values_held(tree, product.taxonomy_level_id, product.taxonomy_attributes)
     found = UNCLASSIFIED if level_id is None else classification(tree, level_id, raw_values, stored)
     hold(product, found)
@@ -102,8 +102,8 @@ def counted_values(values: Mapping[str, Value]) -> set[tuple[str, str]]:
 
 
 def keep_values(product: Product, tree: TaxonomyTree, values: dict[str, Value]) -> None:
-    """Give a product other values as they are, without checking whether those it has still hold: its level stays, how
-    complete it is follows. The caller calls `index_values` afterwards."""
+    """Set the values of a product unchecked, and its completeness by them; its level stays. The caller calls
+    `index_values` afterwards."""
     product.taxonomy_attributes = values
     level_id = product.taxonomy_level_id
     if level_id is not None and level_id in tree.levels:
@@ -111,7 +111,7 @@ def keep_values(product: Product, tree: TaxonomyTree, values: dict[str, Value]) 
 
 
 def index_values(products: Sequence[Product]) -> None:
-    """Count the products under the values that they hold now, in two statements."""
+    """Replace the products' rows in the index of values by their present values, in two statements."""
     if not products:
         return
     held = ProductAttributeValue.product_id.in_([product.id for product in products])
@@ -126,8 +126,8 @@ def index_values(products: Sequence[Product]) -> None:
 
 
 def hold_active(site_id: int) -> str | None:
-    """The id of the active taxonomy, which stays so until this transaction ends: another activation waits. Whoever
-    classifies products calls it before reading them or the tree; else, on PostgreSQL, a product could be given a
+    """Return the id of the active taxonomy, and lock the setting until this transaction ends: another activation waits.
+    Call it before reading products or the tree in order to classify; else, on PostgreSQL, a product could be given a
     level of the taxonomy that was active a moment ago."""
     row = select(Setting.value).where(Setting.site_id == site_id, Setting.key == "taxonomy-active-id")
     held: str | None = db.session.scalar(row.with_for_update(read=True))

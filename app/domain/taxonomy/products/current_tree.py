@@ -16,8 +16,9 @@ from app.extensions import db
 
 
 class CurrentTree:
-    """The active taxonomy of a site, made anew only for another revision of it or when values were renamed. The plan
-    may lack the engine for a while: products hold their classification, so what happens to it then must reach them."""
+    """The active taxonomy of a site, read again only for another revision or when values were renamed. A plan that
+    lacks the engine for a while does not matter: products keep their classification, so changes must still reach
+    them."""
 
     def __init__(self, site_id: int) -> None:
         self._site_id = site_id

@@ -15,7 +15,7 @@ from app.domain.taxonomy.products.missing_values import misses_value
 
 
 def matching_ids(site_id: int, filters: ProductList, tree: TaxonomyTree) -> Select[int]:
-    """The ids of all products that a list is narrowed to, in any order. `tree` is the active taxonomy."""
+    """Return the query of the ids of all products in a filtered list, in any order. `tree` is the active taxonomy."""
     return queries.matching_ids(site_id, filters, conditions(site_id, filters, tree))
 
 
@@ -47,8 +47,8 @@ def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[Colum
 
 
 def _holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:
-    """An empty value is any. Letters count without case; what the database cannot compare so is looked up among the
-    allowed values."""
+    """Return the query of the ids of products that hold a value of an attribute, any value for an empty one. Case does
+    not matter: beyond what the database can compare, the spelling of the allowed value is looked up."""
     held = select(ProductAttributeValue.product_id).where(
         ProductAttributeValue.site_id == site_id, ProductAttributeValue.attribute_id == attribute_id
     )

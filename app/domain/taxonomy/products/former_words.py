@@ -1,5 +1,5 @@
-"""The words that values had a short while ago. A save renames an allowed value at once, but products follow one by one
-in the background, and a form may be older than both: what it sends is still understood."""
+"""The former words of values that were renamed lately. A save renames an allowed value at once, but products follow one
+by one in the background, and a form may be older than both: the words that it sends are still understood."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def rename_parameters(
 
 
 def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames:
-    """Return the former words of values that were renamed on products lately, or are being renamed. One statement."""
+    """Return the former words of values whose rename on products is unfinished or ended within UNDERSTOOD_FOR. One
+    statement."""
     recent = TaxonomyTask.finished_at > clock.now() - UNDERSTOOD_FOR
     query = select(TaxonomyTask.parameters).where(
         TaxonomyTask.site_id == site_id,
@@ -47,6 +48,6 @@ def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames
 
 
 def with_former_words(clock: Clock, site_id: int, taxonomy_id: str | None, tree: TaxonomyTree) -> TaxonomyTree:
-    """The tree for classifying products, or for a preview of that."""
+    """Return the tree with the former words of its values, for classifying products or for a preview of that."""
     words = former_words(clock, site_id, taxonomy_id)
     return tree.knowing(words) if words else tree

@@ -21,9 +21,9 @@ Refused = Mapping[frozenset[str], list[str]]  # By values that are not taken, th
 
 
 def misses_value(site_id: int, attribute_id: str, tree: TaxonomyTree) -> ColumnElement[bool]:
-    """The condition on products. One statement reads which values are held at all. Where many definitions refuse some,
-    another one reads at which levels those are held; it takes time by the number of products. Should that still be more
-    than a statement can name, products with refused values are left out."""
+    """Return the condition that a product misses an attribute. One statement reads which values are held at all. Where
+    many definitions refuse some, another one reads at which levels those are held; it takes time by the number of
+    products. Should that still be more than a statement can name, products with refused values are left out."""
     definitions = definitions_of(tree, attribute_id)
     held = ProductAttributeValue
     any_value = exists().where(held.product_id == Product.id, held.attribute_id == attribute_id)
@@ -77,17 +77,18 @@ def _not_taken(definition: Attribute, texts: Iterable[str]) -> list[str]:
 
 
 def _takes(definition: Attribute, text: str) -> bool:
-    """Whether it takes a text that is none of its allowed values. For one that is longer than the index holds this is
-    unknown; it counts as taken."""
+    """Whether a definition takes a text that is none of its allowed values; True for one that the index may hold only
+    in part."""
     if definition.type.is_choice and not definition.former and "," not in text:
-        return False  # What check_values would say too, but of very many slowly.
+        return False  # As check_values would say, which is slow for very many.
     if len(text) == LONGEST_COUNTED_VALUE and not definition.type.is_choice:
         return True
     return bool(check_values({definition.id: definition}, {definition.id: text})[0])
 
 
 def _several_for_one(attribute_id: str, definitions: Definitions) -> ColumnElement[bool]:
-    """Several values, where the definition takes one alone: it was a choice of several before."""
+    """Return the condition that a product holds several values where its definition takes one: it was a multi-select
+    before."""
     level_ids = [at for at, definition in definitions.items() if definition.type is not AttributeType.MULTI_SELECT]
     if not level_ids:
         return false()

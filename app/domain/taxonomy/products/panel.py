@@ -37,8 +37,8 @@ class InputKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AttributeInput:
-    """`inherited_from` names the level above that defines the attribute, if one does; `problems` say why what stands
-    in the input would not be kept."""
+    """The input of an attribute. `inherited_from` names the level above that defines the attribute, if one does;
+    `problems` say why its texts would not be kept."""
 
     attribute: Attribute
     texts: tuple[str, ...]
@@ -108,9 +108,9 @@ class ProductPanel:
 def product_panel(
     tree: TaxonomyTree, level_id: str, texts: Texts, stored: Mapping[str, Any] = NOTHING_STORED
 ) -> ProductPanel:
-    """The panel for a level and what was typed or is stored. An unknown level has no inputs: everything is left
-    behind, and nothing is lost before a save. A `stored` value counts where what was typed in its place does not fit,
-    since it stays."""
+    """Return the panel for a level and the texts that were typed or are stored. An unknown level has no inputs:
+    everything is left behind, and nothing is lost before a save. Where a typed value is invalid, the `stored` one
+    counts, since it stays."""
     attributes = tree.applicable_attributes(level_id)
     values = raw_values(attributes, texts)
     kept, dropped = check_values(attributes, values, stored)
@@ -159,7 +159,7 @@ def attribute_label(tree: TaxonomyTree, attribute_id: str) -> str:
 
 
 def stored_texts(values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Values of a product as inputs hold them, whatever they are."""
+    """Return the stored values of a product as the texts of inputs, valid or not."""
     return {
         name: tuple(_text(item) for item in (value if isinstance(value, list) else [value]))
         for name, value in values.items()

@@ -11,7 +11,7 @@ from app.extensions import db
 
 
 def restorable_products(site_id: int) -> int:
-    """Products without a level whose archived one the active taxonomy has."""
+    """Return the number of products without a level whose archived level the active taxonomy has."""
     waiting = (
         Product.site_id == site_id,
         Product.taxonomy_level_id.is_(None),

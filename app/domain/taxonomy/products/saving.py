@@ -73,7 +73,8 @@ def active_with_tree(clock: Clock, site_id: int) -> ActiveTaxonomy | None:
 def create_product(
     author: Author, draft: ProductDraft, terms: Sequence[object], panel: PanelForm | None
 ) -> SavedProduct:
-    """Raises Invalid, also for a level that the active taxonomy does not have."""
+    """Add a product with its classification. Raises Invalid, also for a level that the active taxonomy does not
+    have."""
     hold_active(author.site_id)
     taxonomy = active_with_tree(author.clock, author.site_id)
     refusal = _refusal(taxonomy, panel, None)

@@ -22,7 +22,7 @@ MOST_LEVELS_AT_ONCE = 120  # Beyond these only the chosen branch is open.
 
 
 class WorkOrder(StrEnum):
-    """CHANGED puts the latest change first."""
+    """The order of the worklist. CHANGED puts the latest change first."""
 
     NAME = "name"
     CHANGED = "changed"
@@ -40,8 +40,9 @@ class LevelWork:
 
 @dataclass(frozen=True, slots=True)
 class WorklistSummary:
-    """`levels` come in tree order, only those with something to do; of very many, those at the top and on and below
-    the way to the chosen one. `gone` are products whose level the taxonomy no longer has."""
+    """The incomplete products of a site in numbers. `levels` are those with incomplete products at or below them, in
+    tree order; of very many, the topmost and those directly below a level on the path to the chosen one. `gone` are
+    products whose level the taxonomy no longer has."""
 
     levels: Sequence[LevelWork]
     incomplete: int
@@ -51,7 +52,8 @@ class WorklistSummary:
 
 @dataclass(frozen=True, slots=True)
 class WorkRow:
-    """A product and the inputs for what it misses; none where a background task has yet to count it anew."""
+    """A product and the inputs for the attributes that it misses; without inputs where its stored completeness is out
+    of date."""
 
     id: int
     name: str
@@ -79,7 +81,7 @@ def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> Workli
 
 
 def incomplete_products(site_id: int) -> int:
-    """Return how many products miss something, as far as that was counted."""
+    """Return the number of products that miss mandatory values by their stored completeness."""
     query = select(func.count()).select_from(Product).where(Product.site_id == site_id, _incomplete())
     return db.session.scalar(query) or 0
 
