@@ -28,8 +28,8 @@ def active_id(site_id: int) -> str | None:
 
 
 def is_active(taxonomy: Taxonomy) -> bool:
-    """Whether the site's setting names it, whatever the plan allows: its products hold their classification even
-    while the plan lacks the engine."""
+    """Whether the site's setting names the taxonomy, whatever the plan allows: its products hold their classification
+    even while the plan lacks the engine."""
     return active_id(taxonomy.site_id) == taxonomy.id
 
 

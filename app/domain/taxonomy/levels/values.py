@@ -2,7 +2,8 @@
 
 A value that breaks a rule is dropped and reported; the rest is kept, and where no given value of an attribute is valid,
 its stored one stays. A choice that differs from an allowed value only in case or outer spaces takes its spelling, and
-the former word of a renamed one becomes the new word. In a multi-select each value is checked by itself."""
+the former word of a renamed one becomes the new word. In a multi-select each value is checked by itself.
+"""
 
 from __future__ import annotations
 

@@ -76,8 +76,8 @@ def change_value(batch: Batch) -> None:
 
 
 def new_value(attribute: Attribute | None, way: Way, given: Any, held: Any) -> tuple[bool, Value | None]:
-    """Whether a product can take part, and the value that it has afterwards, None for none. `attribute` is the
-    definition that counts for the product, None where there is none; `held` what it has."""
+    """Return whether a product takes part, and the value that it has afterwards, None for none. `attribute` is the
+    definition that counts for the product, None where there is none; `held` is its present value."""
     if way is Way.CLEAR:
         return (attribute is not None or held is not None), None
     if attribute is None:

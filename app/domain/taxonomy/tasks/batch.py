@@ -1,4 +1,4 @@
-"""A handful of a task's products, and what a kind of task says about them."""
+"""A batch of a task's products, and what each kind of task implements."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`candidates` selects the ids of a task's products, in any order: all that are not dealt with yet must be among
-    them. `change` deals with some of them; it may be handed products that need nothing. Raises DomainError, which
-    ends the task."""
+    """The implementation of a kind of task. `candidates` selects the ids of a task's products, in any order: all that
+    are not dealt with yet must be among them. `change` deals with a batch of them; it may be handed products that need
+    nothing. Raises DomainError, which ends the task."""
 
     candidates: Callable[[Task], Select[int]]
     change: Callable[[Batch], None]

@@ -19,7 +19,8 @@ Chosen = Mapping[str, Any]  # As app/domain/taxonomy/tasks/chosen.py makes it.
 
 
 def assign_level(author: Author, chosen: Chosen, level_id: str) -> TaxonomyTask:
-    """Raises Invalid for an unknown level, Conflict without an active taxonomy."""
+    """Request the task that gives products a level, and return it. Raises Invalid for an unknown level, Conflict
+    without an active taxonomy."""
     taxonomy_id, tree = _active(author)
     level = tree.levels.get(level_id)
     if level is None:
@@ -29,7 +30,8 @@ def assign_level(author: Author, chosen: Chosen, level_id: str) -> TaxonomyTask:
 
 
 def assign_value(author: Author, chosen: Chosen, attribute_id: str, way: Way, given: Any) -> TaxonomyTask:
-    """Raises Invalid for an unknown attribute or a value that no level takes, Conflict without an active taxonomy."""
+    """Request the task that changes a value of products, and return it. Raises Invalid for an unknown attribute or a
+    value that no level takes, Conflict without an active taxonomy."""
     taxonomy_id, tree = _active(author)
     check_value(tree, attribute_id, way, given)
     parameters = {

@@ -17,14 +17,14 @@ from app.domain.taxonomy.tasks.assigning import Way, new_value
 from app.domain.taxonomy.tasks.chosen import ids_of
 from app.extensions import db
 
-MOST_TRIED = 5_000  # Products of which every value is tried; of more only what applies is counted.
+MOST_TRIED = 5_000  # Products whose values are checked one by one; more are counted by statements.
 
 Chosen = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """`products` hold values of the attribute that the new level does not take."""
+    """An attribute of which `products` hold values that the new level does not take."""
 
     attribute_id: str
     name: str
@@ -33,8 +33,9 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class LevelPreview:
-    """Of `products`, `there` have the level already and `moving` would get it, `unclassified` of them their first.
-    Where there are too many to try every value (`is_rough`), `lost` counts only those whose attribute does not hold."""
+    """The preview of giving products a level. Of `products`, `there` have the level already and `moving` would get it,
+    `unclassified` of them their first. Where there are too many to check every value (`is_rough`), `lost` counts only
+    those whose attribute does not hold."""
 
     products: int
     there: int
@@ -49,9 +50,9 @@ class LevelPreview:
 
 @dataclass(frozen=True, slots=True)
 class ValuePreview:
-    """Of `products`, `changing` would get another value, `replacing` of them in place of one that they have; `left_out`
-    are on levels where the attribute does not hold or does not take the value. Where there are too many to look at each
-    (`is_rough`), those that have this value already count as changing."""
+    """The preview of changing a value. Of `products`, `changing` would get another value, `replacing` of them in place
+    of one that they have; `left_out` are on levels where the attribute does not hold or does not take the value. Where
+    there are too many to look at each (`is_rough`), those that have this value already count as changing."""
 
     products: int
     changing: int
@@ -65,7 +66,7 @@ class ValuePreview:
 
 
 def level_preview(site_id: int, tree: TaxonomyTree, chosen: Chosen, level_id: str) -> LevelPreview:
-    """Raises Invalid for an unknown level."""
+    """Return the preview of giving the chosen products a level. Raises Invalid for an unknown level."""
     if level_id not in tree.levels:
         raise Invalid.one("unknown_level", "Choose a level of the active taxonomy.", "#/levelId")
     by_level = _by_level(site_id, tree, chosen)
@@ -112,7 +113,7 @@ def _not_applicable(tree: TaxonomyTree, ids: Select[int], level_id: str) -> Coun
 
 
 def _held(ids: Select[int]) -> Iterator[tuple[str | None, dict[str, Any]]]:
-    """Level and values of each."""
+    """Yield the level and the values of each product."""
     columns = ids.with_only_columns(Product.taxonomy_level_id, Product.taxonomy_attributes)
     for row in db.session.execute(columns.execution_options(yield_per=1_000)):
         yield row.taxonomy_level_id, row.taxonomy_attributes
@@ -121,7 +122,8 @@ def _held(ids: Select[int]) -> Iterator[tuple[str | None, dict[str, Any]]]:
 def value_preview(
     site_id: int, tree: TaxonomyTree, chosen: Chosen, attribute_id: str, way: Way, given: Any
 ) -> ValuePreview:
-    """Raises Invalid for an unknown attribute, and for a value that no level takes."""
+    """Return the preview of changing a value of the chosen products. Raises Invalid for an unknown attribute, and for a
+    value that no level takes."""
     check_value(tree, attribute_id, way, given)
     by_level = _by_level(site_id, tree, chosen)
     products = sum(by_level.values())
@@ -138,7 +140,7 @@ def value_preview(
 
 
 def check_value(tree: TaxonomyTree, attribute_id: str, way: Way, given: Any) -> None:
-    """Raises Invalid for an unknown attribute, and for a value that no level takes."""
+    """Check that some level takes a value. Raises Invalid, also for an unknown attribute."""
     definitions = tree.attributes_by_id().get(attribute_id)
     if definitions is None:
         raise Invalid.one("unknown_attribute", "Choose an attribute of the active taxonomy.", "#/attributeId")

@@ -1,4 +1,4 @@
-"""The chosen products: those that were ticked, or all that a list was narrowed to."""
+"""The chosen products: those that were ticked, or all of a filtered list."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.extensions import db
 
 
 def chosen_products(site_id: int, product_ids: Sequence[int], filters: ProductList) -> dict[str, Any]:
-    """The parameters of a task about these products, or without any about all that the list is narrowed to, where
-    those that are added later do not count. Raises Invalid for more than MOST_AT_ONCE ids."""
+    """Return the parameters of a task about these products, or without ids about all of the filtered list, except
+    products that are added later. Raises Invalid for more than MOST_AT_ONCE ids."""
     if len(set(product_ids)) > MOST_AT_ONCE:
         raise Invalid.one("too_many", f"At most {MOST_AT_ONCE} products can be ticked at once.")
     if product_ids:
@@ -28,7 +28,8 @@ def chosen_products(site_id: int, product_ids: Sequence[int], filters: ProductLi
 
 
 def ids_of(site_id: int, parameters: Mapping[str, Any], tree: TaxonomyTree) -> Select[int]:
-    """The ids of the products that such parameters mean now, in any order; another site's are never among them."""
+    """Return the query of the ids of the products that the parameters of a task name, in any order; only products of
+    the site are among them."""
     if "products" in parameters:
         return select(Product.id).where(Product.site_id == site_id, Product.id.in_(parameters["products"]))
     filters = ProductList.parse(parameters["filter"])

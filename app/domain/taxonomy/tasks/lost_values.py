@@ -44,13 +44,12 @@ def _attributes(task: TaxonomyTask, lost: Sequence[Lost]) -> str:
 
 
 def entries(site_id: int, task_id: str) -> int:
-    """Return how many entries there are about a task: 0 for a task that took nothing from products, or none of this
-    site."""
+    """Return the number of log entries with values that products lost by a task: 0 also for a task of another site."""
     return db.session.scalar(select(func.count()).select_from(AuditEntry).where(*_about(site_id, task_id))) or 0
 
 
 def lost_values(site_id: int, task_id: str) -> Iterator[Lost]:
-    """Product by product, as long as the log keeps it; a batch is read at a time."""
+    """Yield the lost values of a task product by product, as long as the log keeps them; a batch is read at a time."""
     for entry_id in db.session.scalars(select(AuditEntry.id).where(*_about(site_id, task_id)).order_by(AuditEntry.id)):
         found = db.session.scalar(select(AuditEntry.before).where(AuditEntry.id == entry_id))
         yield from (found or {}).get("lost", ())

@@ -1,4 +1,4 @@
-"""Other words for values that products hold: the allowed value was renamed, so what they hold is."""
+"""The renaming of values on products, after their allowed values were renamed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.extensions import db
 
 
 def candidates(task: Task) -> Select[int]:
-    """Those that hold such a value, on whatever level: which definition counts there is looked at one by one."""
+    """Select the products that hold a renamed value, on any level; `change` looks at which definition counts there."""
     renames = task.parameters["renames"]
     holding = select(ProductAttributeValue.product_id).where(
         ProductAttributeValue.site_id == task.site_id,
@@ -29,7 +29,8 @@ def candidates(task: Task) -> Select[int]:
 
 
 def change(batch: Batch) -> None:
-    """Whether the new word is still allowed does not matter: a later task may rename it again."""
+    """Rename the values of the products. Whether the new word is still allowed does not matter: a later task may rename
+    it again."""
     renames, products = by_level(batch.task.parameters), batch.products()
     earlier = _Earlier(batch, products, renames)
     changed = []
@@ -52,9 +53,9 @@ def _renamed(product: Product, renames: Renames, earlier: _Earlier) -> dict[str,
 
 
 class _Earlier:
-    """The words that products got before the save, as distinct from those they got since. That matters where a word
-    is renamed and the same word is allowed for another value: two that change places, or one that is given anew. A word
-    chosen since then is meant as it is now; the activity log has that of every product that a user saved."""
+    """The words that products had before the save, as distinct from those they got since, which stay. That matters
+    where a renamed word is allowed for another value: two words that change places, or one that is given anew. The
+    activity log has the words of every product that a user saved since."""
 
     def __init__(self, batch: Batch, products: Sequence[Product], renames: Renames) -> None:
         self._tree = batch.task.tree
@@ -64,7 +65,7 @@ class _Earlier:
         self._before = _before(batch.task.site_id, concerned, self._since) if concerned else {}
 
     def only(self, product: Product, attribute_id: str, words: Words | None) -> Words:
-        """Those of the words that the product is to follow."""
+        """Return those of the renames that apply to the product."""
         if not words or attribute_id not in set(self._doubtful(product)):
             return words or {}
         allowed = self._allowed(product, attribute_id)
@@ -87,7 +88,7 @@ class _Earlier:
 
 
 def _before(site_id: int, products: Sequence[Product], since: datetime) -> dict[tuple[int, str], Any]:
-    """Return the values, by product and attribute, that stood there before the first change since."""
+    """Return the values, by product and attribute, from before the first change after `since`."""
     query = select(AuditEntry.subject_id, AuditEntry.before, AuditEntry.after).where(
         AuditEntry.site_id == site_id,
         AuditEntry.subject_type == "product",

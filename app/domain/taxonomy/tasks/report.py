@@ -23,7 +23,7 @@ def count(report: Report, name: str, products: int = 1) -> None:
 def note_loss(
     report: Report, kind: str, product: tuple[int, str], values: Mapping[str, Any], names: Mapping[str, str]
 ) -> None:
-    """A product, as (id, SKU), lost these values. `kind` is `dropped` or `replaced`."""
+    """Note that a product, given as (id, SKU), lost these values. `kind` is `dropped` or `replaced`."""
     if not values:
         return
     counts = report.setdefault(kind, {})

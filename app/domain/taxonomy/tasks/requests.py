@@ -1,4 +1,4 @@
-"""Requests for tasks, and what is known of them."""
+"""Requests for tasks, and queries of them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from app.extensions import db
 
 
 def request(author: Author, kind: Kind, parameters: Mapping[str, Any]) -> TaxonomyTask:
-    """Return the task that will do it, after the site's earlier ones. An equal RECOMPUTE that waits still will see what
-    is to be seen now, so it is joined. Call it in a transaction."""
+    """Add a task behind the site's earlier ones and return it. Where an equal RECOMPUTE still waits, it is returned
+    instead, since it will see the present state. Call it in a transaction."""
     site_id = author.site_id
     if kind is Kind.RECOMPUTE and (known := _equal_waiting(site_id, kind, parameters)):
         return known
@@ -40,7 +40,7 @@ def request(author: Author, kind: Kind, parameters: Mapping[str, Any]) -> Taxono
 
 
 def resume(author: Author, task_id: str) -> TaxonomyTask:
-    """A failed task goes on where it was, in its old place before those that were requested later. Raises NotFound,
+    """Resume a failed task where it stopped, in its old place before those that were requested later. Raises NotFound,
     Conflict when it has not failed (any more). Call it in a transaction."""
     task = task_of(author.site_id, task_id, to_change=True)
     if not task.has_failed:
@@ -87,19 +87,19 @@ def latest(site_id: int, kinds: Collection[Kind] | None = None) -> TaxonomyTask 
 
 
 def unfinished(site_id: int) -> list[TaxonomyTask]:
-    """Those that run or wait, in the order in which they were requested."""
+    """Return the tasks that run or wait, in the order in which they were requested."""
     query = _of_site(site_id).where(TaxonomyTask.state.in_(UNFINISHED))
     return list(db.session.scalars(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id)))
 
 
 def is_unanswered(clock: Clock, task: TaxonomyTask) -> bool:
-    """Whether an unfinished task waits though no worker is busy with any of its queue. What the database refuses
-    is tried again and again, which is no silence."""
+    """Whether an unfinished task waits though no worker is busy with any of its queue. One that the database refuses is
+    being tried, so it is answered."""
     return task.refused_since is None and leases.is_unanswered(TASK, clock, task)
 
 
 def failed(site_id: int) -> list[TaxonomyTask]:
-    """Those that failed, in the order in which they were requested; each can go on."""
+    """Return the tasks that failed, in the order in which they were requested; each can be resumed."""
     query = _of_site(site_id).where(TaxonomyTask.state == State.FAILED)
     return list(db.session.scalars(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id)))
 

@@ -1,4 +1,4 @@
-"""Taking archived classifications back into the active taxonomy: first what that would do, then the task that does."""
+"""The restoring of archived classifications into the active taxonomy: its preview, and the request for its task."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_NAMED = 20  # Levels, and attributes, that a preview names.
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A taxonomy from which archived classifications are; its name is its id where it is gone."""
+    """A taxonomy that archived classifications come from; `name` is its id where it is gone."""
 
     id: str
     name: str
@@ -37,7 +37,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A level or an attribute that archived data names; `name` is its id where the taxonomy it is from is gone."""
+    """A level or an attribute that archived data names; `name` is its id where no taxonomy that the data comes from has
+    it."""
 
     id: str
     name: str
@@ -46,10 +47,11 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class RestorePreview:
-    """`restorable` products get level and values back, `with_data_loss` of them not all values: the attributes of those
-    are `values_left`, most products first, and `more_attributes`. `levels_gone`, and `more_levels`, are the levels that
-    the active taxonomy lacks, whose `unrestorable` products keep everything in the archive. `classified` products have
-    an archived classification and a new one, which they keep."""
+    """The effects of restoring. `restorable` products get level and values back, `with_data_loss` of them not all
+    values: `values_left` are the attributes of the values left, most products first, and `more_attributes` the number
+    of further ones. `levels_gone` are the levels that the active taxonomy lacks, and `more_levels` the number of
+    further ones; their `unrestorable` products keep everything in the archive. `classified` products have an archived
+    classification and a new one, which they keep."""
 
     sources: tuple[Source, ...]
     restorable: int
@@ -90,14 +92,14 @@ def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePrev
 
 
 def can_restore(site_id: int, taxonomy_id: str) -> bool:
-    """Whether any archived classification fits, without looking at values. Raises what restore_preview raises."""
+    """Whether the active taxonomy has the level of any archived classification. Raises what restore_preview raises."""
     tree = TaxonomyTree.parse(takes_back(site_id, taxonomy_id).root_levels)
     return any(level_id in tree.levels for level_id in _products_by_level(site_id))
 
 
 def restore(author: Author, taxonomy_id: str) -> TaxonomyTask:
-    """The task that gives archived classifications back; one of the same taxonomy that is not finished yet is joined.
-    Call it in a transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
+    """Request the task that restores archived classifications, and return it; an unfinished one of the same taxonomy is
+    returned instead. Call it in a transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
     takes_back(author.site_id, taxonomy_id)
     parameters = {"taxonomyId": taxonomy_id}
     for task in tasks.unfinished(author.site_id):
@@ -107,7 +109,7 @@ def restore(author: Author, taxonomy_id: str) -> TaxonomyTask:
 
 
 def takes_back(site_id: int, taxonomy_id: str) -> Taxonomy:
-    """The taxonomy. Raises NotFound, Conflict when it is not the active one."""
+    """Return the taxonomy. Raises NotFound, Conflict when it is not the active one."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     active = active_taxonomy(site_id)
     if active is None or active.id != taxonomy.id:
@@ -144,8 +146,7 @@ def _sources(site_id: int) -> tuple[Source, ...]:
 
 
 def _names(site_id: int, sources: Sequence[Source]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the names of levels and of attributes, by id, as the taxonomies call them from which the archived data
-    is."""
+    """Return the names of levels and of attributes, by id, in the taxonomies that the archived data comes from."""
     ids = [source.id for source in sources]
     query = select(Taxonomy.root_levels).where(Taxonomy.site_id == site_id, Taxonomy.id.in_(ids))
     trees = [TaxonomyTree.parse(root_levels) for root_levels in db.session.scalars(query)]

@@ -1,4 +1,4 @@
-"""Giving products back the classification that was archived when another taxonomy became active."""
+"""The restoring of classifications that were archived when another taxonomy became active."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from app.domain.taxonomy.tasks.report import count, note_loss
 
 
 def candidates(task: Task) -> Select[int]:
-    """Products without a level: those that were classified since keep that, and their slot."""
+    """Select the products without a level that have an archived classification. Those that were classified since keep
+    both."""
     unclassified = Product.site_id == task.site_id, Product.taxonomy_level_id.is_(None)
     return select(Product.id).where(*unclassified, Product.archived_taxonomy_data.is_not(None))
 

@@ -1,4 +1,4 @@
-"""Does the tasks of a site: renames first, the others in the order in which they were requested, batch by batch.
+"""The work on a site's tasks: renames first, the others in the order in which they were requested, batch by batch.
 
 A batch is one transaction, which holds the task's row: what changes about products and how far the task is (`reached`,
 `done`, `report`) are committed together, so a worker that dies loses and repeats nothing.
@@ -44,9 +44,9 @@ def work_off(
     batch: int = BATCH,
     works: Works = WORKS,
 ) -> bool:
-    """Do what there is to do for the site, or as much of it as there is time for, `batch` products at a time. True when
-    more is left for this caller; False when nothing is, or another worker holds it. How a task ended stands in its row;
-    unexpected errors are raised as well."""
+    """Do the tasks of a site, `batch` products at a time, until none is left or `for_at_most` is over. Return True when
+    time ran out and more may be left; False when nothing is left for this caller, or another worker holds it. The
+    outcome of a task is in its row; unexpected errors are raised as well."""
     until = None if for_at_most is None else context.clock.monotonic() + for_at_most.total_seconds()
     trees = CurrentTree(site_id)
     while claim := context.commit(lambda: _claim_first(context.clock, site_id)):
@@ -66,8 +66,8 @@ def sites_with_work(clock: Clock) -> set[int]:
 
 
 def _claim_first(clock: Clock, site_id: int) -> Claim[TaxonomyTask] | None:
-    """The site's first unfinished task, unless a worker holds it. Renames come first: until then products hold words
-    that the taxonomy no longer has, which other tasks would take for wrong ones."""
+    """Claim the site's first unfinished task; None without one, and where a worker holds it. Renames come first: until
+    then products hold words that the taxonomy no longer has, which other tasks would take for invalid values."""
     query = select(TaxonomyTask.id).where(TaxonomyTask.site_id == site_id, TaxonomyTask.state.in_(UNFINISHED))
     renames_first = case((TaxonomyTask.kind == Kind.RENAME_VALUES.value, 0), else_=1)
     first = db.session.scalar(query.order_by(renames_first, TaxonomyTask.created_at, TaxonomyTask.id).limit(1))
@@ -87,7 +87,7 @@ class _Turn:
     is_out_of_time: bool = False
 
     def do_batches(self) -> None:
-        """Until the task ends, gives way to a rename, or the time is up. Raises LeaseLost."""
+        """Do batches until the task ends, gives way to a rename, or the time is up. Raises LeaseLost."""
         clock = self.context.clock
         try:
             while self.context.commit(self._do_batch):
@@ -100,7 +100,7 @@ class _Turn:
             raise
 
     def _do_batch(self) -> bool:
-        """Whether there may be more to do for this worker before anything else."""
+        """Do a batch, and return whether the task may have more for this worker to do now."""
         clock = self.context.clock
         task = leases.held(self.claim)
         hold_active(task.site_id)

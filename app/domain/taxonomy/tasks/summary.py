@@ -38,9 +38,9 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class TaskSummary(WorkSummary):
-    """A task as templates ask about it. `products_query` narrows the list of products to those that the task is about,
-    "" where there is no such list; `products_link` is the text of a link to it. `keeps_lost`: what products lost is in
-    the activity log; what stays in the archive is not lost."""
+    """A task as templates show it. `products_query` narrows the list of products to those that the task is about, ""
+    where there is no such list; `products_link` is the text of a link to it. `keeps_lost`: what products lost is in the
+    activity log; what stays in the archive is not lost."""
 
     title: str
     summary: str
@@ -154,7 +154,7 @@ def only_replaces(kind: str, parameters: Mapping[str, Any]) -> bool:
 
 
 def _data_loss(kind: Kind | None, task: TaxonomyTask) -> list[Loss]:
-    """Most products first."""
+    """Return the values that products lost or had replaced, by attribute, most products first."""
     report = task.report
     names = report.get("names", {})
     cleared = kind is Kind.ASSIGN_VALUE and not only_replaces(task.kind, task.parameters)

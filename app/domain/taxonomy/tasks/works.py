@@ -1,4 +1,4 @@
-"""THE table: kind of task -> what it does."""
+"""The implementations of the kinds of tasks."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ def normalise(
     levels: list[LevelDraft], existing_ids: Collection[str] = (), in_use: InUse = NOTHING_IN_USE
 ) -> dict[str, str]:
     """Normalise the levels: blank and `new-…` ids that are not existing ones become slugs of the names; allowed values
-    and other names are trimmed and kept once each. No new record gets an id that products still go by for one that is
-    left out. Returns the new ids by the ids they replace."""
+    and other names are trimmed and kept once each. No new record gets the id of one that is left out and that products
+    still name. Returns the new ids by the ids they replace."""
     ids: dict[str, str] = {}
     existing = frozenset(existing_ids)
     wanting = [level for level in every_level(levels) if _is_new(level.id, existing)]
@@ -101,7 +101,8 @@ class _Known(NamedTuple):
 
 
 class _Above:
-    """The attribute ids of the levels above, and which of them replaced an id of a new one."""
+    """The attribute ids of the levels above, and those of new attributes among them by the `new-…` ids that they
+    replaced."""
 
     def __init__(self, ids: Collection[str] = (), replaced: Mapping[str, str] | None = None) -> None:
         self.ids = frozenset(ids)
@@ -120,7 +121,8 @@ def _normalise_attributes(level: LevelDraft, above: _Above, known: _Known, ids: 
 
 
 def _name_attributes(level: LevelDraft, above: _Above, known: _Known) -> _Above:
-    """A new attribute with the id of a new one above stands for the same: it overrides it."""
+    """Give the new attributes of a level their ids, and return the ids for the levels below. One that was sent with the
+    same id as a new attribute above overrides that."""
     own = {attribute.id for attribute in level.attributes if not _is_new(attribute.id, known.existing)}
     taken = _TakenIds(above.ids.union(own, known.left_behind.get(level.id, ())), avoids_reserved=True)
     replaced: dict[str, str] = {}
@@ -145,7 +147,7 @@ def _name_attribute(
 
 
 def _trimmed_once(values: Mapping[int, Any]) -> dict[int, Any]:
-    """Trim the texts and keep each once, by place. What is no text is no value, and stays for validation to report."""
+    """Return the texts trimmed and once each, by place. Values that are no texts stay, for validation to report."""
     if all(type(value) is str for value in values.values()):
         trimmed = {place: value.strip() for place, value in values.items()}
         if len(set(trimmed.values())) == len(trimmed):

@@ -15,8 +15,8 @@ PLACE = "/otherNames/"
 
 
 def other_names_problems(level: LevelDraft) -> Iterator[tuple[str, str, str]]:
-    """Yield (code, message, place) of each name that is not as it must be; no two may differ only in case or accents,
-    nor one from the level's own name."""
+    """Yield (code, message, place) of each invalid name. No two may differ only in case or accents, nor one from the
+    level's own name."""
     seen = {fold(level.name): level.name}
     for number, (place, name) in enumerate(level.other_names.items(), 1):
         if number > MOST_OTHER_NAMES:

@@ -37,8 +37,7 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
 
 class Known(NamedTuple):
-    """Ids and patterns that are not checked (again): ids that may have any form, and for each pattern what is wrong
-    with it, if anything, by the pattern."""
+    """The ids that may have any form, and the patterns that were checked, each with its problem or None."""
 
     ids: frozenset[str]
     patterns: dict[str, str | None]
@@ -54,7 +53,7 @@ class Known(NamedTuple):
 
 
 def problems_of(levels: list[LevelDraft], known: Known) -> list[StructureProblem]:
-    """The first MOST_PROBLEMS."""
+    """Return the problems of the levels, at most the first MOST_PROBLEMS."""
     return list(islice(_level_problems(levels, "", 1, set(), known), MOST_PROBLEMS))
 
 
@@ -94,7 +93,7 @@ def _level_problems(
 
 
 def _record(attribute: AttributeDraft, problem: Problem) -> str:
-    """A problem of one allowed value concerns only that value."""
+    """Return the pointer to the record that a problem leaves out: one allowed value, or the attribute."""
     return problem.pointer if problem.pointer.startswith(f"{attribute.at}/allowedValues/") else attribute.at
 
 

@@ -1,7 +1,7 @@
 """A taxonomy as a client sent it: levels and attributes with the place each was read from, not yet checked.
 
-What is sent may be anything: reading stops below the deepest level there can be, and where there is more, or more is
-wrong, than can be reviewed.
+Reading stops below the deepest level that is allowed, and where there are more records or problems than can be
+reviewed.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ TYPES = {kind.value: kind for kind in AttributeType}
 
 @dataclass(slots=True)
 class AttributeDraft:
-    """`allowed_values` are by their places in what was sent."""
+    """An attribute as sent. `allowed_values` are by their places in what was sent."""
 
     at: str
     sent_id: str
@@ -119,8 +119,8 @@ def every_level(levels: list[LevelDraft]) -> Iterator[LevelDraft]:
 
 
 def read_levels(raw: Sequence[Any], pointer: str = "#/rootLevels") -> tuple[list[LevelDraft], list[StructureProblem]]:
-    """The drafts, and what cannot be a level or an attribute at all. Where there is too much to look at there are no
-    drafts and a problem of the whole tree."""
+    """Return the drafts, and the problems of what is no level or attribute at all. Where there is too much to read,
+    there are no drafts, and one of the problems is of the whole tree."""
     reader = _Reader()
     try:
         return [reader.level(item, f"{pointer}/{index}", 1) for index, item in enumerate(raw)], reader.problems
@@ -135,7 +135,7 @@ def too_many_problems() -> StructureProblem:
 
 
 class _TooMuch(Exception):
-    """With the reason, for people."""
+    """The error of a tree that is too large to read; its message is for people."""
 
 
 class _Reader:
@@ -206,7 +206,7 @@ class _Reader:
 
 
 def _says_something(value: Any) -> bool:
-    """Whether a value says something, as 0 does."""
+    """Whether a value of a rule sets anything: None, False and "" do not, 0 does."""
     return not (value is None or value is False or value == "")
 
 
@@ -215,6 +215,6 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _id(fields: Mapping[str, Any], name: str) -> str:
-    """An id is taken as it was sent: white space around it is not in its form, and only a blank one counts as none."""
+    """Return an id as it was sent, "" for a blank one. White space around it stays, for validation to refuse."""
     sent: str = fields.get(name) or ""
     return sent if sent.strip() else ""

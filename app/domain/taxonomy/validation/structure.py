@@ -26,9 +26,9 @@ FEW_CHANGES = 200  # Levels; with more of them the whole tree is looked at.
 
 @dataclass(frozen=True, slots=True)
 class CheckedStructure:
-    """`levels` is the stored form, without the records that hold a problem; `ids` maps ids that stood for new
-    records (`new-…`) to the ones they got. `further` are problems that arose only because something was left out,
-    like a choice whose last value went."""
+    """The outcome of checking a tree. `levels` is the stored form, without the records that hold a problem; `ids` maps
+    ids that stood for new records (`new-…`) to the ones they got. `further` are problems that arose only because
+    something was left out, like a choice whose last value went."""
 
     levels: list[dict[str, Any]]
     ids: dict[str, str]
@@ -43,13 +43,13 @@ def check_structure(
     in_use: InUse = NOTHING_IN_USE,
     known_patterns: Collection[str] = (),
 ) -> CheckedStructure:
-    """Normalise and validate. Ids in `existing_ids` (those of the stored taxonomy) keep their form; those
-    that are `in_use` are not given to new records. `known_patterns` (those of the stored taxonomy) are right.
+    """Normalise and validate a tree. Ids in `existing_ids` (those of the stored taxonomy) keep their form; those that
+    are `in_use` are not given to new records. `known_patterns` (those of the stored taxonomy) are not checked again.
 
     Problems name records by the ids that were sent. A save, whole or not at all, looks at `problems`; an import takes
-    `levels`, from which each smallest record with a problem (an allowed value, another name, an attribute, a
-    level with those below) was left out. Where a problem concerns the whole tree (its `record` is "#"), nothing is
-    left, and nothing more was looked at.
+    `levels`, from which each smallest record with a problem (an allowed value, another name, an attribute, a level with
+    those below) was left out. Where a problem concerns the whole tree (its `record` is "#"), nothing is left, and
+    nothing more was looked at.
     """
     known = Known.good(existing_ids, known_patterns)
     levels, ids, problems = _normalised(raw, pointer, in_use, known)
@@ -78,7 +78,8 @@ def _normalised(
 def _sound(
     levels: list[LevelDraft], problems: Sequence[StructureProblem], known: Known
 ) -> tuple[list[LevelDraft], tuple[StructureProblem, ...]]:
-    """The levels without the records that hold a problem, and the problems that this made."""
+    """Return the levels without the records that hold a problem, and the further problems that leaving these out
+    caused."""
     reported, further = set(problems), list[StructureProblem]()
     more = list(problems)
     while more:
