@@ -1,7 +1,7 @@
 """A bundle's files, from a folder or a .zip of it, read as streams and never unpacked onto the disk.
 
-An archive comes from outside: names that leave it, links, encrypted, doubled or overlapping members and
-contents that swell without measure are refused before anything is written.
+An archive comes from outside: names that leave it, links, encrypted, doubled or overlapping members and contents that
+unpack to far more than their packed size are refused before anything is written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.domain.bundles.report import BrokenBundle
 
 MOST_FILES = 200_000
 LARGEST_DIRECTORY = 24 * 1024**2  # Bytes of an archive's list of its files, which is read as a whole.
-LARGEST_ARCHIVE = 8 * 1024**3  # Bytes of all members as they lie in the archive once inflated.
+LARGEST_ARCHIVE = 8 * 1024**3  # Bytes of all members, inflated.
 MOST_SWELLING = 200  # Times its packed size that a file may have, …
 SMALL_ANYWAY = 16 * 1024**2  # … unless it is no larger than this.
 MEDIA = "media/"
@@ -41,14 +41,15 @@ class Bundle:
         return self._openers[name][0]()
 
     def packed_size(self, name: str) -> int:
-        """Bytes that the file takes where it lies."""
+        """Return the size of the file in bytes as it is stored, compressed or not."""
         return self._openers[name][1]
 
     def __contains__(self, name: str) -> bool:
         return name in self._openers
 
     def find(self, name: str) -> str | None:
-        """The file of this name, plain or gzipped. Raises BrokenBundle when it is there twice."""
+        """Return the name of the file as it is in the bundle, plain or gzipped; None where it is not there. Raises
+        BrokenBundle when both are."""
         found = [form for form in (name, f"{name}.gz") if form in self._openers]
         if len(found) > 1:
             raise BrokenBundle.at(name, f"The bundle has both {found[0]} and {found[1]}.")
@@ -100,7 +101,8 @@ def _plain_file(entry: os.DirEntry[str]) -> tuple[Opener, int]:
 
 
 class _ArchiveFile(io.FileIO):
-    """The library reads the archive's list of files in one piece, however long it claims to be."""
+    """An archive that refuses to be read in pieces over LARGEST_DIRECTORY: zipfile reads the list of files in one
+    piece, however long it claims to be. Raises ValueError."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         most = os.fstat(self.fileno()).st_size - self.tell() if size is None or size < 0 else size
@@ -167,7 +169,7 @@ def _check_member(member: zipfile.ZipInfo) -> None:
 
 
 def _common_folder(members: list[zipfile.ZipInfo]) -> str:
-    """The folder that was zipped, where its name leads every member."""
+    """Return the folder in which all members lie, other than media/, with a slash; "" where there is none."""
     folders = {member.filename.partition("/")[0] for member in members}
     if len(folders) == 1 and all("/" in member.filename for member in members):
         folder = f"{folders.pop()}/"

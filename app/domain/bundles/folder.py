@@ -12,7 +12,7 @@ from typing import IO
 
 from app.domain.shared.problems import Invalid, NotFound
 
-LARGEST_UPLOAD = 512 * 1024**2  # Bytes; what is larger comes in by the command.
+LARGEST_UPLOAD = 512 * 1024**2  # Bytes; larger files are imported by the command.
 CHUNK = 1024**2
 FILE = re.compile(r"[0-9a-f]{32}[.](?:zip|csv)", re.ASCII)
 GONE = "This file has expired. Files are kept for one day."
@@ -26,7 +26,7 @@ class BundleFolder:
         return f"{token_hex(16)}.{kind}"
 
     def path(self, name: str) -> Path:
-        """Return the path of a file that exists or will. Raises NotFound for what is no name of ours."""
+        """Return the path of a file that exists or will. Raises NotFound for a name that `new_name` does not make."""
         if not FILE.fullmatch(name):
             raise NotFound(GONE)
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ class BundleFolder:
         return path
 
     def receive(self, stream: IO[bytes], kind: str = "zip") -> str:
-        """Return the name under which an upload is kept. Raises Invalid for an empty or a too large one."""
+        """Store an upload and return its name. Raises Invalid for an empty or a too large one."""
         name = self.new_name(kind)
         path, size = self.path(name), 0
         try:
@@ -62,8 +62,8 @@ class BundleFolder:
             self.path(name).unlink(missing_ok=True)
 
     def sweep(self, kept: Collection[str], ended: Collection[str], written_before: float) -> int:
-        """Remove what is not to be kept, and has ended or was written before a moment (seconds since 1970); how many
-        files."""
+        """Remove the files that are not in `kept` and are either in `ended` or were written before a moment (seconds
+        since 1970), and return their number."""
         if not self._folder.is_dir():
             return 0
         old = [

@@ -29,7 +29,7 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
 
-# What the documents are: an object with this list in it, a plain list, or an object.
+# The shape of each document: an object with only the list of this name in it, a plain list, or an object.
 DOCUMENTS: Mapping[str, str | type] = {
     "site.json": dict,
     "users.json": list,
@@ -64,10 +64,10 @@ def import_bundle(
     name: str | None = None,
     table: TableFormat | None = None,
 ) -> BundleReport:
-    """Take a folder or .zip, or with `table` a table of products, into the site of `host`, or of the primary domain in
-    site.json; a site that is not there is made. `removes` as in ImportTask, `name` as in open_bundle. `watch` is called
-    between the parts and batches, and ends the work by raising. Raises BrokenBundle before anything is written, and
-    Invalid when no site is named."""
+    """Import a folder or .zip, or with `table` a table of products, into the site of `host`, or of the primary domain
+    in site.json, which is added where there is none. `removes` as in ImportTask, `name` as in open_bundle. `watch` is
+    called between the parts and batches, and ends the work by raising. Raises BrokenBundle before anything is written,
+    and Invalid when no site is named."""
     with open_table(path, name or path.name, table) if table else open_bundle(path, name) as bundle:
         watch(READING, 0, None)
         chosen = [name for name in (*DOCUMENTS, *ROWS) if is_chosen(name, parts)]

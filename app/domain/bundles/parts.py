@@ -1,4 +1,4 @@
-"""The parts of a shop that a bundle may carry, and who takes them into a site. Pure."""
+"""The parts of a shop that a bundle may carry, and the importer of a bundle. Pure."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FILES: Mapping[str, frozenset[Part]] = {
     "pages.jsonl": frozenset((Part.PAGES,)),
 }
 EVERYTHING = frozenset(Part)
-# What belongs to a site itself stays with it unless somebody at the server says otherwise.
+# The parts that admins may choose: what belongs to a site itself is left to the operator of the server.
 OF_AN_ADMIN = EVERYTHING - {Part.SITE}
 TRANSFERRED = OF_AN_ADMIN - {Part.TILL, Part.USERS}
 

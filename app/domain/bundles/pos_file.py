@@ -74,7 +74,8 @@ def import_pos(task: ImportTask) -> None:
 
 
 def agents_of(task: ImportTask) -> set[str]:
-    """The email addresses of users to whom the file gives the role for a till."""
+    """Return the email addresses of the enabled agents in the file of the till, whose users get the role of an
+    agent."""
     document = task.documents.get(FILE)
     listed = document.content.get(AGENTS) if document else None
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
@@ -108,7 +109,7 @@ def _import_row(task: ImportTask, document: Document, at: str, raw: Any, import_
 
 
 class _Places:
-    """The locations that the site has, and those of the file, also where nothing is written."""
+    """The ids of the locations of the site and of the file so far, also in a dry run; `seen` are those of the file."""
 
     def __init__(self, site_id: int) -> None:
         self.ids = {place.location_id for place in locations.locations(site_id)}
@@ -116,7 +117,8 @@ class _Places:
 
 
 class _People:
-    """The users who may become agents: those of the site, and those of the bundle."""
+    """The users who may become agents: those of the site, and in a dry run those of the bundle (`to_come`). `seen` are
+    the email addresses of agents in the file so far."""
 
     def __init__(self, task: ImportTask, places: _Places) -> None:
         self.places, self.seen = places, set[str]()
@@ -226,7 +228,7 @@ def _switch(task: ImportTask, agent: PosAgent, enabled: bool) -> None:
 
 
 def _member(site_id: int, email: str) -> User | None:
-    """A user with a role on the site, or one for all sites."""
+    """Return the user with this email address, if they have a role on the site."""
     user = accounts.find_user(email)
     if user is None:
         return None

@@ -27,8 +27,8 @@ UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedE
 class FileRow(NamedTuple):
     """A record of a `.jsonl` file; `line` counts from 1, `size` is its length in bytes. `problems` are those that the
     reader of a table had; `is_partial`: what the record does not name stays, also attribute values and variants.
-    `filled` are fields that it took from the shop; `as_variant` are those that it has instead where the shop knows what
-    it names as a variant. `priced_by_variant`: its price is that of the first variant it names."""
+    `filled` are fields that it took from the shop; `as_variant` are the fields that it has instead where what it names
+    is a stored variant. `priced_by_variant`: its price is that of the first variant it names."""
 
     line: int
     fields: dict[str, Any]
@@ -40,7 +40,7 @@ class FileRow(NamedTuple):
     priced_by_variant: bool = False
 
     def filled_from(self, known: Mapping[str, Any]) -> FileRow:
-        """Return the record with those fields that it does not name."""
+        """Return the record with the fields of `known` that it does not name."""
         fields = {**known, **self.fields}
         return self._replace(fields=fields, filled=frozenset(fields) - frozenset(self.fields))
 
@@ -51,13 +51,13 @@ class FileRow(NamedTuple):
 
     @property
     def variants_without_options(self) -> list[str]:
-        """The SKUs of the variants of which a partial record does not say what sets them apart."""
+        """The SKUs of the variants of a partial record that have no options there."""
         variants = self.fields.get("variants", ()) if self.is_partial else ()
         return [variant["sku"] for variant in variants if "options" not in variant]
 
 
 class RowBundle(Bundle, ABC):
-    """A bundle whose records come from something else than files of lines."""
+    """A bundle whose records do not come from files of lines."""
 
     @abstractmethod
     def rows(self) -> Iterator[FileRow]:
@@ -65,11 +65,11 @@ class RowBundle(Bundle, ABC):
 
     @abstractmethod
     def count(self) -> int:
-        """Return the number of records, all of which were read. Raises BrokenBundle."""
+        """Read all records, and return their number. Raises BrokenBundle."""
 
 
 def read_rows(bundle: Bundle, name: str) -> Iterator[FileRow]:
-    """The records of a file, one at a time. Raises BrokenBundle at a line that is no JSON object."""
+    """Yield the records of a file. Raises BrokenBundle at a line that is no JSON object."""
     if isinstance(bundle, RowBundle):
         yield from bundle.rows()
         return
@@ -144,7 +144,7 @@ def read_bytes(bundle: Bundle, name: str, most: int) -> bytes:
 
 @contextmanager
 def open_data(bundle: Bundle, name: str, inflate: bool = True) -> Iterator[IO[bytes]]:
-    """The file as a stream, unpacked. Raises BrokenBundle, also while it is read."""
+    """Open a file of the bundle as a stream, unpacked. Raises BrokenBundle, also while it is read."""
     try:
         with bundle.open(name) as packed:
             if inflate and name.endswith(".gz"):

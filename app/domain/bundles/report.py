@@ -10,11 +10,11 @@ from app.domain.shared.problems import Invalid, Problem
 
 MOST_LISTED = 1_000  # Refusals; beyond them only the counts go on.
 MOST_SKIPPED = 100  # Files.
-WITH_CONSEQUENCES = ("other_is_active", "capability_missing")  # Refusals of which many others come.
-PARTS_OF = "parts of "  # Begins the name of a kind that is a part of records which come in without it.
+WITH_CONSEQUENCES = ("other_is_active", "capability_missing")  # Codes of refusals that cause many others.
+PARTS_OF = "parts of "  # Prefix of the kinds that are parts of records: these are imported without them.
 OTHERS = ("…", "others")  # Dropped values of attributes that are not listed any more.
 MOST_REASONS = 200  # By which refusals are counted.
-MOST_EXAMPLES = 5  # Of one cause for dropped values, and of what became of one kind of record.
+MOST_EXAMPLES = 5  # Of one cause for dropped values, and of one outcome for one kind of record.
 LONGEST_SHOWN_VALUE = 80
 LONGEST_SHOWN_NAME = 200
 
@@ -113,7 +113,7 @@ class BundleReport:
         return self.counts.setdefault(kind, RecordCounts())
 
     def refuse(self, kind: str, refusals: Iterable[Refusal]) -> None:
-        """One record, or one part of a record, that is left out for one or several reasons."""
+        """Note one record, or one part of a record, that is left out for one or several reasons."""
         self.of(kind).refused += 1
         for refusal in refusals:
             self.refused_in_all += 1
@@ -147,7 +147,7 @@ class BundleReport:
             dropped.examples.append(example)
 
     def skip(self, file: str, reason: str) -> None:
-        """A file that is passed over."""
+        """Note a file that is skipped."""
         if len(self.skipped) < MOST_SKIPPED:
             self.skipped.append((file[:LONGEST_SHOWN_NAME], reason))
         else:

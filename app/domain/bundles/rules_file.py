@@ -14,11 +14,11 @@ from app.domain.shared.problems import Invalid, Problem
 
 FILE = "rules.json"
 KIND = "rules"
-OF_A_SITE = {"normalizedTerm", "synced", "revision", "updatedBy", "updatedAt"}  # Given by a site, and passed over.
+OF_A_SITE = {"normalizedTerm", "synced", "revision", "updatedBy", "updatedAt"}  # Set by each site itself, and ignored.
 
 
 def import_rules(task: ImportTask) -> None:
-    """Import the rules, after the products, which they name by SKU. A rule with an unknown one is left out whole: half
+    """Import the rules, after the products, which they name by SKU. A rule with an unknown SKU is left out whole: half
     of it would do something unintended."""
     document = task.documents.get(FILE)
     if document is None:
@@ -36,8 +36,8 @@ def import_rules(task: ImportTask) -> None:
 def _read(
     task: ImportTask, raw: Any, document: Document, index: int, places: dict[str, int]
 ) -> tuple[Rule, SearchRule | None]:
-    """A sound rule of the file, and the site's rule for the same search, which keeps what the file does not say.
-    Raises Invalid."""
+    """Return the rule of the file, checked, and the site's rule for the same search, which keeps the fields that the
+    file leaves out. Raises Invalid."""
     fields = {name: value for name, value in raw.items() if name not in OF_A_SITE} if isinstance(raw, dict) else raw
     term = fields.get("term") if isinstance(fields, dict) else None
     stored = editing.rule_for(task.site_id, term) if isinstance(term, str) else None

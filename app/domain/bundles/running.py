@@ -43,7 +43,7 @@ class Cancelled(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class BundleSettings:
-    """The settings of the work besides its context."""
+    """What a run needs besides its context."""
 
     folder: BundleFolder
     images: ImageStore
@@ -68,13 +68,14 @@ class _Order:
 
     @property
     def keeps_file(self) -> bool:
-        """Whether the file is of use when the work is done: to be downloaded, to be imported, or to correct."""
+        """Whether the file is kept after the work: for the download of an export, the import after a dry run, or the
+        correction of a table."""
         return self.is_dry_run or self.action is Action.EXPORT or self.columns is not None
 
 
 @dataclass(slots=True)
 class _Notes:
-    """The notes of how far the work is, not too often; they also show whether it is to end."""
+    """The watch of a run: it notes the progress in the row, at intervals, and ends the work once it is cancelled."""
 
     context: SearchContext
     claim: Claim[BundleRun]
@@ -93,8 +94,8 @@ class _Notes:
 
 
 def run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
-    """Do it, from its beginning where an earlier worker broke off. False when it is not this caller's to do. How it
-    ended stands in the row: that a bundle is refused is a result, no failure."""
+    """Do a requested run, from its beginning where an earlier worker broke off, and return True; False when another
+    worker holds it or the lease was lost. The outcome is in the row: a refused bundle is a result, no failure."""
     sweep(context, settings.folder)
     claim = context.commit(lambda: leases.claim(BUNDLE_RUN, context.clock, BundleRun.id == run_id))
     return claim is not None and perform(context, claim, lambda: _run(context, settings, claim))
@@ -199,8 +200,8 @@ def _follow_up(context: SearchContext, order: _Order, report: BundleReport) -> N
 
 
 def reindex(context: SearchContext, importer: Importer, site_id: int, report: BundleReport) -> bool:
-    """Request a rebuild where so many products changed that it is quicker than the single updates, which come by
-    themselves; whether it was requested. Call it in a transaction."""
+    """Request a rebuild where so many products changed that it is quicker than the single updates, which are done
+    anyway; return whether it was requested. Call it in a transaction."""
     products = report.of("products")
     if products.added + products.changed <= REBUILD_ADVISED:
         return False

@@ -90,14 +90,15 @@ class RunSummary(WorkSummary):
 
 
 def request_export(author: Author, user_id: int, name: str, parts: frozenset[Part]) -> BundleRun:
-    """Call it in a transaction, as all requests. Raises Invalid, Conflict."""
+    """Request an export and return its run. Call it in a transaction, as all requests. Raises Invalid, Conflict."""
     if not parts:
         raise Invalid.one("no_parts", "Choose at least one part.", "#/parts")
     return _request(author, user_id, Action.EXPORT, parts, name=name)
 
 
 def request_import(author: Author, user_id: int, name: str, file: str, parts: frozenset[Part]) -> BundleRun:
-    """Have a received file tried; it takes the place of earlier previews. Raises Invalid, Conflict."""
+    """Request the preview of the import of a received file and return its run; earlier previews end. Raises Invalid,
+    Conflict."""
     if not parts:
         raise Invalid.one("no_parts", "Choose at least one part.", "#/parts")
     name = one_line(name)[:LONGEST_NAME] or "A file"
@@ -107,8 +108,8 @@ def request_import(author: Author, user_id: int, name: str, file: str, parts: fr
 
 
 def request_table_import(author: Author, user_id: int, name: str, file: str, columns: Sequence[str]) -> BundleRun:
-    """Have a received table of products tried, whose columns are about `columns`; it takes the place of earlier
-    previews of tables. Raises Conflict."""
+    """Request the preview of the import of a received table of products, whose columns are about `columns`, and return
+    its run; earlier previews of tables end. Raises Conflict."""
     name = one_line(name)[:LONGEST_NAME] or "A table"
     of_table = {"name": name, "file": file, "is_dry_run": True, "columns": list(columns)}
     run = _request(author, user_id, Action.IMPORT, frozenset((Part.CATALOGUE,)), **of_table)
@@ -132,8 +133,8 @@ def has_table(clock: Clock, run: BundleRun) -> bool:
 def request_transfer(
     author: Author, user_id: int, source: tuple[int, str], file: str, parts: frozenset[Part]
 ) -> BundleRun:
-    """Have a transfer from the source, a site by its id and host, tried; it takes the place of earlier previews. Raises
-    Invalid, Conflict."""
+    """Request the preview of a transfer from the source, a site by its id and host, and return its run; earlier
+    previews end. Raises Invalid, Conflict."""
     source_id, host = source
     check_sites(source_id, author.site_id)
     check_parts(parts)
@@ -144,8 +145,8 @@ def request_transfer(
 
 
 def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleRun:
-    """Carry out what a dry run of the same user tried, with the same file: with the rights of another, what is done
-    could be more than the preview showed. Raises NotFound, Conflict."""
+    """Request the import or transfer that a dry run of the same user previewed, with the same file, and return its run:
+    with the rights of another user it could do more than the preview showed. Raises NotFound, Conflict."""
     tried = run_of(author.site_id, run_id, to_change=True)
     if tried.user_id != user_id:
         raise Conflict(OF_ANOTHER)
@@ -213,7 +214,7 @@ def live_files(clock: Clock) -> Sequence[str]:
 
 
 def ended_files(clock: Clock) -> Sequence[str]:
-    """Return the files that were wanted, and are not any more, unless they are among the live ones."""
+    """Return the files whose time is over. Another run may still need one, which is then among the live ones."""
     is_ended = BundleRun.state.not_in(UNFINISHED) & (BundleRun.kept_until <= clock.now())
     query = select(BundleRun.file).where(BundleRun.file.is_not(None), is_ended)
     return [file for file in db.session.scalars(query) if file]
@@ -248,8 +249,8 @@ def _request(author: Author, user_id: int, action: Action, parts: frozenset[Part
 
 
 def _end_earlier(author: Author, is_table: bool = False) -> None:
-    """Keep the file of no earlier preview of the same sort, table or not: a new one takes its place. Tables that were
-    imported keep theirs for its day, so that their lines can be corrected."""
+    """End the keeping of the files of earlier previews of the same sort, table or not: a new one takes their place.
+    Tables that were imported keep theirs for its day, so that their lines can be corrected."""
     is_earlier = (BundleRun.site_id == author.site_id) & BundleRun.action.in_((Action.IMPORT, Action.TRANSFER))
     is_kept = BundleRun.state.not_in(UNFINISHED) & (BundleRun.kept_until > author.now())
     of_table = BundleRun.columns.is_not(None) & (BundleRun.is_dry_run | BundleRun.error.is_not(None))

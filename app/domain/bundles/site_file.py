@@ -51,7 +51,7 @@ def host_of(document: Document | None, wanted: str | None) -> str:
 
 
 def import_site(task: ImportTask, host: str) -> None:
-    """Find or make the site, then give it what site.json says; each field that cannot be taken is left out."""
+    """Find or add the site, then give it what site.json says; each field that cannot be taken is left out."""
     document = task.documents.get(FILE)
     counts = task.report.of(KIND)
     with task.writing():
@@ -76,7 +76,7 @@ def _unsaved(host: str) -> Site:
 
 
 class SiteFile:
-    """The contents of site.json, applied to a site. In a dry run only whether it would change."""
+    """The contents of site.json, applied to a site; in a dry run only what would change is collected."""
 
     def __init__(self, task: ImportTask, document: Document | None, site: Site) -> None:
         self._task = task

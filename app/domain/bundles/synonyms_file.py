@@ -52,8 +52,8 @@ class _Sent:
 
 
 def import_synonyms(task: ImportTask) -> None:
-    """A live one with the words, or the root, of a live one of the site changes that one. One that the site has in
-    whatever state stays so, unless the file has it live."""
+    """Import the synonyms. A live one with the words, or the root, of a live one of the site changes that one. One that
+    is not live is added only where the site has no equal one in any state."""
     document = task.documents.get(FILE)
     if document is None:
         return

@@ -27,11 +27,11 @@ def unwatched(_step: str, _done: int, _total: int | None) -> None: ...
 
 @dataclass(slots=True)
 class ImportTask:
-    """The import of one bundle. `transaction` opens what a part commits by; nothing opens one in a dry run. `documents`
-    are the bundle's JSON files by their plain names, `skus` the products of the bundle that were taken, with their
-    lines. `taxonomy_id` is the active taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one that the
-    bundle would rather have active. `rows` are those of all its `.jsonl` files. `removes`: categories that a tree of
-    the bundle lacks go from the site's; nothing else is ever removed."""
+    """The import of one bundle. `transaction` opens the transaction of a part, and is not used in a dry run.
+    `documents` are the bundle's JSON files by their plain names, `skus` the products of the bundle that were taken,
+    with their lines. `taxonomy_id` is the active taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one
+    that the bundle would rather have active. `rows` are those of all its `.jsonl` files. `removes`: categories that a
+    tree of the bundle lacks go from the site's; nothing else is ever removed."""
 
     bundle: Bundle
     clock: Clock
@@ -59,7 +59,7 @@ class ImportTask:
         return Author(self.site_id, self.importer.name, self.clock, self.importer.origin)
 
     def step(self, name: str, rows: int = 0) -> None:
-        """Say between two transactions how far the work is."""
+        """Report the progress to `watch`, between two transactions."""
         self.rows_done += rows
         self.watch(name, self.rows_done, self.rows)
 
@@ -68,7 +68,7 @@ class ImportTask:
         return nullcontext() if self.dry_run else self.transaction()
 
     def refuse(self, kind: str, document: Document, problems: Iterable[Problem]) -> None:
-        """A record of a JSON document that is left out."""
+        """Note a record of a JSON document that is left out, with the lines of its problems."""
         self.report.refuse(
             kind,
             [refusal_of(document.name, document.line_of(problem.pointer), problem) for problem in problems],

@@ -39,8 +39,8 @@ IMPORTED = "Imported from a bundle."
 
 
 def import_taxonomies(task: ImportTask) -> None:
-    """Every taxonomy is matched by its id. Levels, attributes and values that break a rule are left out, each with
-    all below it. Afterwards `task.tree` is the active taxonomy as it will be."""
+    """Import the taxonomies, each matched by its id. Levels, attributes and values that break a rule are left out, each
+    with all below it. Afterwards `task.tree` is the active taxonomy as it will be."""
     document = task.documents.get(FILE)
     if task.site_id:
         task.tree, task.taxonomy_id = active_tree(task.site_id), active_id(task.site_id)
@@ -120,7 +120,7 @@ def _change(task: ImportTask, stored: Taxonomy, wanted: dict[str, Any]) -> None:
 
 
 def enqueue_all_products(site_id: int) -> None:
-    """Everything that depends on the site's structure is indexed anew."""
+    """Enqueue all products of a site for the index, after a change of its structure."""
     enqueue(db.session, site_id, PRODUCT, db.session.scalars(select(Product.id).where(Product.site_id == site_id)))
 
 

@@ -30,8 +30,9 @@ def transfer(
     dry_run: bool,
     removes: bool,
 ) -> BundleReport:
-    """Do it at once, over a file that is gone afterwards. It lies in the folder of bundles, since the system's folder
-    of temporary files is often memory, and holds the whole shop with its pictures. Raises Invalid."""
+    """Transfer parts of one site to another at once, and return the report. The file between them is gone afterwards;
+    it lies in the folder of bundles, since the system's folder of temporary files is often memory, and the file holds
+    the whole shop with its pictures. Raises Invalid."""
     check_sites(source.id, target.id)
     check_parts(parts)
     of_source, of_target = (source.id, source.primary_host), (target.id, target.primary_host)
@@ -54,7 +55,7 @@ def check_sites(source_id: int, target_id: int) -> None:
 
 
 def check_parts(parts: frozenset[Part]) -> None:
-    """A site keeps its hosts and what else it is of itself. Raises Invalid."""
+    """Check that a transfer has parts, and none that belong to the site itself, such as its hosts. Raises Invalid."""
     if Part.SITE in parts:
         raise Invalid.one("part_not_transferable", "Name, hosts and staging stay with each site.", "#/parts")
     if not parts:

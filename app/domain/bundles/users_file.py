@@ -1,4 +1,4 @@
-"""The people of a bundle's site and their roles on it."""
+"""The users of a bundle's site and their roles on it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ USER = Record(
 
 
 def import_users(task: ImportTask) -> None:
-    """Import the users, matched by email. A known user keeps name and password, since other sites may be theirs too;
-    only the roles on this site become those of the bundle."""
+    """Import the users, matched by email. A known user keeps name and password, since the account may be used on other
+    sites; only the roles on this site become those of the bundle."""
     document = task.documents.get(FILE)
     if document is None:
         return

@@ -1,4 +1,4 @@
-"""The export of a site as a bundle that, taken into an empty site, gives the same shop."""
+"""The export of a site as a bundle that, imported into an empty site, gives the same shop."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _own(site: Site) -> dict[str, Any]:
 
 
 def _users(site_id: int) -> list[dict[str, Any]]:
-    """Passwords stay behind."""
+    """Return the users of a site with their roles, without passwords."""
     query = (
         select(User.email, User.display_name, RoleGrant.role)
         .join(RoleGrant, RoleGrant.user_id == User.id)
@@ -111,7 +111,8 @@ def _users(site_id: int) -> list[dict[str, Any]]:
 
 
 def _write_pictures(target: Target, images: ImageStore, site_id: int, watch: Watch) -> int:
-    """A picture whose file is gone is left out; its product keeps the rest."""
+    """Write the files of the products' pictures, and return their number. A picture whose file is gone is left out; its
+    product keeps the rest."""
     written = 0
     total = db.session.scalar(select(func.count(ProductImage.file.distinct())).where(ProductImage.site_id == site_id))
     for file in _watched(picture_files(site_id), lambda done: watch("Pictures", done, total)):

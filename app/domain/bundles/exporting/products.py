@@ -50,7 +50,7 @@ def _batch(site_id: int, after: int) -> list[Product]:
 
 
 def _row(product: Product) -> dict[str, Any]:
-    """Every field is written, so that the import leaves nothing as it was."""
+    """Return the row of a product. It has every field, so that an import leaves none as it was."""
     plain = {name: getattr(product, column) for name, column in COLUMNS.items()}
     canonical_url = plain.pop("canonicalUrl")
     level_id, attributes = product.taxonomy_level_id, dict(sorted(product.taxonomy_attributes.items()))

@@ -17,7 +17,7 @@ SAME_TIME = (1980, 1, 1, 0, 0, 0)
 
 class Target(Protocol):
     def open(self, name: str) -> IO[bytes]:
-        """A new file of the bundle."""
+        """Open a new file of the bundle for writing."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""A site's till as a document: its locations, and its agents by email. What was paid stays behind."""
+"""A site's till as a document: its locations, and its agents by email. Payments are not exported."""
 
 from __future__ import annotations
 

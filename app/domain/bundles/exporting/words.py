@@ -1,4 +1,4 @@
-"""A site's synonyms, search rules and golden searches as documents: whole, without what another site would not keep."""
+"""A site's synonyms, search rules and golden searches as documents: complete but for what is only true of this site."""
 
 from __future__ import annotations
 

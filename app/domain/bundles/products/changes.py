@@ -64,8 +64,8 @@ def addition(candidate: CheckedRow, site_id: int, seo_name: str, now: datetime) 
 
 
 def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
-    """Return the differences of a row from the stored product. `revision` and the time of the change are the
-    writer's."""
+    """Return the differences of a row from the stored product. The writer sets `revision` and the time of the
+    change."""
     wanted = {name: value for name, value in candidate.row.columns.items() if name not in candidate.row.filled}
     if candidate.classification is not None:
         wanted.update(_classified_columns(candidate.classification))
@@ -85,8 +85,8 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
 
 
 def with_stored(row: ImportedProduct, stored: StoredProduct) -> list[VariantDraft] | None:
-    """Return the row's variants, with what it does not say of those that are stored. Of a row that keeps variants the
-    stored ones stay in their order, and new ones follow."""
+    """Return the row's variants, with the stored fields where the row leaves fields out. Of a row that keeps variants
+    the stored ones stay in their order, and new ones follow."""
     if not row.variants:
         return row.variants
     known = {variant.sku: variant for variant in stored.variants}
@@ -103,8 +103,8 @@ def _with_kept(variant: VariantDraft, row: ImportedProduct, known: Mapping[str, 
 
 
 def _with_own_price(variant: VariantDraft, row: ImportedProduct, stored: StoredProduct) -> VariantDraft:
-    """Where the price of a product is that of its first variant, lines of some variants must not change the price of
-    the others: the product keeps its price, and the variants get their own."""
+    """Return the variant with a price of its own where the row names only some of the stored variants and the product's
+    price is that of the first: the product keeps its price, so that the price of the others does not change."""
     if not row.priced_by_variant or not _has_unnamed(row, stored):
         return variant
     price = row.columns["price"] if variant.price is None else variant.price
@@ -117,7 +117,8 @@ def _has_unnamed(row: ImportedProduct, stored: StoredProduct) -> bool:
 
 
 def _described(pictures: list[Picture], known: Mapping[str, str]) -> list[Picture]:
-    """A picture of which the bundle says nothing keeps its description."""
+    """Return the pictures with their descriptions. One that the bundle does not describe keeps the stored
+    description."""
     return [
         picture if picture.alt is not None else replace(picture, alt=known.get(picture.image.file, ""))
         for picture in pictures

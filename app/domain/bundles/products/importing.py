@@ -45,7 +45,8 @@ NEEDED = frozenset(("name", "price"))
 
 
 def import_products(task: ImportTask) -> None:
-    """A row that breaks a rule is reported and left out; attribute values that do are dropped from their product."""
+    """Import the products of the bundle. A row that breaks a rule is reported and left out; attribute values that do
+    are dropped from their product."""
     name = task.bundle.find(FILE)
     if name is None:
         return
@@ -55,8 +56,8 @@ def import_products(task: ImportTask) -> None:
 
 
 class ProductImport:
-    """The state of one run through the file: which names and variant SKUs are taken so far. A bundle may have words
-    for values that were renamed since it was made."""
+    """The import of one file of products, with the SEO names and variant SKUs that are taken so far. A bundle may have
+    former words of values that were renamed since it was made."""
 
     def __init__(self, task: ImportTask, file: str) -> None:
         self._task = task
@@ -83,7 +84,7 @@ class ProductImport:
                 yield row
 
     def _completed(self, rows: Iterator[FileRow]) -> Iterator[FileRow]:
-        """Yield the rows, those of a table that names only some of a product with what the shop has of it."""
+        """Yield the rows. Those of a table that lack fields which every product needs get the stored ones."""
         while some := [*self._with_options(list(islice(rows, LOOKED_UP)))]:
             skus = [str(raw.fields.get("sku")) for raw in some if raw.is_partial and not raw.fields.keys() >= NEEDED]
             known = stored.needed_fields(self._task.site_id, skus) if skus else {}
@@ -91,7 +92,8 @@ class ProductImport:
                 yield raw.filled_from(known.get(str(raw.fields.get("sku")), {})) if known else raw
 
     def _with_options(self, rows: Sequence[FileRow]) -> Iterator[FileRow]:
-        """Yield rows whose variants have the options of the shop, where a table does not tell them apart."""
+        """Yield the rows. Variants of a table without options get the stored ones; a product that may as well be a
+        variant becomes one where its SKU is that of a stored variant."""
         skus = {sku for row in rows for sku in row.variants_without_options}
         skus |= {variant["sku"] for row in rows if row.as_variant for variant in row.as_variant["variants"]}
         known = stored.variant_options(self._task.site_id, skus) if skus else {}
@@ -150,7 +152,8 @@ class ProductImport:
             _, self._tree = self._current.read(self._task.clock)
 
     def _classify(self, candidate: CheckedRow, own: StoredProduct | None) -> None:
-        """A value that breaks a rule leaves the stored one in place, so that the same bundle changes nothing again."""
+        """Classify the product of a row. A value that breaks a rule leaves the stored one in place, so that the same
+        bundle changes nothing again."""
         row, level_id = candidate.row, candidate.row.level_id
         if level_id is None:
             return
@@ -208,7 +211,7 @@ class ProductImport:
 
 
 def _batches(candidates: Iterable[CheckedRow]) -> Iterator[list[CheckedRow]]:
-    """Yield as many rows as go in at once: fewer where they are long, which would take much memory."""
+    """Yield the rows in batches: fewer at once where they are long, which would take much memory."""
     batch: list[CheckedRow] = []
     size = 0
     for candidate in candidates:

@@ -67,7 +67,7 @@ COLUMNS: Mapping[str, str] = {
     "rating": "rating",
     "canonicalUrl": "canonical_url",
 }
-OF_VARIANTS = frozenset(("upc", "price", "stock", "picture"))  # What a variant may go without.
+OF_VARIANTS = frozenset(("upc", "price", "stock", "picture"))  # Fields that a variant may lack.
 TEXT_COLUMNS = ("seo_name", "manufacturer", "description")
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
@@ -163,7 +163,8 @@ def _time(text: str | None, problems: list[Problem]) -> datetime | None:
 
 
 def _take_terms(product: ImportedProduct, terms: list[Any] | None) -> None:
-    """A list that breaks a rule is not taken, while the rest of the product is."""
+    """Set the search terms of a product. A list that breaks a rule is left out, while the rest of the product is
+    kept."""
     if terms is None:
         return
     try:
@@ -183,7 +184,8 @@ def _limit_images(product: ImportedProduct) -> None:
 
 
 def _take_image_texts(product: ImportedProduct, texts: list[str] | None) -> None:
-    """Each describes the picture at its place for those who cannot see it; "" says nothing."""
+    """Set the text that describes each picture for those who cannot see it, by place; "" where there is none. An
+    invalid one is left out."""
     if texts is None or product.images is None:
         return
     tidy = [one_line(text) for text in texts[: len(product.images)]]

@@ -32,8 +32,8 @@ class StoredProduct:
 
 
 def hold_products(site_id: int, skus: Collection[str]) -> None:
-    """Lock the products until the transaction ends. In the order of their ids, as everywhere that several are changed
-    at once: in the order of the file, this and another transaction could wait for each other."""
+    """Lock the products until the transaction ends, in the order of their ids as wherever several are changed at once:
+    in the order of the file, this and another transaction could deadlock."""
     query = select(Product.id).where(Product.site_id == site_id, Product.sku.in_(skus)).order_by(Product.id)
     db.session.execute(query.with_for_update())
 
@@ -67,19 +67,19 @@ def _add_images(found: dict[int, StoredProduct]) -> None:
 
 
 def needed_fields(site_id: int, skus: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Return what every record of a product needs, of those that are stored, by SKU."""
+    """Return name and price of the stored products, which every row of a product needs, by SKU."""
     query = select(Product.sku, Product.name, Product.price).where(Product.site_id == site_id, Product.sku.in_(skus))
     return {sku: {"name": name, "price": price} for sku, name, price in db.session.execute(query)}
 
 
 def variant_options(site_id: int, skus: Collection[str]) -> dict[str, Mapping[str, str]]:
-    """Return what sets stored variants apart, by their SKUs."""
+    """Return the options of stored variants, by their SKUs."""
     query = select(Variant.sku, Variant.options).where(Variant.site_id == site_id, Variant.sku.in_(skus))
     return dict(db.session.execute(query).all())
 
 
 def variant_owners(site_id: int, skus: Collection[str]) -> dict[str, int]:
-    """The ids of the products whose variants have these SKUs."""
+    """Return the ids of the products whose variants have these SKUs, by the SKU."""
     if not skus:
         return {}
     query = select(Variant.sku, Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))

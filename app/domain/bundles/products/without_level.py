@@ -1,4 +1,5 @@
-"""The advice about products whose levels are not in the active taxonomy: else it drowns in its consequences."""
+"""The note about products whose levels are not in the active taxonomy. It comes first in the report: among its
+consequences it would be overlooked."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ AGAIN = "then import the same again: only the levels are added"
 
 
 def explain_missing_levels(task: ImportTask, count: int) -> None:
-    """Note it before everything else; `count` products have such a level."""
+    """Put a note before all others that `count` products come without their level, and why; none for 0."""
     if not count:
         return
     who = "1 product comes without its level" if count == 1 else f"{count:,} products come without their level"

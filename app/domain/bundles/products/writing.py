@@ -24,7 +24,8 @@ IMAGES: Table = ProductImage.__table__  # type: ignore[assignment]
 
 
 def write(site_id: int, additions: Sequence[Change], changes: Sequence[Change], now: datetime) -> None:
-    """Records that change go first, so that a name which one of them gives up is free for a new one."""
+    """Write the changes of a batch and enqueue its products for the index. Changes go first, so that a name which one
+    of them gives up is free for an addition."""
     terms_before = _search_terms([change for change in changes if "search_terms" in change.columns])
     for change in changes:
         _update(change, now)
@@ -52,7 +53,8 @@ def _update(change: Change, now: datetime) -> None:
 
 
 def _insert_products(site_id: int, additions: Sequence[Change]) -> None:
-    """The ids are read back by SKU: one statement with thousands of parameters and RETURNING is far slower."""
+    """Insert the products and set their ids. These are read back by SKU: one statement with thousands of parameters and
+    RETURNING is far slower."""
     if additions:
         _run(insert(PRODUCTS), [change.columns for change in additions])
         skus = [change.columns["sku"] for change in additions]
@@ -91,7 +93,7 @@ def _replace_values(site_id: int, changes: Sequence[Change]) -> None:
 
 
 def _replace_variants(site_id: int, changes: Sequence[Change]) -> None:
-    """A variant is known by its SKU: one that stays keeps its record."""
+    """Replace the variants of the products. A variant whose SKU stays keeps its record."""
     gone = [
         variant_id
         for change in changes
@@ -160,5 +162,5 @@ def _insert_all(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _run(statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
-    """`enqueue` follows in `write`."""
+    """Run a statement on indexed tables without outbox entries: `write` makes them."""
     return db.session.execute(statement, rows, execution_options=INDEXED_SEPARATELY)

@@ -25,7 +25,8 @@ PRODUCTS = "products.jsonl"
 
 
 class TableBundle(RowBundle):
-    """Reads its file anew for each pass over the rows, so that it takes no memory with its length."""
+    """A table of products as a bundle. Each pass over the rows reads its file anew, so that a long one takes no more
+    memory."""
 
     def __init__(self, path: Path, name: str, table: TableFormat) -> None:
         super().__init__({})
@@ -52,7 +53,7 @@ class TableBundle(RowBundle):
 
 @contextmanager
 def open_table(path: Path, name: str, table: TableFormat) -> Iterator[TableBundle]:
-    """Open a table. Raises BrokenBundle for what is none, or has other columns than were chosen."""
+    """Open a table. Raises BrokenBundle for a file that is none, or has another number of columns than were chosen."""
     header, _ = header_and_samples(path, name, 1)
     if len(header) != len(table.columns):
         raise BrokenBundle.at(name, f"The first line has {len(header)} columns; {len(table.columns)} were chosen.")
@@ -60,7 +61,7 @@ def open_table(path: Path, name: str, table: TableFormat) -> Iterator[TableBundl
 
 
 def format_of(site_id: int, columns: list[str]) -> TableFormat:
-    """Return how a site reads a table whose columns are about these."""
+    """Return the format of a site's table whose columns are about `columns`."""
     currency = db.session.scalars(select(Site.currency).where(Site.id == site_id)).one()
     kept = [target or f"{NOT_IMPORTED}#{place}" for place, target in enumerate(columns)]  # No two are the same.
     return TableFormat(kept, currency, _level_ids(active_tree(site_id)))

@@ -86,8 +86,8 @@ def product_rows(table: TableFormat, lines: Iterable[TableLine]) -> Iterator[Fil
 def _kept_lines(
     table: TableFormat, variants: Sequence[int], lines: Iterable[TableLine], problems: list[Problem]
 ) -> list[TableLine]:
-    """Return the first line of a product and those of its variants, so many and so long that a further one has it
-    refused: a file may have millions of lines for one product."""
+    """Return the first line of a product and those of its variants, but no more than are enough to refuse the product:
+    a file may have millions of lines for one."""
     kept: list[TableLine] = []
     size = 0
     for line in lines:
@@ -112,8 +112,8 @@ def _has_cell(line: TableLine, places: Sequence[int]) -> bool:
 
 
 def keyed_lines(table: TableFormat, lines: Iterable[TableLine]) -> Iterator[tuple[int, TableLine]]:
-    """Yield each line after the number of the line with which its product begins. In a table of ours a line without a
-    variant is a product of its own, so that one that stands twice is refused."""
+    """Yield each line after the number of the line with which its product begins. In a table of this shop's own form a
+    line without a variant is a product of its own, so that one that stands twice is refused."""
     key = HANDLE if table.is_shopify else "sku"
     place = table.columns.index(key)
     variants = _variant_places(table)
@@ -206,8 +206,9 @@ def _variant(cells: Cells, names: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _as_shopify(cells: Cells, fields: dict[str, Any], variants: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """A product of Shopify is known by its handle, and its price, stock and code are those of its variants. Return
-    what it is otherwise where its one line does not say whether it is the product or one of its variants."""
+    """Complete the fields of a product of Shopify, which is known by its handle and has price, stock and code on its
+    variants. Return its fields as a product with one variant where its one line may as well be that of a variant; else
+    None."""
     handle = cells.text(HANDLE)
     fields["seoName"] = fields.get("seoName") or handle
     fields.setdefault("sku", handle)
@@ -232,7 +233,7 @@ def _as_shopify(cells: Cells, fields: dict[str, Any], variants: list[dict[str, A
 def _tidy_variant(variant: dict[str, Any], sku: str, price: int | None) -> None:
     variant["sku"] = variant["sku"] or sku
     if variant.get("stock") is not None:
-        variant["stock"] = max(0, variant["stock"])  # Shopify counts below nothing what was sold and is not there.
+        variant["stock"] = max(0, variant["stock"])  # Shopify counts below 0 where more was sold than was there.
     if price is not None and variant.get("price") == price:
         variant["price"] = None
 

@@ -22,7 +22,8 @@ PLACEMENTS: Table = Placement.__table__  # type: ignore[assignment]
 
 
 def import_orders(task: ImportTask, orders: Sequence[RequestedOrder]) -> None:
-    """A SKU that the shop does not have is reported and left out."""
+    """Place the products of the categories by hand, in the order of the bundle. A SKU that the shop does not have is
+    reported and left out."""
     document = task.documents.get(FILE)
     if document is None or not orders:
         return
