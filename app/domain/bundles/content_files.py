@@ -54,7 +54,7 @@ PAGES = ContentFile(PAGE, "pages")
 
 
 def content_rows(listed: ContentFile, site_id: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a site's records, in the order in which they were added."""
+    """The rows of a site's records, in the order in which they were added."""
     model = listed.kind.model
     for record in db.session.scalars(select(model).where(model.site_id == site_id).order_by(model.id)):
         row = {field: getattr(record, name) for field, name in listed.columns.items()}
@@ -94,7 +94,7 @@ def import_content(task: ImportTask, listed: ContentFile) -> None:
 
 
 def _values(row: FileRow, record: Record, columns: Mapping[str, str], lines: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a row under their names in the draft, and its `skus`. Raises Invalid."""
+    """The values of a row under their names in the draft, and its `skus`. Raises Invalid."""
     problems: list[Problem] = []
     fields = record.read(row.fields, "#", problems)
     seo_name = fields.get("seoName", "").strip()

@@ -20,7 +20,7 @@ LONGEST_SHOWN_NAME = 200
 
 
 class BrokenBundle(Invalid):
-    """The bundle cannot be read as one; nothing was written. A problem's pointer is `file` or `file:line`."""
+    """The error of a bundle that cannot be read; nothing was written. A problem's pointer is `file` or `file:line`."""
 
     code = "broken_bundle"
 

@@ -160,7 +160,7 @@ class Choice(Text):
 
 
 class Moment(Text):
-    """A time with its zone, in years of which every time zone and database knows the moments."""
+    """A time with its zone, in years that every time zone and database can represent."""
 
     def accepts(self, value: object) -> bool:
         return super().accepts(value) and (value is None or _moment(str(value)) is not None)

@@ -39,9 +39,9 @@ def _nothing(_clock: Clock, _row: Any) -> None: ...
 @dataclass(frozen=True, slots=True)
 class WorkKind(Generic[W]):
     """A kind of leased work. `is_resumed`: what an interrupted worker left is claimed by the next; otherwise it fails,
-    with `abandoned` as the reason. With `most_attempts` claims it fails as well, for `exhausted`. `waits_at_most` and
-    `lasts_at_most` are counted from the request and end in failure for `overdue`. `on_end` runs in the transaction that
-    ends the work, by whomever. `expected` errors are explained by the row alone; others are raised as well."""
+    with `abandoned` as the error. With `most_attempts` claims it fails with `exhausted`. `waits_at_most` and
+    `lasts_at_most` count from the request; after them it fails with `overdue`. `on_end` runs in the transaction that
+    ends the work, whoever ends it. `expected` errors are explained by the row alone; others are raised as well."""
 
     name: str
     model: type[W]

@@ -35,7 +35,7 @@ class MailToSend(LeasedWork):
 
     @property
     def was_sent(self) -> bool:
-        """Whether the mail server took it; what ended with a reason was not sent."""
+        """Whether the mail server accepted the mail. One that ended with a reason was not sent."""
         return self.state == State.DONE and self.error is None
 
 
@@ -80,7 +80,7 @@ def send(context: WorkContext, mailer: Mailer, kind: WorkKind[M], mail_id: str, 
 
 
 def _send(context: WorkContext, mailer: Mailer, claim: Claim[M], letter: Letter[M]) -> None:
-    """Send the mail. Nothing of the database is held while the mail server is talked to. Raises LeaseLost."""
+    """Send the mail of a claim. No transaction is open while the mail server is called. Raises LeaseLost."""
     try:
         mail = letter(db.session.get_one(claim.kind.model, claim.key))
     except NotTrueAnyMore as why:

@@ -1,4 +1,4 @@
-"""The performance of claimed work: its lease is kept alive, and however it ends stands in its row."""
+"""The performance of claimed work: its lease is kept alive, and its outcome is written to its row."""
 
 from __future__ import annotations
 

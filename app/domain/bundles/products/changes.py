@@ -18,7 +18,8 @@ DRAFT_DEFAULTS = {known.name: known.default for known in fields(ProductDraft) if
 
 @dataclass(slots=True)
 class CheckedRow:
-    """A row with its findings from before the query to the database."""
+    """A row of the bundle with its classification and its stored pictures, each None where the row says nothing of
+    it."""
 
     row: ImportedProduct
     classification: Classification | None = None

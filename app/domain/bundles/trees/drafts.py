@@ -79,7 +79,7 @@ class NodeReader:
     count: int = 0
 
     def read(self, raw: Sequence[Any], facets: Facets, pointer: str, above: str = "") -> list[NodeDraft]:
-        """Return the sound nodes of a list; `facets` are the ones that hold above it, `above` is the parent's path."""
+        """The sound nodes of a list; `facets` are the ones that hold above it, `above` is the parent's path."""
         nodes: list[NodeDraft] = []
         taken: set[str] = set()
         for index, item in enumerate(raw):
@@ -148,7 +148,7 @@ def shown_as_range(facets: Facets) -> set[str]:
 
 
 def every_node(nodes: Sequence[NodeDraft]) -> Iterator[tuple[NodeDraft, NodeDraft | None]]:
-    """Yield each node with its parent, parents first."""
+    """Each node with its parent, parents first."""
     waiting: list[tuple[NodeDraft, NodeDraft | None]] = [(node, None) for node in reversed(nodes)]
     while waiting:
         node, parent = waiting.pop()

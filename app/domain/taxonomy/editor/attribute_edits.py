@@ -1,7 +1,7 @@
 """Edits of attributes and their values, like those of level_edits. Pure.
 
-In a draft an attribute may carry `renamedValues`: the stored value by the value that takes its place, so that
-products can be given the new one when the draft is saved; and `mergedValues`, see levels/renames.py.
+In a draft an attribute may carry `renamedValues`, which maps a new value to the stored one in whose place it is, so
+that products can follow when the draft is saved; and `mergedValues`, see levels/renames.py.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class RenameElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class OverrideAttribute:
-    """Give the level a definition of its own, which begins as a copy of the inherited one: values that were renamed
+    """Gives the level a definition of its own, which begins as a copy of the inherited one: values that were renamed
     there are renamed here as well."""
 
     level_id: str

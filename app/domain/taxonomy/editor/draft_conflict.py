@@ -17,8 +17,9 @@ from app.domain.taxonomy.lifecycle.revisions import RevisionRow, renames_between
 
 @dataclass(frozen=True, slots=True)
 class DraftConflict:
-    """`saves` came after the draft was begun, newest first; `theirs` is what they changed together, `mine` what the
-    draft does; `outcome` is what would come of the draft's edits on the newest revision."""
+    """A draft and the saves that came after it was begun. `saves` are these, newest first; `theirs` is what they
+    changed together, `mine` what the draft does; `outcome` is what a rebase of the draft on the newest revision would
+    give."""
 
     saves: Sequence[RevisionRow]
     theirs: StructureDiff

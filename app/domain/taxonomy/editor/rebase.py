@@ -23,7 +23,8 @@ LABEL = "Your changes, done again on the newest revision"
 
 @dataclass(frozen=True, slots=True)
 class Rebased:
-    """`steps` on the new base, none where nothing is left to do; `refused` are sentences about what was not done."""
+    """The outcome of a rebase. `steps` are on the new base, none where nothing is left to do; `refused` are sentences
+    about what was not done."""
 
     steps: list[Step]
     refused: list[str]

@@ -18,8 +18,8 @@ FIELDS = ("name", "otherNames", "description", "parentLevelId", "displayOrder")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`label` says for people what was done; `level_id` is the level to look at afterwards, None for none. A step
-    without `changes` did nothing."""
+    """A step of a draft. `label` says for people what was done; `level_id` is the level to look at afterwards, None for
+    none. A step without `changes` did nothing."""
 
     label: str
     changes: Mapping[str, Change] = field(default_factory=dict)

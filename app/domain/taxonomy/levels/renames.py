@@ -1,7 +1,7 @@
 """Allowed values that got another name or were merged into another, which products follow.
 
-A draft carries them in its attributes: in `renamedValues` the stored value by the value that takes its place, in
-`mergedValues` the value that a stored one becomes by the stored one.
+A draft carries them in its attributes: `renamedValues` maps the new value to the stored one, `mergedValues` the stored
+one to the value that it becomes.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ Conditions = tuple[ColumnElement[bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class InvalidValuesImpact:
-    """`type` is that of the new definition on the level, `is_retyped` whether it was another one before; `products`
-    hold a value that it does not take, though the old one did."""
+    """The number of products that hold a value which the new definition of an attribute does not take, though the old
+    one did. `type` is that of the new definition on the level, `is_retyped` whether it was another one before."""
 
     level_id: str
     attribute_id: str

@@ -35,8 +35,9 @@ class TaxonomyRow:
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyList:
-    """`has_engine`: the plan of the shop includes the engine, without which the shop uses no taxonomy. `lost_id` is the
-    id that is set as the active one while there is no such taxonomy. `incomplete` products lack mandatory values."""
+    """The taxonomies of a site. `has_engine`: the plan of the shop includes the engine, without which the shop uses no
+    taxonomy. `lost_id` is the id that is set as the active one while there is no such taxonomy. `incomplete` products
+    lack mandatory values."""
 
     rows: list[TaxonomyRow]
     has_engine: bool

@@ -33,8 +33,8 @@ LEVEL_WANTED = "The product has no level yet. Name one."
 
 @dataclass(frozen=True, slots=True)
 class ClassificationChange:
-    """A `level_id` of None keeps the level, an empty one takes the classification away. Attributes that `values` leaves
-    out keep what the product holds; None takes a value away."""
+    """A requested change of level and values. A `level_id` of None keeps the level, an empty one takes the
+    classification away. Attributes that `values` leaves out keep what the product holds; None takes a value away."""
 
     level_id: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)

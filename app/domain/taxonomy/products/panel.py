@@ -90,8 +90,9 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class ProductPanel:
-    """`level_path` is the way to the level, empty for none; `level_is_gone` where the taxonomy no longer has it.
-    `score` is the completeness in per cent that the texts would give, None without a level."""
+    """The classification of a product in its form. `level_path` is the path to the level, empty for none;
+    `level_is_gone` where the taxonomy no longer has it. `score` is the completeness in per cent that the texts would
+    give, None without a level."""
 
     level_id: str
     level_path: str
@@ -148,7 +149,7 @@ def _in_current_words(attribute: Attribute, texts: Sequence[str]) -> tuple[str, 
 
 
 def path_label(tree: TaxonomyTree, level_id: str) -> str:
-    """ "Camping › Tents"; empty for an unknown level."""
+    """Return the names on the path to a level, “Camping › Tents”; empty for an unknown level."""
     return " › ".join(level.name for level in tree.path(level_id))
 
 

@@ -53,8 +53,8 @@ class PanelForm:
 
 @dataclass(frozen=True, slots=True)
 class SavedProduct:
-    """`dropped` are values that were not kept, one by one; `not_applied` says why the whole classification was left
-    as it was."""
+    """A product after a save. `dropped` are values that were not kept, one by one; `not_applied` says why the whole
+    classification was left as it was."""
 
     saved: Saved
     dropped: tuple[Dropped, ...] = ()

@@ -16,8 +16,7 @@ from app.extensions import db
 
 
 def candidates(task: Task) -> Select[int]:
-    """Select all products of the site, or none: without an active taxonomy nothing is known about any, so each keeps
-    what it has."""
+    """Select all products of the site, or none without an active taxonomy: each keeps its completeness then."""
     every = select(Product.id).where(Product.site_id == task.site_id)
     return every.where(false()) if task.taxonomy_id is None else every
 

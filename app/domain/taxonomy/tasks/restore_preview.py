@@ -109,7 +109,7 @@ def restore(author: Author, taxonomy_id: str) -> TaxonomyTask:
 
 
 def takes_back(site_id: int, taxonomy_id: str) -> Taxonomy:
-    """Return the taxonomy. Raises NotFound, Conflict when it is not the active one."""
+    """The taxonomy. Raises NotFound, Conflict when it is not the active one."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     active = active_taxonomy(site_id)
     if active is None or active.id != taxonomy.id:

@@ -26,8 +26,8 @@ REPLACED = "Values that were replaced"
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """`products` lost a value of the attribute, or have another in its place: `happened` says which. `examples`
-    are the first: SKU and value."""
+    """The values of an attribute that a task took from products. `products` lost one, or have another in its place:
+    `happened` says which. `examples` are the first: SKU and value."""
 
     attribute_id: str
     name: str
