@@ -18,8 +18,8 @@ DRAFT_DEFAULTS = {known.name: known.default for known in fields(ProductDraft) if
 
 @dataclass(slots=True)
 class CheckedRow:
-    """A row of the bundle with its classification and its stored pictures, each None where the row says nothing of
-    it."""
+    """A row of the bundle with its classification and its stored pictures; None leaves the product's own as they
+    are."""
 
     row: ImportedProduct
     classification: Classification | None = None
