@@ -57,14 +57,14 @@ def check_agent(agent: PosAgent | None, roles: Collection[Role], as_agent: bool)
 
 
 def check_open(is_pos_enabled: bool) -> None:
-    """Raises Forbidden while the shop takes no payments at tills."""
+    """Check that the shop takes payments at tills. Raises Forbidden."""
     if not is_pos_enabled:
         raise Forbidden("Card payments are switched off for this shop.", "pos_disabled")
 
 
 def check_location(known: Standing, roles: Collection[Role], settles: bool) -> PosLocation:
-    """Raises NotFound for a location that this shop does not have, Forbidden for one where the agent may not work, or
-    which takes no new payments."""
+    """Return the location of a user's standing. Raises NotFound where the shop has no such location, and Forbidden
+    where the agent may not work there or, unless the call only `settles` payments, where it takes no new ones."""
     if known.location is None:
         raise NotFound("This shop has no such location.", "location_not_found")
     if not known.assigned and not ADMINS.intersection(roles):

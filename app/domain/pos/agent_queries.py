@@ -32,7 +32,8 @@ class AgentStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """An agent and the user behind. `open_sessions` are those that stand now, `seen_at` when one was used last."""
+    """An agent and the user behind. `open_sessions` counts the work sessions that have not ended; `seen_at` is when one
+    was used last, None for never."""
 
     agent: PosAgent
     user: User

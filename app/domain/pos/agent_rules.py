@@ -33,14 +33,14 @@ class LimitSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The largest amount of one payment, which is itself allowed, and whose limit that is."""
+    """The largest amount of one payment in minor units, which is itself allowed, and who set it."""
 
     amount: int
     source: LimitSource
 
 
 def effective_limit(agents: int | None, sites: int) -> Limit:
-    """The lower one of the agent's limit, where there is one, and the site's."""
+    """Return the lower of the agent's limit, None for none, and the site's."""
     if agents is not None and agents < sites:
         return Limit(agents, LimitSource.AGENT)
     return Limit(sites, LimitSource.SITE)

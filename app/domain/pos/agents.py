@@ -30,7 +30,7 @@ STALE = "Another user changed this agent at the same moment. Look at it again an
 
 
 def find_agent(site_id: int, user_id: int) -> PosAgent | None:
-    """Return the agent with the locations, None for a user who is none."""
+    """Return the agent of a user, with the locations; None where the user is no agent."""
     query = select(PosAgent).where(PosAgent.site_id == site_id, PosAgent.user_id == user_id)
     return db.session.scalar(query.options(selectinload(PosAgent.locations)))
 
@@ -59,7 +59,7 @@ def candidates(site_id: int) -> Sequence[User]:
 
 
 def find_member(site_id: int, user_id: int) -> User | None:
-    """A user with a role on the site."""
+    """Return the user where they have a role on the site, else None."""
     held = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
     return db.session.scalar(select(User).where(User.id == user_id, User.id.in_(held)))
 
@@ -80,7 +80,7 @@ def enable_user(author: Author, user: User, fields: AgentFields) -> PosAgent:
 
 
 def save(author: Author, agent_id: int, revision: int, fields: AgentFields) -> bool:
-    """Whether anything changed. Raises NotFound, Invalid and StaleRevision."""
+    """Save the fields of an agent; return whether anything changed. Raises NotFound, Invalid and StaleRevision."""
     agent = _to_change(author, agent_id, revision)
     chosen, before = _checked(author.site_id, fields), _facts(agent)
     _write(agent, fields, chosen)
@@ -94,8 +94,8 @@ def save(author: Author, agent_id: int, revision: int, fields: AgentFields) -> b
 
 
 def disable(author: Author, agent_id: int, revision: int) -> None:
-    """Disable the agent, who takes no further payments from the next call on: the agent’s sessions end. Raises NotFound
-    and StaleRevision."""
+    """Disable an agent and end the agent's work sessions, so that the next call is refused. Raises NotFound and
+    StaleRevision."""
     agent = _to_change(author, agent_id, revision)
     if not agent.enabled:
         return
@@ -107,7 +107,7 @@ def disable(author: Author, agent_id: int, revision: int) -> None:
 
 
 def enable(author: Author, agent_id: int, revision: int) -> None:
-    """An agent that was disabled works again, with the role for it. Raises NotFound and StaleRevision."""
+    """Enable a disabled agent again, and grant the agent's role. Raises NotFound and StaleRevision."""
     agent = _to_change(author, agent_id, revision)
     if agent.enabled:
         return
@@ -127,7 +127,7 @@ def _to_change(author: Author, agent_id: int, revision: int) -> PosAgent:
 
 
 def _checked(site_id: int, fields: AgentFields) -> list[PosLocation]:
-    """The locations that were chosen. Raises Invalid with every problem."""
+    """Return the chosen locations. Raises Invalid with every problem."""
     problems = agent_problems(fields)
     known = {location.location_id: location for location in locations(site_id)}
     unknown = sorted(set(fields.location_ids) - known.keys())
@@ -161,7 +161,7 @@ def fields_of(agent: PosAgent) -> AgentFields:
 
 
 def with_user_name(user: User, fields: AgentFields) -> AgentFields:
-    """An agent without a name of their own has that of the user."""
+    """Return the fields, with the user's name where they have none."""
     return fields if fields.display_name.strip() else replace(fields, display_name=user.display_name)
 
 

@@ -31,7 +31,7 @@ REFUNDED = TransactionStatus.REFUNDED
 
 @dataclass(frozen=True, slots=True)
 class BasketUser:
-    """`agent` None: no agent of a till."""
+    """A user of a basket, with the user's roles; `agent` is None for a user who is no agent."""
 
     user_id: int
     roles: Collection[Role]
@@ -55,7 +55,8 @@ def check_discount(user: BasketUser, discount: int) -> None:
 
 
 def check_basket(user: BasketUser, order: Order) -> None:
-    """A basket is used by its owner, by agents who build orders where it is filled, and by admins. Raises Forbidden."""
+    """Check that a user may use a basket: as its owner, as an admin, or as an agent of its location. All but admins
+    need the permission to build orders. Raises Forbidden."""
     check_builder(user)
     if order.owner_id == user.user_id or ADMINS.intersection(user.roles):
         return
@@ -69,9 +70,9 @@ def check_basket(user: BasketUser, order: Order) -> None:
 def submit_basket(
     author: Author, basket_id: str, intent_id: str | None = None, accept_difference: bool = False
 ) -> Order:
-    """Order what is in a paid basket; repeated, it changes nothing. `accept_difference` is for staff who have seen that
-    the amount paid is not the total. Raises NotFound, for an intent that is not of this
-    basket `payment_intent_not_found`, and Conflict, for money that was given back `payment_required`."""
+    """Submit a paid basket as an order; repeated, it changes nothing. `accept_difference`: staff have seen that the
+    amount paid is not the total. Raises NotFound, `payment_intent_not_found` for an intent that is not of this basket,
+    and Conflict, `payment_required` where the payment was refunded."""
     order = find_basket(author.site_id, basket_id, to_change=True)
     if intent_id is not None:
         _check_intent(order, intent_id)
@@ -95,9 +96,9 @@ def _is_refunded(order: Order) -> bool:
 
 
 def forgotten_baskets(clock: Clock) -> list[tuple[int, str]]:
-    """The site and id of every basket that was paid a while ago and never submitted, as when a phone broke. Those whose
-    money went back are over. Naming the sites has the index of site and status used, so that only open baskets are
-    looked at."""
+    """Return the site and id of every basket that was paid at least SUBMITTED_AFTER ago and never submitted, as when a
+    phone broke; those whose payment was refunded are left out. Naming the sites makes the database use the index of
+    site and status, so that only open baskets are read."""
     of_sites = Order.site_id.in_(select(Site.id))
     is_paid = Order.paid_at.is_not(None), Order.paid_at <= clock.now() - SUBMITTED_AFTER
     which = of_sites, Order.status == OPEN, *is_paid, not_(is_refunded())
@@ -105,21 +106,22 @@ def forgotten_baskets(clock: Clock) -> list[tuple[int, str]]:
 
 
 def submit_forgotten(clock: Clock, site_id: int, order_id: str) -> Order:
-    """Submit in the name of the shop. Call it within a transaction. Raises Conflict where staff must decide."""
+    """Submit a paid basket in the name of the shop. Call it within a transaction. Raises Conflict where staff must
+    decide."""
     return submit_basket(Author(site_id, THE_SHOP, clock), order_id)
 
 
 def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> None:
-    """Raise the alert by which staff see a paid basket that could not be submitted until it is, or its money went back.
-    Call it within a transaction."""
+    """Raise the alert about a paid basket that could not be submitted, which ends once it is submitted or its payment
+    refunded. Call it within a transaction."""
     order = db.session.get(Order, order_id)
     name = f"Order {order.number}" if order and order.number else "A basket"
     raise_alert(clock, Cause.PAID_BASKET_OPEN, f"{name} was paid: {reason}", site_id, order_id)
 
 
 def alerts_of_refunded() -> list[tuple[int | None, str]]:
-    """The site and basket of every open alert about a paid basket whose money went back: it needs no action any
-    more."""
+    """Return the site and basket id of every open alert about a paid basket whose payment was refunded: such an alert
+    needs no action any more."""
     alerts = {alert.subject: alert.site_id for alert in open_about(Cause.PAID_BASKET_OPEN)}
     query = select(Order.id).where(Order.id.in_(alerts), is_refunded())
     return [(alerts[order_id], order_id) for order_id in db.session.scalars(query)]

@@ -19,7 +19,7 @@ from app.domain.work.context import WorkContext, read_afresh
 
 
 def check_now(context: WorkContext, author: Author, processor: PaymentProcessor, transaction_id: str) -> bool:
-    """Ask the processor how a payment stands and apply it; whether that changed its status. Raises NotFound, Conflict
+    """Apply the processor's current state of a payment; return whether its status changed. Raises NotFound, Conflict
     and ProcessorError."""
     known = _payment(author, processor, transaction_id)
     before, due = known.status, DuePayment.of(known)
@@ -37,8 +37,8 @@ def check_now(context: WorkContext, author: Author, processor: PaymentProcessor,
 def capture(
     context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
 ) -> TransactionStatus:
-    """Capture a payment that a card holds, as the till does; the payment's status then, UNKNOWN where the processor did
-    not answer. Raises NotFound, Conflict where nothing is held, Declined and ProcessorError."""
+    """Capture an authorised payment, as the till does; return its status, UNKNOWN where the processor did not answer.
+    Raises NotFound, Conflict where nothing is held, Declined and ProcessorError."""
     cashier, intent_id = _at_its_location(author, processor, user_id, transaction_id)
     state = payment_actions.capture(context, processor, cashier, intent_id)
     return _noted(context, author, state, "pos.capture", "Captured a card payment")
@@ -47,9 +47,9 @@ def capture(
 def cancel(
     context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
 ) -> TransactionStatus:
-    """Give up a payment that waits for a card, or release what the card holds; its status then, UNKNOWN where the
-    processor did not answer. Raises NotFound, Conflict where the card was quicker or the processor has no intent yet,
-    and ProcessorError."""
+    """Cancel a payment that waits for a card, or release what the card holds; return its status, UNKNOWN where the
+    processor did not answer. Raises NotFound, Conflict where a card has paid meanwhile or the processor has no intent
+    yet, and ProcessorError."""
     cashier, intent_id = _at_its_location(author, processor, user_id, transaction_id)
     state = payment_actions.cancel(context, processor, cashier, intent_id, "requested_by_customer")
     return _noted(context, author, state, "pos.cancel", "Cancelled a card payment")
@@ -58,7 +58,8 @@ def cancel(
 def _at_its_location(
     author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
 ) -> tuple[Cashier, str]:
-    """An admin at the payment's location, and its intent. Raises NotFound and Conflict."""
+    """Return an admin as cashier at the payment's location, and the id of the payment's intent. Raises NotFound and
+    Conflict."""
     known = _payment(author, processor, transaction_id)
     if known.processor_intent_id is None:
         raise Conflict("The processor has not answered for this payment yet. Check it first.")
@@ -66,7 +67,7 @@ def _at_its_location(
 
 
 def _noted(context: WorkContext, author: Author, state: PaymentState, action: str, summary: str) -> TransactionStatus:
-    """The status, once the activity log names who did it."""
+    """Record the action in the activity log, and return the payment's status."""
     transaction_id, status = state.payment.id, TransactionStatus(state.payment.status)
     context.commit(lambda: audit.record(author, action, ("pos_transaction", transaction_id), summary))
     return status

@@ -54,7 +54,7 @@ def location_problems(location: LocationFields) -> list[Problem]:
 
 
 def id_problems(processor_id: str, label: str, pointer: str) -> list[Problem]:
-    """Return what is wrong with an id that the processor gave: it stands in addresses."""
+    """Return the problems of an id of the processor's, which becomes part of URLs."""
     if PROCESSOR_ID.fullmatch(processor_id):
         return []
     return [Problem("invalid_id", f"{label} has letters, digits, “_”, “-” and “.” alone, at most 255.", pointer)]

@@ -106,8 +106,8 @@ def take_over(author: Author, location_id: str, fields: LocationFields, may_shar
 def edit(
     author: Author, location_id: str, revision: int, fields: LocationFields, enabled: bool, may_share: bool = False
 ) -> bool:
-    """Whether anything changed. `may_share`: also to an account that another site uses. Raises NotFound, Invalid
-    and StaleRevision."""
+    """Save a location; return whether anything changed. `may_share`: also with an account that another site uses.
+    Raises NotFound, Invalid and StaleRevision."""
     location = location_at(author.site_id, location_id, to_change=True)
     if location.revision != revision:
         raise StaleRevision(STALE, location.revision)
@@ -125,8 +125,8 @@ def edit(
 
 
 def seed_first(author: Author) -> PosLocation | None:
-    """Make the location that the setting names, where the site does not have it yet: the app cannot work without.
-    Whoever set the setting was allowed to share it."""
+    """Add the location that the setting names; return None where it names none or the site has it already. The till's
+    app needs one. Sharing is not checked again: it was when the setting was saved."""
     location_id = settings_of(author.site_id)[LOCATION_SETTING]
     site = existing(db.session.get(Site, author.site_id), "There is no such site.")
     if not location_id or find_location(site.id, location_id) is not None:

@@ -1,5 +1,5 @@
-"""The processor's accounts that the money of sites goes to. One site's account is no other's, unless a superadmin says
-so, as for a merchant with two shops: what an account holds is read and compared by the site that has it."""
+"""The processor's accounts that receive the money of sites. Sites share an account only where a superadmin allows it,
+as for a merchant with two shops, since a site reads and compares all that its account holds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ ACCOUNT_SETTING = "posProcessorAccountId"
 
 
 def account_of(own: str | None, settings: SiteSettings) -> str:
-    """The account for payments at a location: `own` of the location, else the site's, else "", the platform's own."""
+    """Return the account for payments at a location: `own` of the location, else the site's, else "", the platform's
+    own."""
     return own or settings[ACCOUNT_SETTING] or ""
 
 
 def account_problems(site_id: int, account_id: str | None, pointer: str) -> list[Problem]:
-    """Check an account that is new to a site: no other may use it, or have taken payments on it."""
+    """Return the problems of an account that is new to a site: no other site may use it, or have taken payments on
+    it."""
     if not account_id or not _is_of_another(site_id, account_id):
         return []
     message = "Another shop uses this account. A superadmin may enter it, if the shops are of one merchant."

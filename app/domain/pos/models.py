@@ -15,14 +15,14 @@ from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
 from app.extensions import Base
 
 OPEN = text(f"status in ({', '.join(repr(str(status)) for status in sorted(OPEN_STATUSES))})")
-ATTENTION = text("(anomaly is not null or status = 'UNKNOWN')")  # What staff look at.
+ATTENTION = text("(anomaly is not null or status = 'UNKNOWN')")  # Payments that staff must look at.
 WAITING = text("processed_at is null")
 STATUSES = ", ".join(repr(str(status)) for status in TransactionStatus)
 
 
 class PosLocation(Base):
-    """A place where cards are taken. `location_id` is the processor's id of it, by which every client names it.
-    `processor_account_id` None is the site's own setting."""
+    """A place where cards are taken. `location_id` is the processor's id of the location, which every client uses.
+    `processor_account_id` None: the account of the site's setting."""
 
     __tablename__ = "pos_locations"
     __table_args__ = (UniqueConstraint("site_id", "location_id"), NEVER_REUSED)
@@ -84,7 +84,7 @@ class PosAgent(Base):
 
 
 class PosAgentLocation(Base):
-    """Where an agent may work."""
+    """A location at which an agent may work."""
 
     __tablename__ = "pos_agent_locations"
 
@@ -95,7 +95,7 @@ class PosAgentLocation(Base):
 
 
 class PosSession(Base):
-    """A spell of work at a till, from signing in to the Z report. `id` is that of the API session, which is purged
+    """A work session at a till, from signing in to the Z report. `id` is that of the API session, which is purged
     sooner. Money in minor units; the totals of its payments are computed, not stored."""
 
     __tablename__ = "pos_sessions"
@@ -123,16 +123,16 @@ class PosSession(Base):
 
 
 class PosTransaction(Base):
-    """A card payment, written before the processor is called. `version` rises with every transition, which is made by
-    compare and set. `next_check_at` is when reconciliation looks at it, None for never; `checks` how often it did.
-    `processor_account_id` "" is the platform's own account."""
+    """A card payment, stored before the processor is called. `version` rises with every transition, which is made by
+    compare and set. `next_check_at` is the time of its next check against the processor, None for none; `checks` counts
+    the checks since its status changed. `processor_account_id` "" is the platform's own account."""
 
     __tablename__ = "pos_transactions"
     __table_args__ = (
         UniqueConstraint("processor", "processor_account_id", "processor_intent_id"),
         Index("uq_pos_transactions_open_of_order", "order_id", unique=True, sqlite_where=OPEN, postgresql_where=OPEN),
         Index(None, "site_id", "created_at", "id"),
-        Index(None, "site_id", "location_id"),  # To count them, in a third of the time.
+        Index(None, "site_id", "location_id"),  # To count payments, in a third of the time.
         Index(None, "site_id", "location_id", "created_at", "id"),
         Index(None, "site_id", "processor_intent_id", "location_id"),
         Index(None, "agent_id", "created_at", "id"),
@@ -208,7 +208,7 @@ class PosTransactionEvent(Base):
 
 
 class PosRefund(Base):
-    """Money given back, written before the processor is called. Status: PENDING, SUCCEEDED, FAILED or UNKNOWN."""
+    """A refund, stored before the processor is called. Status: PENDING, SUCCEEDED, FAILED or UNKNOWN."""
 
     __tablename__ = "pos_refunds"
     __table_args__ = (
@@ -234,8 +234,9 @@ class PosRefund(Base):
 
 
 class PosIdempotencyKey(Base):
-    """The answer to a request that carried an Idempotency-Key, so that its repetition gets the same. `key` is its
-    SHA-256. `status` None: the first one is still being answered."""
+    """A request that carried an Idempotency-Key, and the record that it made, so that a repetition gets the same
+    answer. `key` is the SHA-256 of the key, `request_hash` that of the content. `status` is that of the answer, None
+    while the first request is still being answered."""
 
     __tablename__ = "pos_idempotency_keys"
     __table_args__ = (UniqueConstraint("site_id", "user_id", "operation", "key"),)
@@ -253,8 +254,8 @@ class PosIdempotencyKey(Base):
 
 
 class StoredProcessorEvent(Base):
-    """An event of the processor, stored before anything is done about it; its id comes once. `site_id` None: no site
-    has the account. `outcome` says in a word what followed, None while it waits."""
+    """An event of the processor, stored once by its id before anything is done about it. `site_id` None: no site has
+    the account. `outcome` is an EventOutcome, None while the event waits."""
 
     __tablename__ = "processor_events"
     __table_args__ = (

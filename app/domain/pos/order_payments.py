@@ -52,7 +52,7 @@ class OrderPayment:
 
     @property
     def is_kept(self) -> bool:
-        """Whether money of it is with the shop."""
+        """Whether the shop still holds money of the payment."""
         return self.status in PAID_STATUSES and self.refunded < self.captured
 
     @property
@@ -61,7 +61,7 @@ class OrderPayment:
 
 
 def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
-    """Every one that was begun, newest first."""
+    """Return every card payment that was begun for an order, newest first."""
     payment = PosTransaction
     query = (
         select(
@@ -97,7 +97,8 @@ def statuses_of(site_id: int, transaction_ids: Collection[str]) -> Mapping[str, 
 
 
 def is_refunded() -> ColumnElement[bool]:
-    """Return a condition on orders: all that a card paid for one went back, so that no customer waits for it."""
+    """Return a condition on orders: the card payment of the order was refunded in full, so that no customer waits for
+    it."""
     payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
     return and_(Order.paid_at.is_not(None), payment.is_not_distinct_from(TransactionStatus.REFUNDED.value))
 

@@ -108,7 +108,8 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """`metadata` names the shop's own refund (`refundId`), which distinguishes it from one that was made elsewhere."""
+    """A refund as the processor has it. `metadata` holds the id of the shop's own refund (`refundId`), which one made
+    elsewhere lacks."""
 
     id: str
     intent_id: str
@@ -119,8 +120,8 @@ class Refund:
 
 @dataclass(frozen=True, slots=True)
 class ProcessorEvent:
-    """News that the processor sent: which account's intent it is about, and that intent as it was then, without
-    its client secret."""
+    """An event that the processor sent: the account and the intent that it is about, and that intent as it was then,
+    without its client secret."""
 
     id: str
     type: str
@@ -149,7 +150,7 @@ class Declined(ProcessorError):
 
 
 class InvalidState(ProcessorError):
-    """The intent is in a state that does not allow it; `intent` as the processor has it."""
+    """The intent's state does not allow the call; `intent` is the intent as the processor has it."""
 
     def __init__(self, message: str, intent: Intent) -> None:
         super().__init__(message)
@@ -176,13 +177,13 @@ class IntentNotFound(ProcessorError):
 
 
 class Misconfigured(ProcessorError):
-    """The key, its permissions or the location are wrong: an admin must see to it."""
+    """The key, its permissions or the location are wrong: an admin must correct them."""
 
     code = "processor_misconfigured"
 
 
 class Busy(ProcessorError):
-    """Nothing was done; try again after `retry_after` seconds."""
+    """The processor did nothing; try again after `retry_after` seconds."""
 
     code = "processor_unavailable"
 
@@ -192,21 +193,22 @@ class Busy(ProcessorError):
 
 
 class OutcomeUnknown(ProcessorError):
-    """No answer, or no conclusive one: it may have been done. Repeat with the same key, or look."""
+    """The processor gave no conclusive answer: the request may have been carried out. Repeat it with the same key, or
+    read the intent."""
 
     code = "processor_timeout"
 
 
 class BadSignature(ProcessorError):
-    """An event that the processor did not sign, or not lately."""
+    """The event has no valid signature of the processor, or one of another time."""
 
     code = "bad_signature"
 
 
 class PaymentProcessor(Protocol):
-    """`name` is stored with each transaction. `live` says whether real money moves: events of the other mode are
-    passed over. Every method raises ProcessorError; `key` is an idempotency key: repeated with the same
-    key, a call is done once and answers alike for at least 24 hours."""
+    """A payment processor. `name` is stored with each transaction. `live` says whether real money moves: events of the
+    other mode are ignored. Every method raises ProcessorError; `key` is an idempotency key: repeated with the same key,
+    a call is carried out once and gets the same answer for at least 24 hours."""
 
     name: str
     live: bool
@@ -219,7 +221,7 @@ class PaymentProcessor(Protocol):
         ...
 
     def create_intent(self, ref: AccountRef, request: IntentRequest, key: str) -> Intent:
-        """A card-present intent that is captured automatically after the tap."""
+        """Create a card-present intent that is captured automatically after the tap."""
         ...
 
     def retrieve_intent(self, ref: AccountRef, intent_id: str) -> Intent: ...
@@ -231,13 +233,13 @@ class PaymentProcessor(Protocol):
         ...
 
     def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:
-        """Every intent created in the half-open window, page by page."""
+        """Yield every intent created in the half-open window, page by page."""
         ...
 
     def refund(
         self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
     ) -> Refund:
-        """Give back an amount, or all that is left."""
+        """Refund an amount of an intent, or all that is left where it is None."""
         ...
 
     def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund: ...
@@ -249,7 +251,7 @@ class PaymentProcessor(Protocol):
 
 
 class NoProcessor:
-    """Where no processor is set up."""
+    """The processor where none is set up: every call raises Misconfigured, `parse_event` BadSignature."""
 
     name = "none"
     live = False

@@ -1,5 +1,5 @@
-"""The states of a refund, and of its payment: whatever the processor answers, announces or forgets. Call these within a
-transaction; the payment's row is locked first, so that sums are never taken twice."""
+"""Transitions of a refund and of its payment, by what the processor answers or reports, or when it does neither. Call
+these within a transaction; the payment's row is locked first, so that no refund is counted twice."""
 
 from __future__ import annotations
 
@@ -48,15 +48,16 @@ UNSETTLED = (RefundState.PENDING.value, RefundState.UNKNOWN.value)
 
 
 def is_made(refund: PosRefund) -> bool:
-    """Whether the processor has it, so that the charge counts it."""
+    """Whether the processor has accepted the refund, so that it counts in the refunded sum of the charge."""
     accepted = refund.status == RefundState.PENDING and refund.processor_refund_id is not None
     return accepted or refund.status == RefundState.SUCCEEDED
 
 
 def was_refund_made(amount: int, unanswered: Sequence[int], unexplained: int) -> bool | None:
-    """Whether money that was given back of a charge, and that no known refund explains, is that of an unanswered refund
-    of `amount`; `unanswered` are the other ones. None where it may be and may not be, or where no sum of them is what
-    was given back. Of refunds of one amount it does not matter which were made."""
+    """Whether an unanswered refund of `amount` was made, inferred from `unexplained`: the part of the charge's refunded
+    sum that no known refund accounts for. `unanswered` are the amounts of the other refunds without an answer. None
+    where both are possible, or where no set of the refunds adds up to `unexplained`. Refunds of one amount are
+    interchangeable."""
     if unexplained < amount:
         return False
     sums, alike = {0}, [other for other in unanswered if other == amount]
@@ -68,7 +69,8 @@ def was_refund_made(amount: int, unanswered: Sequence[int], unexplained: int) ->
 
 
 def refundable(known: PosTransaction) -> int:
-    """Return what is left of a payment. What was refunded elsewhere counts, and what may have been refunded."""
+    """Return the amount of a payment that can still be refunded. Refunds made elsewhere reduce it, and those that may
+    have been made."""
     alive = [refund for refund in _refunds_of(known.id) if refund.status != RefundState.FAILED]
     made = sum(refund.amount for refund in alive if is_made(refund))
     waiting = sum(refund.amount for refund in alive if not is_made(refund))
@@ -83,7 +85,7 @@ def settle_refund(
     error: str | None = None,
     is_expected: bool = False,
 ) -> None:
-    """Note what is known of a refund now, and let its payment follow. A failed one stays failed. `is_expected`: the
+    """Save the state of a refund, and update its payment accordingly; a failed refund stays failed. `is_expected`: the
     user who requested the refund sees at once that it failed, so no alert is raised."""
     refund = db.session.get_one(PosRefund, refund_id)
     known = _locked(refund.transaction_id)
@@ -105,8 +107,8 @@ def settle_refund(
 
 
 def leave_to_people(author: Author, refund_id: str) -> None:
-    """Leave a refund to an admin: nothing that the shop can read says whether it was made. An admin hears of it once;
-    the processor's news may still say."""
+    """Leave a refund to an admin, since nothing that the shop can read says whether it was made: one alert is raised.
+    An event of the processor may still settle it."""
     is_news = db.session.get_one(PosRefund, refund_id).error != UNCLEAR
     settle_refund(author, refund_id, RefundState.UNKNOWN, error=UNCLEAR)
     refund = db.session.get_one(PosRefund, refund_id)
@@ -119,8 +121,8 @@ def leave_to_people(author: Author, refund_id: str) -> None:
 
 
 def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
-    """Note a refund that the processor reported: one of ours, perhaps before its own answer came, or one made
-    elsewhere."""
+    """Save a refund that the processor reported: one of the shop's, perhaps before the answer to its request came, or
+    one made elsewhere, which is added."""
     known = _locked(transaction_id)
     refunds = _refunds_of(known.id)
     known_by_id = [refund for refund in refunds if refund.processor_refund_id == seen.id]
@@ -132,8 +134,8 @@ def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
 
 
 def _is_named(refund: PosRefund, seen: Refund) -> bool:
-    """Whether the processor's refund names this one. One that was given up keeps its state: the money that was given
-    back after all is a refund of its own."""
+    """Whether the processor's refund names this one in its metadata. A failed refund is never matched: where money was
+    given back after all, that is a refund of its own."""
     is_open = refund.processor_refund_id is None and refund.status != RefundState.FAILED
     return is_open and refund.id == seen.metadata.get(REFUND_ID)
 
@@ -156,7 +158,7 @@ def _made_elsewhere(author: Author, known: PosTransaction, seen: Refund) -> PosR
 
 
 def schedule(author: Author, refund: PosRefund) -> None:
-    """An unsettled refund is looked at ever less often."""
+    """Set the time of a refund's next check: at growing intervals while it is unsettled, none afterwards."""
     refund.updated_at = author.now()
     if refund.status not in UNSETTLED:
         refund.next_check_at = None

@@ -1,5 +1,5 @@
-"""Money given back: written down, sent to the processor, applied, in this order, so that no refund is sent twice and
-none is lost. What is given back in all never exceeds what was captured."""
+"""Refunds: stored, sent to the processor, then applied, in this order, so that none is sent twice and none is lost. All
+refunds of a payment never exceed what was captured."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ class RefundSummary:
 def request_refund(
     context: WorkContext, author: Author, processor: PaymentProcessor, request: RefundRequest
 ) -> RefundSummary:
-    """Give money back. Raises Invalid for a missing reason, NotFound, Forbidden `refund_not_permitted`, Unprocessable
-    `amount_invalid` or `refund_exceeds_payment`, Conflict `payment_not_refundable` or `already_refunded`, and
-    ProcessorError where the processor refused, also an earlier time under the same key; without an answer from it the
-    refund is UNKNOWN. Call it outside a transaction."""
+    """Refund a payment, in part or in full. Raises Invalid for a missing reason, NotFound, Forbidden
+    `refund_not_permitted`, Unprocessable `amount_invalid` or `refund_exceeds_payment`, Conflict
+    `payment_not_refundable` or `already_refunded`, and ProcessorError where the processor refused, also an earlier time
+    under the same key; without its answer the refund is UNKNOWN. Call it outside a transaction."""
     reason = one_line(request.reason)
     if problems := note_problems(reason, "The reason", LONGEST_REASON, "#/reason"):
         raise Invalid(problems)
@@ -98,7 +98,7 @@ def _check_not_failed(refund_id: str) -> None:
 
 
 def summary_of(site_id: int, refund_id: str, is_replayed: bool = False) -> RefundSummary:
-    """Raises NotFound."""
+    """Return the summary of a refund, read anew. Raises NotFound."""
     db.session.expire_all()
     refund = existing(find_record(PosRefund, site_id, refund_id), "There is no such refund.")
     currency = db.session.get_one(PosTransaction, refund.transaction_id).currency
@@ -115,8 +115,8 @@ def summary_of(site_id: int, refund_id: str, is_replayed: bool = False) -> Refun
 
 
 def _write_down(author: Author, request: RefundRequest, reason: str) -> tuple[str, bool]:
-    """Return the id of the refund, and whether it is new. The payment is locked, so that two requests cannot both have
-    what is left."""
+    """Store the requested refund; return its id, and whether it is new. The payment is locked, so that two requests
+    cannot both take what is left."""
     known = _payment_of(author.site_id, request)
     refund_id = _id_of(author, request)
     earlier = db.session.get(PosRefund, refund_id)
@@ -157,7 +157,8 @@ def _payment_of(site_id: int, request: RefundRequest) -> PosTransaction:
 
 
 def _amount_of(known: PosTransaction, wanted: int | None) -> int:
-    """Return what is given back. Raises Unprocessable and Conflict."""
+    """Return the amount to refund: `wanted`, or all that is left where it is None. Raises Unprocessable and
+    Conflict."""
     left = refundable(known)
     if wanted is not None and wanted <= 0:
         raise Unprocessable("A refund is more than nothing.", "amount_invalid")
@@ -176,14 +177,15 @@ def _amount_of(known: PosTransaction, wanted: int | None) -> int:
 
 
 def _id_of(author: Author, request: RefundRequest) -> str:
-    """A key always gives the same id, so that the database refuses a second refund under it."""
+    """Return the id of a requested refund. A key always gives the same id, so that the database refuses a second refund
+    under it."""
     if request.key is None:
         return str(uuid.uuid4())
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{author.site_id}/{request.transaction_id}/{request.key}"))
 
 
 def _check_same(earlier: PosRefund, request: RefundRequest, reason: str) -> None:
-    """Raises Unprocessable where the key was used for another refund."""
+    """Check that a repeated key asks for the same refund. Raises Unprocessable."""
     if earlier.reason != reason or request.amount not in (None, earlier.amount):
         raise Unprocessable("This Idempotency-Key was used for another request.", "idempotency_mismatch")
 
@@ -191,7 +193,8 @@ def _check_same(earlier: PosRefund, request: RefundRequest, reason: str) -> None
 def send_refund(
     context: WorkContext, author: Author, processor: PaymentProcessor, refund_id: str, is_repeated: bool = False
 ) -> None:
-    """Have the processor do it, once however often it is sent within a day. Raises ProcessorError where it refused."""
+    """Send a refund to the processor, which makes it once however often it is sent within a day, and save the outcome.
+    Raises ProcessorError where it refused."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     known = db.session.get_one(PosTransaction, refund.transaction_id)
     ref, intent_id, amount = AccountRef(known.processor_account_id), known.processor_intent_id or "", refund.amount
@@ -211,7 +214,8 @@ def send_refund(
 
 
 def _refuse(author: Author, refund_id: str, refused: ProcessorError, is_repeated: bool) -> None:
-    """A wrong key of the shop says nothing of an earlier try, which may have been done."""
+    """Save the refusal of a refund: as FAILED, but as UNKNOWN where a repetition met a wrong configuration, since an
+    earlier try may have been carried out."""
     is_misconfigured = isinstance(refused, Misconfigured)
     state = RefundState.UNKNOWN if is_misconfigured and is_repeated else RefundState.FAILED
     settle_refund(author, refund_id, state, error=refused.message, is_expected=not is_repeated)

@@ -26,7 +26,7 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class PosSettings:
-    """Ids that are empty are none. `largest` in minor units; None is no amount."""
+    """The settings of the till. An empty id is none; `largest` is in minor units, None where no amount was entered."""
 
     is_enabled: bool
     location_id: str
@@ -47,8 +47,9 @@ def stored_settings(site_id: int) -> PosSettings:
 
 
 def save(author: Author, wanted: PosSettings, may_share: bool = False) -> list[str]:
-    """The labels of what changed. A location that is named and that the shop does not have yet is added. `may_share`:
-    also an account or a location of another site. Raises Invalid with every problem."""
+    """Save the settings of the till; return the labels of those that changed. A location that is named and that the
+    shop does not have yet is added. `may_share`: also an account or a location of another site. Raises Invalid with
+    every problem."""
     problems = _problems(wanted) + ([] if may_share else _problems_elsewhere(author.site_id, wanted))
     if problems:
         raise Invalid(problems)
@@ -61,7 +62,7 @@ def save(author: Author, wanted: PosSettings, may_share: bool = False) -> list[s
 
 
 def _problems_elsewhere(site_id: int, wanted: PosSettings) -> list[Problem]:
-    """Return the problems of what is new here and belongs to another shop."""
+    """Return the problems of a new account or location that belongs to another shop."""
     stored = stored_settings(site_id)
     problems: list[Problem] = []
     if wanted.account_id != stored.account_id:

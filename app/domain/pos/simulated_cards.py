@@ -12,7 +12,7 @@ from app.domain.pos.processor import CardDetails, IntentStatus, PaymentError
 
 
 class Answer(StrEnum):
-    """The fate of the reader's answer."""
+    """Whether the reader's answer arrives."""
 
     ARRIVES = "arrives"
     IS_LOST = "is lost"
@@ -20,7 +20,7 @@ class Answer(StrEnum):
 
 
 class Delivery(StrEnum):
-    """The way in which the news of a payment reaches the shop."""
+    """The way in which the event of a payment reaches the shop."""
 
     ONCE = "once"
     LATE = "late"
@@ -31,8 +31,9 @@ class Delivery(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCard:
-    """`declines` is the issuer's refusal, only of the first tap when it `pays_at_second_tap`. `becomes` is the status
-    of the intent once the issuer agreed. `unreadable` is the code and the reason why the reader records no attempt."""
+    """A card and what it does. `declines` is the issuer's refusal, only of the first tap when it `pays_at_second_tap`.
+    `becomes` is the status of the intent once the issuer agreed. `unreadable` is the code and the reason why the reader
+    records no attempt."""
 
     name: str
     last4: str

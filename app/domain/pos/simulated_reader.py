@@ -1,5 +1,5 @@
-"""Holding a simulated card to the till: what a payment app does by the SDK of its card reader where the processor is a
-real one. Call it outside a transaction."""
+"""Simulated taps of a card: what a payment app does with the SDK of its card reader where the processor is a real one.
+Call it outside a transaction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def present_card(
     client_secret: str,
     tap: Tap,
 ) -> PresentedCard:
-    """Raises NotFound, CardNotRead, WrongClientSecret, Conflict where no card is expected, and OutcomeUnknown."""
+    """Hold a simulated card to the reader for a payment of the cashier. Raises NotFound, CardNotRead,
+    WrongClientSecret, Conflict where no card is expected, and OutcomeUnknown."""
     payment = own_payment_of_intent(cashier, intent_id)
     if payment.processor != simulator.name:
         raise NotFound(NO_PAYMENT, "payment_intent_not_found")

@@ -51,7 +51,8 @@ class PaymentSimulator(PaymentProcessor, Protocol):
         ...
 
     def due_events(self, waited: timedelta) -> list[SentEvent]:
-        """Return the events that should have been delivered so long ago, in that order, signed now."""
+        """Return the events that have been due for at least `waited`, in the order in which they fell due, signed
+        now."""
         ...
 
     def note_delivered(self, number: int) -> None: ...
@@ -65,12 +66,13 @@ Receive = Callable[[bytes, Mapping[str, str]], object]
 
 
 def deliver_events(simulator: PaymentSimulator, receive: Receive, waited: timedelta = timedelta(0)) -> list[Exception]:
-    """Send what is due to the shop, at least once each; return the errors of those that are sent again later."""
+    """Send the due events to the shop, each at least once; return the errors of those that failed and are sent again
+    later."""
     errors = []
     for event in simulator.due_events(waited):
         try:
             receive(event.raw, event.headers)
-        except Exception as error:  # Whatever one meets, the others get their turn.
+        except Exception as error:  # The failure of one event must not keep the others from being sent.
             errors.append(error)
             simulator.note_failed(event.number)
         else:

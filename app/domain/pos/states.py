@@ -22,7 +22,7 @@ class TransactionStatus(StrEnum):
 
     @property
     def shown(self) -> TransactionStatus:
-        """The status as clients see it: what is being created waits for a card."""
+        """The status as clients see it, for whom CREATING is PENDING."""
         return TransactionStatus.PENDING if self is TransactionStatus.CREATING else self
 
 
@@ -42,8 +42,8 @@ OF_INTENT: dict[IntentStatus, TransactionStatus] = {
 
 
 def status_after(current: TransactionStatus, intent: IntentStatus) -> TransactionStatus:
-    """The status of a transaction whose intent was just read. Money that was taken stays taken: nothing but refunds
-    follows SUCCEEDED. A cancelled or failed one that the processor says was paid becomes SUCCEEDED: money wins."""
+    """Return the status of a transaction whose intent was just read. Nothing but refunds follows SUCCEEDED; a cancelled
+    or failed transaction becomes SUCCEEDED where the processor says that it was paid, and else stays."""
     read = OF_INTENT[intent]
     if current in PAID_STATUSES:
         return current
@@ -60,5 +60,5 @@ def status_after_refunds(captured: int, refunded: int) -> TransactionStatus:
 
 
 def is_anomaly(current: TransactionStatus, after: TransactionStatus) -> bool:
-    """Whether money came in for what the shop had given up."""
+    """Whether a cancelled or failed transaction was paid after all."""
     return after is _S.SUCCEEDED and current in (_S.CANCELLED, _S.FAILED)

@@ -20,7 +20,7 @@ SHOWN_FOR = timedelta(days=7)
 
 
 def note_over_limit(clock: Clock, session_id: str) -> None:
-    """A payment above the limit was refused. The third within ten minutes ends the session."""
+    """Count a payment that was refused as above the limit; the third within ten minutes ends the session."""
     if throttle.count_over_limit(clock, session_id) >= MOST_OVER_LIMIT:
         why = "three payments above the limit were tried within ten minutes"
         api_sessions.end_as_suspicious(clock, session_id, Because.OVER_LIMIT, why)
@@ -28,7 +28,7 @@ def note_over_limit(clock: Clock, session_id: str) -> None:
 
 
 def suspected(clock: Clock, site_id: int, user_ids: Collection[int]) -> set[int]:
-    """Return the users one of whose sessions ended so within the last week."""
+    """Return the ids of those users of whom a session ended as suspicious within the last week."""
     query = select(AuditEntry.subject_id).where(
         AuditEntry.site_id == site_id,
         AuditEntry.subject_type == "user",

@@ -55,8 +55,8 @@ class EventOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """The payment that an event is about. `snapshot` and `refund` are what it said itself, where that is still at
-    hand."""
+    """A stored event and the payment that it is about. `snapshot` and `refund` are the intent and the refund in the
+    event itself, None where it is followed later."""
 
     row_id: int
     site_id: int
@@ -78,7 +78,8 @@ class _Read:
 
 
 def receive(context: WorkContext, processor: PaymentProcessor, raw: bytes, headers: Mapping[str, str]) -> EventOutcome:
-    """Store what the processor sent and follow it. Nothing is stored of what it did not sign: raises BadSignature."""
+    """Store an event of the processor, apply it to its payment and return the outcome. Raises BadSignature, and stores
+    nothing, where the processor did not sign it."""
     event = processor.parse_event(raw, headers, context.clock.now())
     stored = context.commit(lambda: _store(context.clock, processor, event))
     outcome = stored if isinstance(stored, EventOutcome) else _follow(context, stored, _read(processor, stored))
@@ -87,8 +88,8 @@ def receive(context: WorkContext, processor: PaymentProcessor, raw: bytes, heade
 
 
 def follow_stored(context: WorkContext, processor: PaymentProcessor, row_id: int, expired_at: datetime) -> EventOutcome:
-    """Follow an event whose first try failed, or whose process died; not one that came so long ago. Raises
-    ProcessorError while the processor cannot be read."""
+    """Follow a stored event whose first try failed or whose process died; one received at `expired_at` or earlier ends
+    as EXPIRED. Raises ProcessorError while the processor cannot be read."""
     row = db.session.get_one(StoredProcessorEvent, row_id, populate_existing=True)
     if row.received_at <= expired_at:
         return context.commit(lambda: _end(context.clock, row_id, EventOutcome.EXPIRED))
@@ -106,7 +107,7 @@ def follow_stored(context: WorkContext, processor: PaymentProcessor, row_id: int
 
 
 def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> _News | EventOutcome:
-    """Return what is to be followed, or why nothing is."""
+    """Store an event; return the payment that it is about, or the outcome where there is nothing to follow."""
     known = _transaction_of(processor.name, event.account_id, event.intent_id, event.intent)
     site_id = known.site_id if known else accounts.site_of(event.account_id)
     outcome = _outcome_at_once(processor, event, known, site_id)
@@ -129,7 +130,7 @@ def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> 
         return EventOutcome.DUPLICATE
     if outcome or known is None or event.intent_id is None:
         return outcome or EventOutcome.NO_PAYMENT
-    if event.type == DISPUTE:  # It cannot be read anew, and comes here once.
+    if event.type == DISPUTE:  # A dispute cannot be read from the processor, and each event comes here once.
         payment_disputed(Author(known.site_id, ACTOR, clock), known.id, ACTION)
     ref, refund_id = AccountRef(event.account_id), event.refund.id if event.refund else None
     return _News(row_id, known.site_id, known.id, ref, event.intent_id, refund_id, event.intent, event.refund)
@@ -205,13 +206,14 @@ def _apply(clock: Clock, news: _News, read: _Read) -> EventOutcome:
 
 
 def _trusted_snapshot(known: PosTransaction, snapshot: Intent | None) -> Intent | None:
-    """A payment that was given up comes back only when the processor itself says so now."""
+    """Return the intent in the event where the payment is open, else None: a payment that was given up comes back only
+    when the processor itself says so now."""
     return snapshot if known.status in OPEN_STATUSES else None
 
 
 def _without_news(clock: Clock, row_id: int, error: ProcessorError | None) -> EventOutcome:
-    """Note an event without news: it is tried again, unless the processor says that there is no such payment or
-    refund."""
+    """Count a failed try of an event, which is tried again, unless the processor says that there is no such payment or
+    refund: then end it as NOT_FOUND."""
     if isinstance(error, IntentNotFound):
         return _end(clock, row_id, EventOutcome.NOT_FOUND)
     row = db.session.get_one(StoredProcessorEvent, row_id)

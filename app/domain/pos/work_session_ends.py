@@ -1,7 +1,7 @@
-"""The end of work sessions: with the API session of the same id, which knows when and why.
+"""The end of work sessions: each ends with the API session of the same id, which has the time and the reason.
 
-What ended is read from the API sessions, so an end without a report, such as the time that is up, is found at the next
-look: after a change in the transaction that made it, else by the job `pos-sessions`.
+Ends are read from the API sessions. A change that ends some applies them in its own transaction; others, such as
+expiries, are found by the job `pos-sessions`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ class EndReason(StrEnum):
     PASSWORD_CHANGED = "PASSWORD_CHANGED"
 
 
-# What an API session calls otherwise is a revocation, whose cause stands in the activity log.
+# Any other reason of an API session is a revocation; the activity log has the cause.
 NAMES = frozenset(EndReason.__members__)
 
 
 def follow(clock: Clock, *which: ColumnElement[bool]) -> int:
-    """End the work sessions whose API session stands no more; how many. Without `which`, those of every site."""
+    """End the work sessions whose API session has ended, and return their number. `which` are conditions; without any,
+    the sessions of every site are meant."""
     db.session.flush()
     query = (
         select(PosSession, ApiSession, User)
@@ -61,7 +62,7 @@ def follow_session(clock: Clock, session_id: str) -> int:
 
 
 def end_all_of(clock: Clock, agent: PosAgent, because: Because) -> None:
-    """Every work session that an agent has open: its next call is refused."""
+    """End every open work session of an agent, so that its next call is refused."""
     of_agent = (PosSession.site_id == agent.site_id, PosSession.user_id == agent.user_id)
     session_ids = select(PosSession.id).where(*of_agent, PosSession.ended_at.is_(None))
     for session_id in db.session.scalars(session_ids).all():

@@ -84,7 +84,7 @@ def _refunds(session_id: str, until: datetime | None) -> Iterable[CountedPayment
 
 
 def _unresolved(session_id: str, until: datetime | None) -> Unresolved:
-    """Open ones, and those that were paid only after the session was closed."""
+    """Return the sums of a session's open payments, and of those that were paid only after the session was closed."""
     waits = PosTransaction.status.in_([str(status) for status in WAITING_STATUSES])
     which: ColumnElement[bool] = PosTransaction.status.in_([str(status) for status in OPEN_STATUSES])
     if until is not None:

@@ -1,7 +1,7 @@
 """The X and Z report of a work session: what its cards brought in, and the cash that was counted. Pure.
 
-Counted are the session's own payments that were taken, and what was given back of them, before the session was closed:
-a Z report stays as it was, whatever is settled or refunded later.
+A report counts the session's payments that were captured before it was closed, and their refunds requested before that:
+payments captured and refunds requested later leave a Z report as it was.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ReportType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountedPayments:
-    """Payments of one brand of card."""
+    """Counts and sums of the payments of one brand of card, in minor units."""
 
     card_brand: str | None
     count: int
@@ -78,8 +78,8 @@ class BrandSums:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Payments whose outcome is not known yet, or was not when the session was closed; `waiting` are those of them that
-    no card was held to."""
+    """Payments whose outcome is not known yet, or was not when the session was closed; `waiting` counts those of them
+    that still wait for a card."""
 
     count: int = 0
     amount: int = 0
@@ -108,7 +108,7 @@ class SessionReport:
 
     @property
     def cash_difference(self) -> int | None:
-        """The sum that the drawer holds more than at the beginning; None before both are known."""
+        """The counted cash less the opening float, in minor units; None while one of them is missing."""
         if self.opening_float is None or self.counted_cash is None:
             return None
         return self.counted_cash - self.opening_float

@@ -1,4 +1,4 @@
-"""Spells of work at a till: opened by signing in, counted at their end."""
+"""Work sessions at a till: opened by signing in, closed with the counted cash."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ CLOSED = "This work session was closed already."
 
 
 def open_with(clock: Clock, caller: ApiCaller, device: Device, user_agent: str, ip: str) -> PosAgent | None:
-    """Begin the work session of a user who just signed in and return the agent, None for a user who is none. A work
-    session begins for a till, and for every agent. Raises Forbidden where a disabled agent signs in at a till."""
+    """Open the work session of a user who just signed in at a till or is an agent; return the agent, None for a user
+    who is none. Raises Forbidden where a disabled agent who is no admin signs in at a till."""
     agent = find_agent(caller.site_id, caller.user_id)
     is_for_till = caller.audience is Audience.POS
     if is_for_till and agent is not None and not agent.enabled and not ADMINS & caller.roles:
@@ -61,12 +61,13 @@ def _open(clock: Clock, caller: ApiCaller, agent: PosAgent | None, device: Devic
 
 
 def session_of(site_id: int, session_id: str) -> PosSession:
-    """Raises NotFound."""
+    """Return a work session of the site. Raises NotFound."""
     return existing(find_record(PosSession, site_id, session_id), MISSING)
 
 
 def current(caller: ApiCaller, to_change: bool = False) -> PosSession:
-    """The caller’s own. Raises NotFound for one who signed in before they were an agent, or to manage the shop."""
+    """Return the caller’s own work session. Raises NotFound for a user who signed in before they were an agent, or to
+    manage the shop."""
     session = find_record(PosSession, caller.site_id, caller.session_id, to_change)
     if session is None:
         raise NotFound("You have no work session: sign in at the till.", "work_session_not_found")
@@ -74,13 +75,13 @@ def current(caller: ApiCaller, to_change: bool = False) -> PosSession:
 
 
 def see(clock: Clock, session_id: str, location_id: int | None) -> None:
-    """The session was used just now, at the location where one is named."""
+    """Note that a session was used just now, and at which location where one is named."""
     seen = update(PosSession).where(PosSession.id == session_id).values(last_seen_at=clock.now())
     db.session.execute(seen if location_id is None else seen.values(location_id=location_id))
 
 
 def wants_to_be_seen(clock: Clock, session: PosSession, location: PosLocation | None) -> bool:
-    """Whether to note that a session was seen: not with every call, which would make each of them a writing one."""
+    """Whether `see` is due for a session: not with every call, which would make each of them a write."""
     moved = location is not None and session.location_id != location.id
     return moved or abs(clock.now() - session.last_seen_at) >= SEEN_EVERY
 
@@ -92,7 +93,7 @@ def is_other_program(session_id: str, user_agent: str) -> bool:
 
 
 def set_opening_float(author: Author, session: PosSession, amount: int) -> None:
-    """The cash in the drawer at the beginning, in minor units. Raises Conflict, Invalid."""
+    """Save the cash in the drawer at the beginning, in minor units. Raises Conflict, Invalid."""
     if session.closed_at is not None:
         raise Conflict(CLOSED, "work_session_closed")
     _check_amount(amount, "#/openingFloat")
@@ -103,7 +104,7 @@ def set_opening_float(author: Author, session: PosSession, amount: int) -> None:
 
 
 def close(author: Author, session: PosSession, counted_cash: int, note: str) -> None:
-    """Close it for good: cash is counted, and who worked is signed out. Raises Conflict, Invalid."""
+    """Close a work session for good: save the counted cash and sign the user out. Raises Conflict, Invalid."""
     if session.closed_at is not None:
         raise Conflict(CLOSED, "work_session_closed")
     _check_amount(counted_cash, "#/countedCash")
@@ -116,7 +117,7 @@ def close(author: Author, session: PosSession, counted_cash: int, note: str) -> 
 
 
 def revoke(author: Author, session_id: str) -> None:
-    """Sign its user out at the next call. Raises NotFound."""
+    """End a work session, and so sign its user out at the next call. Raises NotFound."""
     session = session_of(author.site_id, session_id)
     if session.ended_at is None:
         api_sessions.end(author.clock, session.id, Because.REVOKED)

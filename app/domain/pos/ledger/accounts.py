@@ -29,8 +29,8 @@ def site_of(account_id: str) -> int | None:
 
 
 def accounts_of(site_id: int, processor: str, since: datetime, until: datetime) -> list[str]:
-    """Return the accounts that payments of the site were made on between two moments, and those of earlier ones that
-    the site still uses, in order."""
+    """Return the accounts, sorted, that payments of the site were made on between two times, and those of its earlier
+    or later payments that the site still uses."""
     of_site = PosTransaction.site_id == site_id, PosTransaction.processor == processor
     within = PosTransaction.created_at >= since, PosTransaction.created_at < until
     used = select(PosTransaction.processor_account_id).where(*of_site).distinct()

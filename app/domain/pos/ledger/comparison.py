@@ -1,4 +1,4 @@
-"""A day's payments beside those of the processor: pure."""
+"""Comparison of the shop's payments with the processor's: pure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def _refunded(row: LedgerRow, intent: Intent) -> int:
 
 
 def without_row(account_id: str, intent: Intent) -> Difference | None:
-    """A payment that the shop has no record of; None for one that took no money: there is nothing to settle."""
+    """Return the difference for a payment that the shop has no record of; None for one that took no money: there is
+    nothing to settle."""
     if intent.status not in TOOK_MONEY:
         return None
     theirs = f"{format_money(intent.amount, intent.currency)}, {intent.status.replace('_', ' ')}"
@@ -60,8 +61,8 @@ def without_row(account_id: str, intent: Intent) -> Difference | None:
 
 
 def without_intent(rows: Iterable[LedgerRow], listed: Collection[str]) -> list[Difference]:
-    """Payments that took money by the shop's books, of which the processor has none. `listed` are the intents that it
-    has, by id."""
+    """Return the differences for payments that took money by the shop's books and that the processor does not have.
+    `listed` are the ids of the intents that it has."""
     return [
         Difference(
             DifferenceKind.MISSING_INTENT,
@@ -76,8 +77,9 @@ def without_intent(rows: Iterable[LedgerRow], listed: Collection[str]) -> list[D
 
 
 def _expected_status(ours: TransactionStatus, theirs: IntentStatus) -> TransactionStatus:
-    """Return our status where it says what the processor's does: refunds follow success, FAILED took no money, and an
-    unknown outcome is no difference while the processor took nothing."""
+    """Return the status that the shop should have by the processor's, which is its own where the two are compatible:
+    refunds follow success, FAILED took no money, and an open status is no difference while the processor took
+    nothing."""
     read = OF_INTENT[theirs]
     if read is TransactionStatus.SUCCEEDED and ours in PAID_STATUSES:
         return ours

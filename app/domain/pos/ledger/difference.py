@@ -33,7 +33,8 @@ _LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`ours` and `theirs` are words for people; `corrected`: the shop took over what the processor says."""
+    """A difference about one payment. `ours` and `theirs` are words for people; `corrected`: the shop took over what
+    the processor says."""
 
     kind: DifferenceKind
     account_id: str

@@ -1,5 +1,5 @@
-"""Differences between the shop and the payment processor: noted once, alerted, and settled by an admin or by agreeing
-again."""
+"""Stored differences between the shop and the payment processor: each alerted, and settled by an admin or once both
+agree again."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LONGEST = 100
 
 
 def note_difference(author: Author, difference: Difference, day: date | None = None) -> None:
-    """Keep a difference, or what it is by now, and raise the alert unless it was corrected. Call it in a
-    transaction."""
+    """Store a difference, or update the unsettled one of the same intent and kind, and raise the alert unless it was
+    corrected. Call it in a transaction."""
     now = author.now()
     settled = {"settled_at": now, "settled_by": author.name[:100]} if difference.corrected else {}
     changing = {
@@ -50,7 +50,7 @@ def note_difference(author: Author, difference: Difference, day: date | None = N
 
 
 def unsettled(site_id: int) -> Sequence[LedgerDifference]:
-    """Return what differs, the latest first."""
+    """Return the unsettled differences, the latest first, at most MOST_LISTED."""
     query = select(LedgerDifference).where(*_unsettled(site_id)).order_by(LedgerDifference.id.desc())
     return db.session.scalars(query.limit(MOST_LISTED)).all()
 
@@ -61,7 +61,7 @@ def count_unsettled(site_id: int) -> int:
 
 
 def settle(author: Author, difference_id: int) -> LedgerDifference:
-    """An admin saw to it. Raises NotFound. Call it in a transaction."""
+    """Settle a difference in the name of an admin. Raises NotFound. Call it in a transaction."""
     found = existing(find_record(LedgerDifference, author.site_id, difference_id), "There is no such difference.")
     if found.settled_at is None:
         found.settled_at, found.settled_by = author.now(), author.name[:100]

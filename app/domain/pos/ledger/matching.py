@@ -1,4 +1,4 @@
-"""Whether an intent of the processor is the one of a transaction."""
+"""Matching of the processor's intents with the shop's transactions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def transaction_id_of(intent: Intent) -> str | None:
 
 
 def agrees(known: PosTransaction, intent: Intent) -> bool:
-    """Whether an intent may be taken as a transaction's: always the one that it has, another only for the same money.
-    The account was compared before, since intents are read from one."""
+    """Whether an intent is a transaction's: the one whose id it has or, while it has none, one that names it for the
+    same amount and currency. The account was compared before, since intents are read from one."""
     if known.processor_intent_id is not None:
         return known.processor_intent_id == intent.id
     same_money = (intent.amount, intent.currency) == (known.amount_in_pence, known.currency)

@@ -26,18 +26,19 @@ WORDS = {
 
 
 def anomaly_words(anomaly: str) -> str:
-    """Return a sentence for people, without its full stop."""
+    """Return the sentence that describes an anomaly to people, without its full stop."""
     return WORDS.get(anomaly, anomaly)
 
 
 def anomaly_detail(known: PosTransaction) -> str:
-    """Return what the alert about a payment says."""
+    """Return the text of the alert about a payment's anomaly."""
     return f"Payment {known.id}: {anomaly_words(known.anomaly or '')}."
 
 
 def settle_anomaly(author: Author, transaction_id: str, note: str) -> None:
-    """An admin saw to it: the goods were handed over, or the money given back; the timeline keeps what was wrong and
-    the note. Call it in a transaction. Raises Invalid, NotFound, and Conflict where nothing is wrong (any more)."""
+    """Settle the anomaly of a payment in the name of an admin, as when the goods were handed over or the money given
+    back, and end its alerts; the timeline keeps the anomaly and the note. Call it in a transaction. Raises Invalid,
+    NotFound, and Conflict where nothing is wrong (any more)."""
     note = one_line(note)
     if problems := note_problems(note, "The note", LONGEST_NOTE, "#/note"):
         raise Invalid(problems)

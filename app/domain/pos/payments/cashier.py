@@ -18,8 +18,8 @@ NO_INTENT = "This location has no such payment, or it is another agent’s."
 @dataclass(frozen=True, slots=True)
 class Cashier:
     """A user at a location, who takes or settles payments. `location_id` is the key of the row. `agent_id` None is an
-    admin who is no agent: they settle every payment of the location, and create none. `basket_id` is a basket that they
-    were found to be allowed to use, of any owner."""
+    admin who is no agent: they settle every payment of the location, and create none. `basket_id` is a basket of any
+    owner that the user was found to be allowed to use."""
 
     author: Author
     user_id: int
@@ -35,7 +35,7 @@ class Cashier:
 
 @dataclass(frozen=True, slots=True)
 class PaymentRef:
-    """The data of a payment that a call to the processor needs, read before it, so that nothing of the database is held
+    """The data of a payment that a call to the processor needs, read before it, so that no transaction is open
     meanwhile."""
 
     transaction_id: str
@@ -55,7 +55,8 @@ def payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
 
 
 def own_payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
-    """A payment that the cashier may act on: their own, of the location's all for admins. Raises NotFound."""
+    """Return the payment of an intent of this location, which must be the cashier's own unless they are an admin.
+    Raises NotFound."""
     found = payment_of_intent(cashier, intent_id)
     return _existing(found if cashier.is_admin or cashier.owns(found) else None)
 

@@ -1,5 +1,5 @@
-"""Beginning a payment: checked and written down, then created at the processor, then applied. No answer of the
-processor that gets lost makes a second payment (docs/payments.md)."""
+"""Creation of a payment: checked and stored, then created at the processor, then applied. A lost answer of the
+processor never makes a second payment (docs/payments.md)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class PaymentRequest:
 
 @dataclass(frozen=True, slots=True)
 class CreatedPayment:
-    """`intent` as the processor has it now, with its client secret, which is stored nowhere."""
+    """A payment that was created. `intent` is as the processor has it now, with its client secret, which is stored
+    nowhere."""
 
     transaction_id: str
     intent: Intent
@@ -67,7 +68,7 @@ class CreatedPayment:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A payment as it was written down, for the call that follows."""
+    """A stored payment, with what the call to the processor needs."""
 
     transaction_id: str
     ref: AccountRef
@@ -83,13 +84,15 @@ def create_payment(
     request: PaymentRequest,
     may_begin: Callable[[], None] = lambda: None,
 ) -> CreatedPayment:
-    """Call it outside a transaction. `may_begin` is called once nothing else speaks against a payment, and raises
-    TooManyRequests where there were very many: what is refused or repeated does not count.
+    """Create a payment and return its intent; under a repeated key, the intent of the first request. Call it outside a
+    transaction. `may_begin` is called once every other check has passed, and raises TooManyRequests above the rate
+    limit: refused or repeated requests do not count.
 
     Raises Unprocessable `amount_invalid`, `amount_too_small`, `amount_exceeds_limit`, `amount_mismatch`,
     `currency_not_supported`, `description_invalid`, `metadata_invalid` or `idempotency_mismatch`, Forbidden, NotFound
-    `order_not_found`, Conflict `order_already_paid`, `payment_in_progress`, `outcome_unknown` or
-    `idempotency_in_progress`, and ProcessorError with the transaction's id."""
+    `order_not_found`, Conflict `order_already_paid`, `payment_in_progress`, `payment_failed`, `outcome_unknown` or
+    `idempotency_in_progress`, and ProcessorError with the transaction's id.
+    """
     if request.amount is not None:
         rules.check_amount(request.amount)
     rules.check_texts(request.description, request.metadata)
@@ -116,7 +119,8 @@ def _write_down(
     keyed: KeyedRequest | None,
     may_begin: Callable[[], None],
 ) -> _Written:
-    """The key first: what was done under it is answered again, whatever holds meanwhile."""
+    """Store the payment, or return the one stored before under the key. The key is looked up first, so that a
+    repetition gets the same answer, whatever has changed meanwhile."""
     transaction_id = str(uuid.uuid4())
     claim = idempotency.claim(cashier.author, keyed, transaction_id) if keyed else Claim(transaction_id, is_new=True)
     if not claim.is_new:
@@ -132,8 +136,8 @@ def _write_down(
 
 
 def _written_before(claim: Claim, now: datetime) -> _Written:
-    """Return the payment that was written under the key before. Without an intent the creation is tried again, under
-    the same key of the processor, for as long as that keeps it. Raises Conflict."""
+    """Return the payment that was stored under the key before. Without an intent the creation is tried again with the
+    same key of the processor, for as long as the processor keeps it. Raises Conflict."""
     payment = db.session.get_one(PosTransaction, claim.record_id)
     if payment.processor_intent_id is not None:
         return _written(payment)
@@ -152,7 +156,8 @@ def _written_before(claim: Claim, now: datetime) -> _Written:
 def _checked_payment(
     cashier: Cashier, location: PosLocation, request: PaymentRequest, transaction_id: str
 ) -> PosTransaction:
-    """The order of these checks is that of docs/payments.md."""
+    """Return the payment to store, after all checks, with its order locked. The order of the checks is that of
+    docs/payments.md."""
     settings = settings_of(cashier.author.site_id)
     site = SiteTerms(
         currency_of(cashier.author.site_id), settings["posAllowQuickPayments"], settings["posMaxTransactionAmount"]
@@ -172,7 +177,7 @@ def _checked_payment(
 
 
 def _terms_of(cashier: Cashier) -> AgentTerms:
-    """Raises Forbidden."""
+    """Return the terms of the cashier's agent. Raises Forbidden for a cashier who is no agent."""
     agent = db.session.get(PosAgent, cashier.agent_id) if cashier.agent_id else None
     if agent is None:
         raise Forbidden("You are not set up as an agent of this shop. Ask an admin.", "agent_required")
@@ -211,7 +216,8 @@ def _payment(
 
 
 def _written(payment: PosTransaction) -> _Written:
-    """The shop's own keys win over the client's."""
+    """Return a stored payment with the request for its intent; in the metadata the shop's own keys win over the
+    client's."""
     location = db.session.get_one(PosLocation, payment.location_id)
     own = {
         "agentId": str(payment.agent_id),
@@ -231,7 +237,8 @@ def _create(
     written: _Written,
     keyed: KeyedRequest | None,
 ) -> CreatedPayment:
-    """Have the processor make the intent, once however often it is called. Raises ProcessorError and Unprocessable."""
+    """Create the intent at the processor, which makes one however often it is called, and apply it. Raises
+    ProcessorError and Unprocessable."""
     author, transaction_id = cashier.author, written.transaction_id
 
     try:
@@ -254,8 +261,8 @@ def _note_intent(author: Author, transaction_id: str, keyed: KeyedRequest | None
 def _note_failure(
     author: Author, transaction_id: str, keyed: KeyedRequest | None, error: DomainError, is_first_try: bool
 ) -> None:
-    """The key is free again only where there is certainly no payment: a later try that was not let in says nothing
-    about the first."""
+    """Save a failed creation. The key is released only where there is certainly no payment: a later try that was Busy
+    or Misconfigured says nothing about the first."""
     was_not_let_in = isinstance(error, Busy | Misconfigured)
     if isinstance(error, OutcomeUnknown) or (was_not_let_in and not is_first_try):
         payment = transitions.creation_unknown(author, transaction_id)

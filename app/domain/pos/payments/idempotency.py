@@ -1,4 +1,4 @@
-"""Idempotency keys of clients: a request that comes twice does a thing once. Call these within a transaction."""
+"""Idempotency keys of clients: a request that comes twice is carried out once. Call these within a transaction."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ LONGEST_KEY = 255
 
 @dataclass(frozen=True, slots=True)
 class KeyedRequest:
-    """A request under a client's key: who sent it, what it does, and what it says. Of the key only `key_hash` is kept:
-    clients may make it of anything."""
+    """A request with a client's key: the user who sent it, its operation and its content. Only `key_hash` is stored of
+    the key, since clients may make it of anything."""
 
     user_id: int
     operation: str
@@ -50,8 +50,8 @@ class Claim:
 
 
 def claim(author: Author, request: KeyedRequest, record_id: str) -> Claim:
-    """Claim the key of a request. `record_id` is what the key stands for where it is new; of requests at once one is
-    first. Raises Unprocessable where the key was used for another request."""
+    """Claim the key of a request. `record_id` is what the key stands for where it is new; of simultaneous requests one
+    is new. Raises Unprocessable where the key was used for another request."""
     now, known = author.now(), _known(author, request)
     if known is None or known.expires_at <= now:
         if known is not None:
@@ -67,7 +67,7 @@ def claim(author: Author, request: KeyedRequest, record_id: str) -> Claim:
 
 
 def note_answer(author: Author, request: KeyedRequest, status: int) -> None:
-    """The request was answered with this status."""
+    """Store the status of the answer to a request."""
     db.session.execute(update(PosIdempotencyKey).where(_is(author, request)).values(status=status))
 
 

@@ -14,8 +14,8 @@ from app.extensions import db
 
 
 def payable_order(cashier: Cashier, order_id: str) -> Order:
-    """An agent's own baskets, the one they were let in to, and orders that wait to be collected. Raises NotFound and
-    Conflict, which names the payment under way."""
+    """Return an order that the cashier may take a payment for: an agent's own basket, the one that they were let in to,
+    or an order that waits to be collected. Raises NotFound and Conflict, which names the payment under way."""
     site_id = cashier.author.site_id
     known = find_record(Order, site_id, order_id)
     if known is None or not _may_be_paid_to(cashier, known):

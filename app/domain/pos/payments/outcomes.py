@@ -37,7 +37,7 @@ class Recorded(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The columns that change and the sentence for the timeline."""
+    """The changes of a transaction: the columns that change, and the sentence for the timeline."""
 
     values: dict[str, object] = field(default_factory=dict)
     detail: str = ""
@@ -67,19 +67,21 @@ def of_refunds(known: Recorded, refunded: int) -> Outcome:
 
 
 def of_dispute(known: Recorded) -> Outcome:
-    """The cardholder's bank took the money back for now. Another anomaly stays: the timeline names this one."""
+    """Return the outcome of a dispute, by which the cardholder's bank took the money back for now. An anomaly that is
+    there already stays: the timeline names this one."""
     return Outcome({"anomaly": known.anomaly or DISPUTED}, "The cardholder disputes this payment")
 
 
 def of_failed_creation(known: Recorded, code: str) -> Outcome:
-    """The processor refused for good. What it knows meanwhile, through an event, is not given up."""
+    """Return the outcome of a creation that the processor refused for good: FAILED, unless an event has brought the
+    intent meanwhile."""
     if known.processor_intent_id is not None or known.status not in (_S.CREATING, _S.UNKNOWN):
         return Outcome()
     return Outcome({"status": _S.FAILED.value, "last_error_code": code[:60]}, code)
 
 
 def of_unknown_creation(known: Recorded) -> Outcome:
-    """Return the outcome of a creation of which it is unknown whether there is an intent."""
+    """Return the outcome of a creation after which it is unknown whether there is an intent."""
     return Outcome({"status": _S.UNKNOWN.value}) if known.status == _S.CREATING else Outcome()
 
 
@@ -90,8 +92,8 @@ def of_unknown_outcome(known: Recorded) -> Outcome:
 
 
 def next_check(status: TransactionStatus, checks: int, created_at: datetime, now: datetime) -> datetime | None:
-    """Return when reconciliation next looks at an open transaction: ever less often, and when one without a card is
-    abandoned."""
+    """Return the time of the next check of a transaction, None unless it is open: at growing intervals, and at the
+    latest when one without a card is abandoned."""
     if status not in OPEN_STATUSES:
         return None
     at = now + CHECKED_AFTER[min(checks, len(CHECKED_AFTER) - 1)]
@@ -103,7 +105,8 @@ _S = TransactionStatus
 
 
 def _attempt(known: Recorded, intent: Intent) -> dict[str, object]:
-    """A declined card makes another charge, which is how a second decline of the same kind is known."""
+    """Return the error and the number of attempts to store. A second decline of the same kind is recognised by its
+    charge, which is another one."""
     error = intent.last_error
     if error is None:
         return {"last_error_code": None, "decline_code": None} if intent.status == "succeeded" else {}
@@ -147,7 +150,7 @@ def _card(intent: Intent) -> dict[str, object]:
 def _anomaly(known: Recorded, intent: Intent, before: TransactionStatus, after: TransactionStatus) -> str | None:
     if is_anomaly(before, after):
         return UNEXPECTED_PAYMENT
-    if before in PAID_STATUSES:  # It was looked at when the money came.
+    if before in PAID_STATUSES:  # The amounts were compared when the money came.
         return None
     differs = (intent.amount, intent.currency) != (known.amount_in_pence, known.currency)
     short = after is _S.SUCCEEDED and intent.amount_received != known.amount_in_pence

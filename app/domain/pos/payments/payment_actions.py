@@ -1,5 +1,5 @@
-"""Read, capture and cancel a payment. To capture is to bring the shop up to date: most payments are captured by the
-tap itself (docs/payments.md). Call these outside a transaction."""
+"""Read, capture and cancel a payment. A capture mostly just brings the shop up to date: most payments are captured by
+the tap itself (docs/payments.md). Call these outside a transaction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _S = TransactionStatus
 
 @dataclass(frozen=True, slots=True)
 class PaymentState:
-    """A payment as it stands, and its intent where that was read; `is_settled` False where asking again later helps."""
+    """A payment with its current status, and its intent where that was read; `is_settled` is False for a status after
+    which clients should read it again."""
 
     payment: PosTransaction
     intent: Intent | None = None
@@ -62,7 +63,7 @@ INTENT_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class _Till:
-    """The context of the steps below."""
+    """A payment of a cashier, with what the calls to the processor need."""
 
     context: WorkContext
     processor: PaymentProcessor
@@ -74,7 +75,7 @@ class _Till:
         return self.context.commit(lambda: transitions.apply_intent(author, transaction_id, intent, action))
 
     def lose(self, action: str) -> PosTransaction:
-        """Note that its outcome is unknown."""
+        """Save that the outcome of a capture or cancellation is unknown."""
         author, transaction_id = self.cashier.author, self.known.transaction_id
         return self.context.commit(lambda: transitions.outcome_unknown(author, transaction_id, action))
 
@@ -84,7 +85,7 @@ class _Till:
 
 
 def read_payment(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, intent_id: str) -> PaymentState:
-    """The payment of any agent at this location, brought up to date while it is open. Raises NotFound and
+    """Return the payment of any agent at this location, brought up to date while it is open. Raises NotFound and
     ProcessorError."""
     payment = payment_of_intent(cashier, intent_id)
     if _is_final(payment):
@@ -95,8 +96,8 @@ def read_payment(context: WorkContext, processor: PaymentProcessor, cashier: Cas
 
 
 def read_open_payment(context: WorkContext, processor: PaymentProcessor, author: Author, order: Order) -> None:
-    """Bring the payment that is under way for an order up to date, if there is one: the card may have paid without a
-    report of it so far. Without an answer of the processor all stays as it is."""
+    """Bring the payment under way for an order up to date, if there is one: the card may have paid without a report of
+    it so far. Where the processor does not answer, nothing changes."""
     if order.payment_lock is None or order.paid_at is not None:
         return
     payment = find_record(PosTransaction, order.site_id, order.payment_lock)
@@ -112,8 +113,8 @@ def read_open_payment(context: WorkContext, processor: PaymentProcessor, author:
 
 
 def capture(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, intent_id: str) -> PaymentState:
-    """Raises NotFound, Declined, Conflict `payment_not_collected` or `payment_canceled`, and ProcessorError. Without an
-    answer of the processor the payment is UNKNOWN."""
+    """Capture a payment of the cashier; return it as it then is, UNKNOWN where the processor did not answer. Raises
+    NotFound, Declined, Conflict `payment_not_collected` or `payment_canceled`, and ProcessorError."""
     payment = own_payment_of_intent(cashier, intent_id)
     if _is_final(payment):
         return PaymentState(_captured(payment, None))
@@ -128,7 +129,8 @@ def capture(context: WorkContext, processor: PaymentProcessor, cashier: Cashier,
 
 
 def _capture_held(till: _Till) -> Intent:
-    """The card was only authorised. Whatever went wrong, the intent is read again. Raises ProcessorError."""
+    """Capture an intent that the card only authorised; where that fails, read the intent again. Raises
+    ProcessorError."""
     known = till.known
     try:
         with about(known.transaction_id):
@@ -138,7 +140,7 @@ def _capture_held(till: _Till) -> Intent:
 
 
 def _captured(payment: PosTransaction, error: PaymentError | None) -> PosTransaction:
-    """Raises Declined and Conflict where no money came, and none is on its way."""
+    """Return the payment. Raises Declined and Conflict where no money came, and none is on its way."""
     if payment.status in (_S.CANCELLED, _S.FAILED):
         raise Conflict("This payment was cancelled.", "payment_canceled", **_about(payment))
     if payment.status != _S.PENDING:
@@ -153,14 +155,14 @@ def _captured(payment: PosTransaction, error: PaymentError | None) -> PosTransac
 def cancel(
     context: WorkContext, processor: PaymentProcessor, cashier: Cashier, intent_id: str, reason: str | None
 ) -> PaymentState:
-    """Raises NotFound, Conflict `already_captured` or `payment_processing`, and ProcessorError. Without an answer of
-    the processor the payment is UNKNOWN."""
+    """Cancel a payment of the cashier; return it as it then is, UNKNOWN where the processor did not answer. Raises
+    NotFound, Conflict `already_captured` or `payment_processing`, and ProcessorError."""
     payment = own_payment_of_intent(cashier, intent_id)
     if _is_final(payment):
         return PaymentState(_cancelled(payment))
     till = _till(context, processor, cashier, payment)
     known = till.known
-    # A refusal is kept under its key, so that every state of the payment has a key of its own.
+    # The processor repeats a refusal under its key, so every version of the payment has a key of its own.
     key = f"pos-cancel-{known.transaction_id}-{known.version}-{reason or 'none'}"
     try:
         with about(known.transaction_id):
@@ -173,7 +175,7 @@ def cancel(
 
 
 def _cancelled(payment: PosTransaction) -> PosTransaction:
-    """Raises Conflict where money came, or may still come."""
+    """Return the payment. Raises Conflict where money came, or may still come."""
     if payment.status in PAID_STATUSES:
         raise AlreadyCaptured(payment)
     if payment.status in (_S.CANCELLED, _S.FAILED):
@@ -184,7 +186,7 @@ def _cancelled(payment: PosTransaction) -> PosTransaction:
 
 
 class AlreadyCaptured(Conflict):
-    """The card won the race: `payment` is as it stands."""
+    """The card was charged before the payment could be cancelled; `payment` is the payment as it is now."""
 
     code = "already_captured"
 
@@ -194,7 +196,7 @@ class AlreadyCaptured(Conflict):
 
 
 def transaction_of(cashier: Cashier, transaction_id: str) -> PosTransaction:
-    """A payment of this location by the shop's own id of it. Raises NotFound."""
+    """Return a payment of this location by the id of its transaction. Raises NotFound."""
     found = find_record(PosTransaction, cashier.author.site_id, transaction_id)
     if found is None or found.location_id != cashier.location_id:
         raise NotFound("This location has no such payment.", "transaction_not_found")
@@ -202,7 +204,8 @@ def transaction_of(cashier: Cashier, transaction_id: str) -> PosTransaction:
 
 
 def _till(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, payment: PosTransaction) -> _Till:
-    """Return the context of a step and release the database: nothing of it is held from here on."""
+    """Return what the calls to the processor need, and end the database transaction, so that none is open from here
+    on."""
     known = ref_of(payment)
     read_afresh()
     return _Till(context, processor, cashier, known)

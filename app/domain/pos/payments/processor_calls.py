@@ -23,8 +23,9 @@ def about(transaction_id: str) -> Iterator[None]:
 
 
 def refused_creation(error: ProcessorError, currency: str) -> DomainError:
-    """An amount that only the processor knows to be too small is the client's to change. Under a key that was used for
-    another request, as by an earlier version of the shop, the payment may have been made."""
+    """Return the error that a client gets for a refused creation. An amount that only the processor knows to be too
+    small is the client's to change. Where the key was used for another request, as by an earlier version of the shop,
+    the payment may have been made."""
     if isinstance(error, KeyReused):
         unknown = OutcomeUnknown("Nobody knows yet whether this payment was begun.")
         unknown.details = error.details

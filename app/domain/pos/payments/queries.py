@@ -24,7 +24,8 @@ DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T|\Z)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PaymentFilter:
-    """Dates as clients write them: a day in the shop's time zone, all of which counts, or a moment. None is any."""
+    """A filter of payments, in which None is any. Dates are as clients write them: a day in the shop's time zone, which
+    counts as a whole, or a time."""
 
     start: str | None = None
     end: str | None = None
@@ -35,7 +36,8 @@ class PaymentFilter:
 def payments_of_location(
     site_id: int, location_id: int, wanted: PaymentFilter, page_number: int, page_size: int
 ) -> Paged[PosTransaction]:
-    """The newest first. Raises DomainError `bad_request` for what is no date."""
+    """Return a page of the payments of a location, the newest first. Raises DomainError `bad_request` for an invalid
+    date."""
     where = (PosTransaction.site_id == site_id, PosTransaction.location_id == location_id, *_filters(site_id, wanted))
     total = db.session.scalar(select(func.count()).select_from(PosTransaction).where(*where)) or 0
     found = _page(select(PosTransaction).where(*where), (page_number - 1) * page_size, page_size, total)
@@ -43,7 +45,8 @@ def payments_of_location(
 
 
 def _page(query: Select[PosTransaction], start: int, size: int, total: int) -> Sequence[PosTransaction]:
-    """The rows from `start` on, counted from the nearer end: a database goes through all that it passes over."""
+    """Return the rows from `start` on, newest first. They are counted from the nearer end, since a database reads every
+    row that an offset skips."""
     size = min(size, total - start)
     if size <= 0:
         return []
@@ -69,7 +72,7 @@ def _filters(site_id: int, wanted: PaymentFilter) -> list[ColumnElement[bool]]:
 
 
 def window(start: str | None, end: str | None, zone: ZoneInfo) -> tuple[datetime | None, datetime | None]:
-    """The half-open window of moments that two dates name, each optional. Raises DomainError with every problem."""
+    """Return the half-open span of time between two dates, each optional. Raises DomainError with every problem."""
     problems: list[Problem] = []
     first = _moment("startDate", start, zone, problems)
     last = _moment("endDate", end, zone, problems)
@@ -82,7 +85,8 @@ def window(start: str | None, end: str | None, zone: ZoneInfo) -> tuple[datetime
 
 
 def _moment(name: str, text: str | None, zone: ZoneInfo, problems: list[Problem]) -> tuple[datetime, datetime] | None:
-    """Return the beginning and the end of what a date names: a day lasts until the next, a moment for itself."""
+    """Return the beginning and the end of a date: of a whole day, or of one microsecond. None for no text and for an
+    invalid one, whose problem is added to `problems`."""
     if text is None:
         return None
     try:
@@ -96,14 +100,15 @@ def _moment(name: str, text: str | None, zone: ZoneInfo, problems: list[Problem]
 
 
 def _day(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Raises ValueError."""
+    """Return the beginning and the end of a day. Raises ValueError for a year out of range."""
     if day.year not in YEARS:
         raise ValueError("Nothing was paid then.")
     return starts_at(day, zone), ends_at(day, zone)
 
 
 def _instant(moment: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Raises ValueError and OverflowError."""
+    """Return a time, in `zone` where it names none, and the microsecond after it. Raises ValueError and
+    OverflowError."""
     if moment.year not in YEARS:
         raise ValueError("Nothing was paid then.")
     moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)

@@ -20,7 +20,8 @@ class ConnectionToken:
 
 
 def connection_token(processor: PaymentProcessor, cashier: Cashier) -> ConnectionToken:
-    """Call it outside a transaction. Raises ProcessorError."""
+    """Return a new token for a card reader at the cashier's location. Call it outside a transaction. Raises
+    ProcessorError."""
     location = db.session.get_one(PosLocation, cashier.location_id)
     account_id, location_id = (
         account_of(location.processor_account_id, settings_of(location.site_id)),

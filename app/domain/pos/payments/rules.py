@@ -1,4 +1,4 @@
-"""Rules that a payment must satisfy before the processor hears of it: pure. Source: the specification's limits, and the
+"""Rules that a payment must satisfy before the processor is called: pure. Source: the specification's limits, and the
 order of checks in docs/payments.md."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LARGEST_AMOUNT = LARGEST_LIMIT
 RESERVED_KEYS = frozenset(("agentId", "locationId", "transactionId", "siteId"))
 MOST_KEYS, LONGEST_KEY, LONGEST_VALUE = 20, 40, 500
 LONGEST_DESCRIPTION = 1_000
-# What a card payment must come to at least, in minor units; elsewhere half of the major unit.
+# The smallest card payment by currency, in minor units; elsewhere half of the major unit.
 MINIMUM = {
     "aed": 200, "bgn": 100, "czk": 1500, "dkk": 250, "gbp": 30, "hkd": 400, "huf": 17500, "jpy": 50, "mxn": 1000,
     "myr": 200, "nok": 300, "pln": 200, "ron": 200, "sek": 300, "thb": 1000,
@@ -31,7 +31,7 @@ class SiteTerms:
 
 @dataclass(frozen=True, slots=True)
 class AgentTerms:
-    """`max_amount` None is the site's."""
+    """The permissions and the limit of an agent for payments. `max_amount` None is the site's."""
 
     can_process_quick_payments: bool
     can_build_orders: bool
@@ -79,7 +79,8 @@ def check_permission(site: SiteTerms, agent: AgentTerms, is_for_order: bool) -> 
 
 
 def check_limit(site: SiteTerms, agent: AgentTerms, amount: int, currency: str) -> None:
-    """Raises Unprocessable."""
+    """Check the currency of a payment, and its amount against the largest and the smallest one. Raises
+    Unprocessable."""
     if currency != site.currency:
         raise Unprocessable(f"This shop takes payments in {site.currency.upper()}.", "currency_not_supported")
     limit = effective_limit(agent.max_amount, site.max_amount)
@@ -95,7 +96,8 @@ def check_limit(site: SiteTerms, agent: AgentTerms, amount: int, currency: str) 
 
 
 def limit_problems(limit: int, currency: str, pointer: str) -> list[Problem]:
-    """A largest payment below the smallest one that the processor takes would allow none."""
+    """Return the problem of a limit that is out of range: below the smallest payment that the processor takes it would
+    allow none."""
     least = minimum_of(currency)
     if least <= limit <= LARGEST_LIMIT:
         return []

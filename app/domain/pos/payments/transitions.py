@@ -1,6 +1,6 @@
-"""The one way in which a transaction changes its status: by compare and set on its version, with its line in the
-timeline, the next look of reconciliation and what follows for the order. Call these within a transaction of the
-database; whatever the processor said was read before it began."""
+"""Status changes of a transaction, which are made here only: by compare and set on its version, with a line in the
+timeline, the time of the next check and what follows for the order. Call these within a database transaction; the
+processor's answer was read before it began."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ PAID_TWICE = "order_paid_twice"
 def apply_intent(
     author: Author, transaction_id: str, intent: Intent, action: str, checked: bool = False
 ) -> PosTransaction:
-    """An intent was read. `checked`: by reconciliation, which looks again later each time that nothing changed."""
+    """Apply an intent that was just read, and return the transaction. `checked`: by a check, which schedules the next
+    one also where nothing changed."""
     return _advance(
         author, transaction_id, lambda known: outcomes.of_intent(known, intent, author.now()), action, checked
     )
 
 
 def apply_refunds(author: Author, transaction_id: str, refunded: int, action: str) -> PosTransaction:
-    """Apply the sum of a paid transaction that was given back in all; less than before where a refund failed."""
+    """Apply the refunded sum of a paid transaction; it is lower than before where a refund failed."""
     return _advance(author, transaction_id, lambda known: outcomes.of_refunds(known, refunded), action)
 
 
 def creation_failed(author: Author, transaction_id: str, code: str, action: str = "create") -> PosTransaction:
-    """The processor made no intent, and never will under this transaction's key."""
+    """Apply that the processor made no intent, and never will under this transaction's key."""
     return _advance(author, transaction_id, lambda known: outcomes.of_failed_creation(known, code), action)
 
 
@@ -54,7 +55,8 @@ def outcome_unknown(author: Author, transaction_id: str, action: str) -> PosTran
 
 
 def payment_disputed(author: Author, transaction_id: str, action: str) -> PosTransaction:
-    """The alert is raised also where something else is wrong already: a dispute has a deadline."""
+    """Apply a dispute of the cardholder. The alert is raised also where the payment has another anomaly already: a
+    dispute has a deadline."""
     known = _advance(author, transaction_id, outcomes.of_dispute, action)
     if known.anomaly != outcomes.DISPUTED:
         detail = f"Payment {known.id}: {anomaly_words(outcomes.DISPUTED)}."
@@ -63,7 +65,7 @@ def payment_disputed(author: Author, transaction_id: str, action: str) -> PosTra
 
 
 def nothing_learned(author: Author, transaction_id: str, action: str) -> PosTransaction:
-    """Note that reconciliation could not read the intent: it looks again later."""
+    """Schedule the next check of a transaction whose intent could not be read."""
     return _advance(author, transaction_id, lambda _known: Outcome(), action, checked=True)
 
 
@@ -74,7 +76,8 @@ def _advance(
     action: str,
     checked: bool = False,
 ) -> PosTransaction:
-    """Raises NotFound, and Conflict where others keep changing it."""
+    """Write the outcome of a transaction, with what follows from it. Raises NotFound, and Conflict where others keep
+    changing the transaction."""
     for _ in range(MOST_TRIES):
         known = _read(author.site_id, transaction_id)
         before, anomaly_before, outcome = TransactionStatus(known.status), known.anomaly, outcome_of(known)
@@ -124,13 +127,14 @@ def note_of(author: Author, known: PosTransaction, action: str, detail: str = ""
 
 
 def _warn(author: Author, known: PosTransaction, anomaly_before: str | None) -> None:
-    """Raise an alert about what no rule can decide."""
+    """Raise an alert about a new anomaly."""
     if known.anomaly not in (None, anomaly_before):
         raise_alert(author.clock, Cause.PAYMENT_ANOMALY, anomaly_detail(known), known.site_id, known.id)
 
 
 def _follow_order(author: Author, known: PosTransaction, before: TransactionStatus) -> None:
-    """Paid once, for money that came in; unlocked once, when nothing will come."""
+    """Mark the order paid when the transaction becomes paid; release its payment lock when the transaction ends without
+    money."""
     if known.order_id is None:
         return
     if known.status in PAID_STATUSES and before not in PAID_STATUSES:

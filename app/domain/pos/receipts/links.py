@@ -16,7 +16,7 @@ def receipt_token(key: bytes, site_id: int, transaction_id: str) -> str:
 
 
 def transaction_of_token(key: bytes, site_id: int, token: str) -> str | None:
-    """The payment that a token names; None for one of another site or one that is not ours."""
+    """Return the id of the payment that a token names; None for a token that was not signed for this site."""
     transaction_id, _, signature = token.rpartition(".")
     if not transaction_id or len(token) > LONGEST_TOKEN or not token.isascii():
         return None

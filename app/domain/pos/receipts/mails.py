@@ -27,15 +27,15 @@ from app.domain.work.models import requested_now
 from app.events import publish
 from app.extensions import db
 
-MOST_A_DAY = 10  # Of one payment: nobody can use the till to send mails to strangers.
+MOST_A_DAY = 10  # For one payment, so that the till cannot be used to send many mails to strangers.
 
 
 RECEIPT_MAIL = mail_kind("receipt-mail", PosReceiptMail, "The mail server did not take the receipt within three days.")
 
 
 def request_mail(author: Author, transaction_id: str, email: str, link: str) -> PosReceiptMail:
-    """Have a receipt mailed. Call it in a transaction. Raises Invalid for what is no address, NotFound while nothing
-    was paid, and TooManyRequests."""
+    """Request a receipt by email. Call it in a transaction. Raises Invalid for an invalid address, NotFound while
+    nothing was paid, and TooManyRequests."""
     email = email.strip()
     if problems := email_problems(email):
         raise Invalid(problems)
@@ -60,7 +60,7 @@ def email_problems(email: str) -> list[Problem]:
 
 
 def mails_of(site_id: int, transaction_id: str) -> Sequence[PosReceiptMail]:
-    """The latest first."""
+    """Return the latest mails of a payment's receipt, newest first."""
     query = select(PosReceiptMail).where(
         PosReceiptMail.site_id == site_id, PosReceiptMail.transaction_id == transaction_id
     )
@@ -68,12 +68,13 @@ def mails_of(site_id: int, transaction_id: str) -> Sequence[PosReceiptMail]:
 
 
 def due(clock: Clock) -> Sequence[str]:
-    """Return the mails that no worker holds and that may be tried now."""
+    """Return the ids of the mails that no worker has claimed and that may be tried now."""
     return mailing.due(RECEIPT_MAIL, clock)
 
 
 def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
-    """Send it, unless another worker does. How it ended stands in the row."""
+    """Send a receipt, unless another worker does; return False where it was not this caller's to send. The row holds
+    the outcome."""
     return mailing.send(context, mailer, RECEIPT_MAIL, mail_id, _letter)
 
 
@@ -82,7 +83,7 @@ def _letter(row: PosReceiptMail) -> Mail:
 
 
 def _check_number(author: Author, transaction_id: str) -> None:
-    """Raises TooManyRequests."""
+    """Check how often the receipt was mailed within a day. Raises TooManyRequests."""
     lately = PosReceiptMail.created_at > author.now() - timedelta(days=1)
     query = select(func.count()).where(PosReceiptMail.transaction_id == transaction_id, lately)
     if (db.session.scalar(query) or 0) >= MOST_A_DAY:

@@ -27,7 +27,7 @@ NOT_PAID = "A receipt is there once the payment was made."
 
 @dataclass(frozen=True, slots=True)
 class ReceiptLine:
-    """`total` in minor units."""
+    """A line of a receipt; `unit_price` and `total` in minor units."""
 
     name: str
     detail: str
@@ -54,7 +54,8 @@ class GivenBack:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Money in minor units of `currency`. `card` are labels and values, as they stand on it."""
+    """A receipt as the customer reads it; money in minor units of `currency`. `card` holds labels and values of the
+    card."""
 
     shop: str
     location: str
@@ -106,7 +107,8 @@ def address_lines(location: PosLocation) -> tuple[str, ...]:
 
 
 def card_fields(payment: PosTransaction) -> tuple[tuple[str, str], ...]:
-    """The brand, the last four digits, how the card was read, and the fields of its chip."""
+    """Return the brand, the last four digits, how the card was read, and the fields of its chip, as labels and
+    values."""
     fields = [
         ("Card", card_name(payment.card_brand, payment.card_last4)),
         ("Read by", in_words(payment.read_method or "")),
@@ -130,8 +132,8 @@ def _line(line: OrderLine) -> ReceiptLine:
 
 
 def _given_back(payment: PosTransaction) -> Iterable[GivenBack]:
-    """Return the sums that were given back, or surely will be. What the processor gave back without the shop is one
-    sum."""
+    """Yield the refunds of a payment that were made or are pending. What was refunded at the processor without the shop
+    is one sum."""
     made: Sequence[PosRefund] = db.session.scalars(
         select(PosRefund)
         .where(PosRefund.transaction_id == payment.id, PosRefund.status.in_(("SUCCEEDED", "PENDING")))

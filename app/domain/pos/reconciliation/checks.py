@@ -1,6 +1,6 @@
-"""Looking each minute at what is open at the processor: payments, refunds and events whose outcome the shop does not
-know. One run of a site at a time, bounded in time, so that a slow processor holds up no other site; an account that
-does not answer holds up no other account."""
+"""The check, each minute, of payments, refunds and events whose outcome the shop does not know yet. A site has one run
+at a time, bounded in time, so that a slow processor delays no other site; an account that does not answer delays no
+other account."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from app.extensions import db
 SLICE = 20.0  # Seconds for each of events, payments and refunds, after which other sites have their turn.
 BATCH = 50
 CLAIMED_FOR = timedelta(minutes=1)
-MOST_FAILURES = 3  # In a row: then the account does not answer, and the rest of it waits.
-# How old an event is when it is tried again, by its attempts; the first half minute is of the request that received it.
+MOST_FAILURES = 3  # In a row, after which an account counts as not answering, and the rest of it waits.
+# The age at which an event is tried again, by its attempts; the request that received it has the first half minute.
 EVENT_WAITS = tuple(timedelta(minutes=age) for age in (0.5, 0.5, 2, 5, 15, 60, 240, 480, 720, 960, 1_200, 1_380))
 EVENT_TRIED_FOR = timedelta(days=1)
 PAYMENT_CHECKS = WorkKind(
@@ -62,7 +62,7 @@ log = structlog.get_logger()
 
 
 def sites_due(clock: Clock, processor: PaymentProcessor) -> list[int]:
-    """Return the sites that have something to look at now."""
+    """Return the ids of the sites with something to check now, sorted."""
     now = clock.now()
     due = (
         select(PosTransaction.site_id).where(*_due_payments(processor, now)),
@@ -73,7 +73,7 @@ def sites_due(clock: Clock, processor: PaymentProcessor) -> list[int]:
 
 
 def request(author: Author) -> None:
-    """Have a worker look at what is open of the author's site. Call it in a transaction."""
+    """Request a check of the author's site, or join the unfinished one. Call it in a transaction."""
     run = db.session.get(PaymentCheckRun, author.site_id, with_for_update=True)
     publish(WorkRequested(PAYMENT_CHECKS.name, author.site_id))
     if run is not None and run.is_unfinished:
@@ -87,7 +87,7 @@ def request(author: Author) -> None:
 
 
 def bring_forward(author: Author) -> None:
-    """Make everything open of a site due now, for people who cannot wait. Call it in a transaction."""
+    """Make all open payments and refunds of a site due now, for staff who cannot wait. Call it in a transaction."""
     now = author.now()
     for model in (PosTransaction, PosRefund):
         later = model.site_id == author.site_id, model.next_check_at > now
@@ -95,8 +95,8 @@ def bring_forward(author: Author) -> None:
 
 
 def check(context: WorkContext, processor: PaymentProcessor, site_id: int) -> None:
-    """Look at what is due of a site, unless another worker does. How it ended stands in the row; what is left after a
-    while is requested again."""
+    """Check what is due of a site, unless another worker does. The row holds the outcome; what is left when the time is
+    over is requested again."""
     claim = context.commit(lambda: leases.claim(PAYMENT_CHECKS, context.clock, PaymentCheckRun.site_id == site_id))
     if claim is not None:
         perform(context, claim, _Run(context, processor, claim).do)
@@ -104,7 +104,7 @@ def check(context: WorkContext, processor: PaymentProcessor, site_id: int) -> No
 
 @dataclass
 class _Run:
-    """One look at what was due of a site when it began."""
+    """One run of the check, over what was due of a site when it began."""
 
     context: WorkContext
     processor: PaymentProcessor
@@ -121,13 +121,13 @@ class _Run:
         self._now = self.context.clock.now()
 
     def do(self) -> None:
-        """Raises LeaseLost."""
+        """Check events, payments and refunds in turn, then end the run. Raises LeaseLost."""
         steps = self._events, self._payments, self._refunds
-        is_through = all([self._is_finished(step) for step in steps])  # Each has its turn, whatever became of others.
+        is_through = all([self._is_finished(step) for step in steps])  # Every step runs, whatever became of others.
         self.context.commit(lambda: self._end(is_through))
 
     def _is_finished(self, step: Callable[[], None]) -> bool:
-        """Whether it came to its end within its time."""
+        """Run a step; return whether it came to its end within its time."""
         self._began = self.context.clock.monotonic()
         step()
         return not self._is_over
@@ -166,7 +166,8 @@ class _Run:
         self.context.commit(lambda: db.session.execute(released, execution_options=_UNSYNCHRONIZED))
 
     def _listed(self, batch: Sequence[DuePayment]) -> dict[str, Mapping[str, Intent]]:
-        """Return the intents of each account of which a payment has none, by transaction."""
+        """Return the intents of each account by the transaction that they name, for accounts with a payment without an
+        intent id."""
         listed: dict[str, Mapping[str, Intent]] = {}
         unnamed = [due for due in batch if due.intent_id is None]
         for account_id in sorted({due.account_id for due in unnamed}):
@@ -193,7 +194,7 @@ class _Run:
             raise
 
     def _each(self, due: Select[Any, str], key: Any, account: Any, work: Callable[[Any], None]) -> None:
-        """Do all that is due, batch by batch, passing over accounts that do not answer."""
+        """Call `work` with the key of each row that is due, in batches, passing over accounts that do not answer."""
         done: ColumnElement[bool] = true()
         while not self._is_over:
             query = due.where(done, account.not_in(self._away)).order_by(key).limit(BATCH)
@@ -205,7 +206,7 @@ class _Run:
             done = key > batch[-1][0]
 
     def _claim_payments(self) -> list[DuePayment]:
-        """Claim some by moving their next check, so that no other worker checks them meanwhile."""
+        """Claim a batch of due payments by moving their next check, so that no other worker checks them meanwhile."""
         answering = PosTransaction.processor_account_id.not_in(self._away)
         due = *_due_payments(self.processor, self._now), PosTransaction.site_id == self.claim.site_id, answering
         query = select(PosTransaction).where(*due).order_by(PosTransaction.next_check_at).limit(BATCH)
@@ -216,8 +217,8 @@ class _Run:
         return claimed
 
     def _try(self, account_id: str, work: Callable[[], None], unread: Callable[[], None] = lambda: None) -> None:
-        """Do one thing, where its account answers and there is time. `unread`: what to note otherwise."""
-        db.session.rollback()  # No view of the database is held while the processor is waited for.
+        """Call `work`, where its account answers and there is time; `unread` is called where it fails."""
+        db.session.rollback()  # No transaction is open while the processor is waited for.
         if self._is_over or account_id in self._away:
             return
         try:
@@ -234,7 +235,7 @@ class _Run:
     def _note_failure(self, account_id: str, error: DomainError) -> None:
         self.failed, self.error = self.failed + 1, error.message
         if isinstance(error, Misconfigured):
-            self._failures[account_id] = MOST_FAILURES  # Nothing of this account will be answered.
+            self._failures[account_id] = MOST_FAILURES  # Nothing else of this account will be answered.
             alert = self.context.clock, Cause.PROCESSOR_MISCONFIGURED, error.message, self.claim.site_id, account_id
             self.context.commit(lambda: raise_alert(*alert))
         elif isinstance(error, Busy | OutcomeUnknown):
@@ -287,8 +288,8 @@ def _due_events(processor: PaymentProcessor, now: datetime) -> tuple[ColumnEleme
 
 
 def _is_old_enough(attempts: int, now: datetime) -> ColumnElement[bool]:
-    """Return the condition that an event has waited long enough. Each try of it waits longer than the one before,
-    without a column of its own."""
+    """Return the condition that an event of at most so many attempts is old enough for the next. Waits grow with the
+    attempts, and count from the event's receipt, which saves a column."""
     return (StoredProcessorEvent.attempts <= attempts) & (
         StoredProcessorEvent.received_at <= now - EVENT_WAITS[attempts]
     )

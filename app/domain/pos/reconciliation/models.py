@@ -14,8 +14,8 @@ UNFINISHED = text("state in ('waiting', 'running')")
 
 
 class PaymentCheckRun(LeasedWork, Base):
-    """The latest look at what is open of a site at the processor: payments, refunds and events. `done` counts what was
-    looked at, `failed` what could not be."""
+    """The latest check of a site's open payments, refunds and events at the processor. `done` counts those checked,
+    `failed` those that could not be."""
 
     __tablename__ = "pos_payment_checks"
     __table_args__ = (state_known(),)

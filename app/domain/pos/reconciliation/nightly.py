@@ -33,7 +33,7 @@ from app.extensions import db
 
 ACTOR, ACTION = "reconciliation", "nightly comparison"
 BATCH = 200
-LISTED_BEYOND = timedelta(hours=1)  # An intent is made after its row, by a clock that is not ours.
+LISTED_BEYOND = timedelta(hours=1)  # An intent is made after its row, by the processor's clock.
 RECONCILIATION = WorkKind(
     "pos-reconciliation",
     PosReconciliation,
@@ -52,21 +52,21 @@ def yesterday(clock_now: datetime, site_id: int) -> date:
 
 
 def request(author: Author, day: date | None = None) -> PosReconciliation:
-    """Return the comparison that will do it: the one under way where there is one. Without a day, of yesterday. Call it
-    in a transaction."""
+    """Request the comparison of a day, yesterday where it is None; return it, or the one under way where there is one.
+    Call it in a transaction."""
     run, _ = join_or_create(PosReconciliation, author, day=day or yesterday(author.now(), author.site_id))
     publish(WorkRequested(RECONCILIATION.name, run.id))
     return run
 
 
 def reconcile(context: WorkContext, processor: PaymentProcessor, run_id: str) -> bool:
-    """Do the comparison; return False when it is not this caller's to do. How it ended stands in the row."""
+    """Run a comparison; return False where it is not this caller's to do. The row holds the outcome."""
     claim = context.commit(lambda: leases.claim(RECONCILIATION, context.clock, PosReconciliation.id == run_id))
     return claim is not None and perform(context, claim, lambda: _reconcile(context, processor, claim))
 
 
 def _reconcile(context: WorkContext, processor: PaymentProcessor, claim: Claim[PosReconciliation]) -> None:
-    """Raises LeaseLost. An account that cannot be read holds up no other."""
+    """Compare the payments of each account; one that cannot be read delays no other. Raises LeaseLost."""
     day = db.session.get_one(PosReconciliation, claim.key).day
     comparison = _Comparison(context, processor, claim, day)
     for account_id in accounts_of(claim.site_id, processor.name, *_bounds(day, claim.site_id)):
@@ -76,7 +76,7 @@ def _reconcile(context: WorkContext, processor: PaymentProcessor, claim: Claim[P
 
 @dataclass
 class _Comparison:
-    """One day of one site."""
+    """The comparison of one day of one site."""
 
     context: WorkContext
     processor: PaymentProcessor
@@ -92,7 +92,7 @@ class _Comparison:
         self.author = Author(self.claim.site_id, ACTOR, self.context.clock)
 
     def try_to_compare(self, account_id: str) -> None:
-        """Raises LeaseLost."""
+        """Compare the payments of an account, or note that it could not be read. Raises LeaseLost."""
         try:
             self._compare(account_id)
         except ProcessorError as error:
@@ -100,7 +100,7 @@ class _Comparison:
             self.unread.append(f"{account_id}: {error.message}" if account_id else error.message)
 
     def _compare(self, account_id: str) -> None:
-        """Raises LeaseLost and ProcessorError."""
+        """Compare the payments of an account in batches. Raises LeaseLost and ProcessorError."""
         since, until = _bounds(self.day, self.claim.site_id)
         db.session.rollback()
         intents = self.processor.list_intents(AccountRef(account_id), since, until + LISTED_BEYOND)
@@ -111,7 +111,7 @@ class _Comparison:
         self.context.commit(lambda: self._note_missing_intents(account_id, listed, since, until))
 
     def finish(self) -> None:
-        """Raises LeaseLost."""
+        """End the run with its counts, as failed where an account could not be read. Raises LeaseLost."""
         end_alert_if_settled(self.context.clock, self.claim.site_id)
         counts = {"done": self.done, "differences": self.differences, "foreign": self.foreign}
         if self.unread:
@@ -142,7 +142,7 @@ class _Comparison:
             found = comparison.differences_of(row, intent)
             return _corrected(self.author, row, intent, found) if found else []
         if intent.metadata.get(matching.SITE_ID) != str(self.author.site_id):
-            self.foreign += 1  # Of another program of the account, or of another site on the platform's own.
+            self.foreign += 1  # Made by another program with this account, or by another site on the platform's own.
             return []
         missing = comparison.without_row(account_id, intent)
         return [missing] if missing else []
@@ -158,7 +158,8 @@ class _Comparison:
 
 
 def _corrected(author: Author, row: LedgerRow, intent: Intent, found: list[Difference]) -> list[Difference]:
-    """Take over what the processor says where a rule allows it, and mark what agrees then."""
+    """Apply the processor's state to a payment where a rule allows it; return the differences, those that are gone then
+    marked as corrected."""
     known = apply_intent(author, row.transaction_id, intent, ACTION)
     if known.status in PAID_STATUSES and known.refunded_amount != intent.refunded:
         known = apply_refunds(author, row.transaction_id, intent.refunded, ACTION)
@@ -173,7 +174,8 @@ def _rows(author: Author, processor: PaymentProcessor, account_id: str, batch: l
 
 
 def _being_refunded(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
-    """Return the payments that are being refunded: what was listed of them may be older than what is known here."""
+    """Return the ids of payments that are being refunded, or were lately: the listed intent may be older than what is
+    known here."""
     ids = [row.transaction_id for row in rows]
     lately = or_(PosRefund.updated_at > author.now() - LISTED_BEYOND, PosRefund.next_check_at.is_not(None))
     query = select(PosRefund.transaction_id).where(PosRefund.transaction_id.in_(ids), lately)
@@ -204,7 +206,7 @@ def _row(row: PosTransaction) -> LedgerRow:
 
 
 def _bounds(day: date, site_id: int) -> tuple[datetime, datetime]:
-    """Return when a site's day begins and ends."""
+    """Return the beginning and the end of a site's day, in UTC."""
     zone = ZoneInfo(time_zone_of(site_id))
     return tuple(  # type: ignore[return-value]
         datetime.combine(on, time(), zone).astimezone(UTC) for on in (day, day + timedelta(days=1))

@@ -40,9 +40,9 @@ from app.domain.work.context import WorkContext
 from app.extensions import db
 
 ACTOR, ACTION = "reconciliation", "reconcile"
-GIVEN_UP_AFTER = timedelta(hours=24)  # An intent that nobody can find by then was never made.
+GIVEN_UP_AFTER = timedelta(hours=24)  # An intent that was not found by then was never made.
 KEY_HOLDS = timedelta(hours=23)  # Processors remember an idempotency key for at least a day.
-REFUND_LOOKED_FOR = timedelta(days=7)  # One that cannot be read for so long is for people.
+REFUND_LOOKED_FOR = timedelta(days=7)  # A refund that cannot be read for so long is left to people.
 LISTED_BEFORE = timedelta(minutes=5)  # The processor's clock may be behind.
 NOT_FOUND = "not_found_at_processor"
 ABANDONED = "abandoned"
@@ -54,7 +54,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class DuePayment:
-    """An open payment that is to be looked at, as it was when it was claimed."""
+    """An open payment to check, as it was when it was claimed."""
 
     id: str
     site_id: int
@@ -71,7 +71,7 @@ def listed_intents(
     context: WorkContext, processor: PaymentProcessor, account_id: str, payments: list[DuePayment]
 ) -> Mapping[str, Intent]:
     """Return the account's intents by the transaction that they name: where the answer to a creation was lost, its
-    intent is found by the id that it carries. Raises ProcessorError."""
+    intent is found by the id in its metadata. Raises ProcessorError."""
     since = min(payment.created_at for payment in payments) - LISTED_BEFORE
     until = min(max(payment.created_at for payment in payments) + GIVEN_UP_AFTER, context.clock.now()) + LISTED_BEFORE
     listed = processor.list_intents(AccountRef(account_id), since, until)
@@ -81,7 +81,9 @@ def listed_intents(
 def settle_payment(
     context: WorkContext, processor: PaymentProcessor, due: DuePayment, listed: Mapping[str, Intent]
 ) -> None:
-    """Raises ProcessorError where the processor does not say how it stands."""
+    """Bring an open payment up to date with the processor; one that still waits for a card after ABANDONED_AFTER is
+    cancelled. `listed` are the account's intents by transaction. Raises ProcessorError where the processor cannot be
+    read."""
     author = Author(due.site_id, ACTOR, context.clock)
     intent = listed.get(due.id) if due.intent_id is None else _read(context, processor, author, due, due.intent_id)
     if intent is None:
@@ -107,7 +109,7 @@ def _read(
 
 
 def _not_found(author: Author, due: DuePayment) -> None:
-    """Note that the intent was not found. It is never created anew: it may exist and show itself later."""
+    """Save that the intent of a payment was not found. It is never created anew: it may exist and show itself later."""
     if due.intent_id is None and author.now() - due.created_at >= GIVEN_UP_AFTER:
         creation_failed(author, due.id, NOT_FOUND, ACTION)
     else:
@@ -115,7 +117,7 @@ def _not_found(author: Author, due: DuePayment) -> None:
 
 
 def _applied(author: Author, transaction_id: str, intent: Intent) -> tuple[TransactionStatus, int]:
-    """Return the status and the version that the transaction has then."""
+    """Apply an intent to its transaction; return the status and the version after it."""
     known = db.session.get_one(PosTransaction, transaction_id, populate_existing=True)
     if not matching.agrees(known, intent):
         matching.note_mismatch(author, known, intent)
@@ -127,7 +129,8 @@ def _applied(author: Author, transaction_id: str, intent: Intent) -> tuple[Trans
 
 
 def _warn_if_uncaptured(author: Author, known: PosTransaction) -> None:
-    """The customer paid and the till never finished: only a person knows whether the goods were handed over."""
+    """Raise an alert about an authorised payment that the till never captured: only a person knows whether the goods
+    were handed over."""
     if known.status == TransactionStatus.AUTHORIZED and author.now() - known.created_at >= ABANDONED_AFTER:
         detail = f"Payment {known.id} is authorised and was not captured: capture or cancel it."
         raise_alert(author.clock, Cause.PAYMENT_ANOMALY, detail, known.site_id, known.id)
@@ -136,8 +139,8 @@ def _warn_if_uncaptured(author: Author, known: PosTransaction) -> None:
 def _abandon(
     context: WorkContext, processor: PaymentProcessor, author: Author, due: DuePayment, intent_id: str, key: str
 ) -> None:
-    """Cancel a payment to which no card was held for half an hour. Where a tap comes first, it counts. Each try has a
-    key of its own: a processor repeats a failure under the same one for a day."""
+    """Cancel a payment to which no card was held for half an hour. Where a tap comes first, it counts. `key` differs by
+    try: a processor repeats a failure under the same one for a day."""
     try:
         intent = processor.cancel_intent(AccountRef(due.account_id), intent_id, ABANDONED, key)
     except InvalidState as changed:
@@ -147,7 +150,7 @@ def _abandon(
 
 
 def note_unread(context: WorkContext, due: DuePayment) -> None:
-    """The processor did not say how a payment stands: look again later."""
+    """Schedule the next check of a payment that could not be read."""
     author = Author(due.site_id, ACTOR, context.clock)
     context.commit(lambda: _look_later(author, due))
 
@@ -159,7 +162,8 @@ def _look_later(author: Author, due: DuePayment) -> None:
 
 
 def settle_open_refund(context: WorkContext, processor: PaymentProcessor, site_id: int, refund_id: str) -> None:
-    """Raises ProcessorError where the processor does not say how it stands, or refuses it now."""
+    """Bring an unsettled refund up to date with the processor. Raises ProcessorError where the processor cannot be
+    read, or refuses the refund now."""
     author = Author(site_id, ACTOR, context.clock)
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     known = db.session.get_one(PosTransaction, refund.transaction_id)
@@ -177,7 +181,7 @@ def settle_open_refund(context: WorkContext, processor: PaymentProcessor, site_i
 
 
 def note_unread_refund(context: WorkContext, site_id: int, refund_id: str) -> None:
-    """The processor did not say how a refund stands: look again later, or leave it to people."""
+    """Schedule the next check of a refund that could not be read; after REFUND_LOOKED_FOR, leave it to people."""
     author = Author(site_id, ACTOR, context.clock)
     context.commit(lambda: _look_for_refund_later(author, refund_id))
 
@@ -194,8 +198,8 @@ def _look_for_refund_later(author: Author, refund_id: str) -> None:
 
 
 def _settle_by_charge(context: WorkContext, processor: PaymentProcessor, author: Author, refund_id: str) -> None:
-    """Settle a refund by its charge. Once its key may be forgotten an unanswered refund is not sent again: what was
-    given back of the charge is all that may say whether it was made."""
+    """Settle an unanswered refund by the refunded sum of its charge: once its key may be forgotten it is not sent
+    again, and that sum is all that may say whether it was made."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     known = db.session.get_one(PosTransaction, refund.transaction_id)
     ref, intent_id = AccountRef(known.processor_account_id), known.processor_intent_id or ""
@@ -206,8 +210,8 @@ def _settle_by_charge(context: WorkContext, processor: PaymentProcessor, author:
 
 
 def _compare_with_charge(author: Author, refund_id: str, explained: int, unexplained: int) -> None:
-    """Settle a refund by the sum that was given back. While another refund is still sent again, or one was made since
-    the charge was read, only too small a sum says something."""
+    """Settle a refund by the refunded sum of its charge. Nothing follows from it where another refund was made since
+    the charge was read; while another one is still sent again, only too small a sum says something."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     refunds = refunds_of(author.site_id, refund.transaction_id)
     others = [one for one in refunds if one.id != refund.id and one.status in UNSETTLED and not is_made(one)]

@@ -21,7 +21,8 @@ class Sale(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayFigures:
-    """Money in minor units. `declined` counts tries of cards, several for one payment perhaps."""
+    """The figures of one day, money in minor units. `declined` counts declined tries of cards, perhaps several for one
+    payment."""
 
     sales: int = 0
     gross: int = 0
@@ -39,7 +40,7 @@ class DayFigures:
 
 
 def by_hour(sales: Iterable[Sale], zone: ZoneInfo) -> tuple[int, ...]:
-    """Return what was taken in each hour that the clock on the wall showed; where one came twice, both together."""
+    """Return the takings of each of the 24 hours of local time; an hour that came twice has both together."""
     hours = [0] * HOURS
     for sale in sales:
         hours[sale.at.astimezone(zone).hour] += sale.amount

@@ -35,7 +35,7 @@ def status_label(status: str) -> str:
 
 
 def anomaly_text(anomaly: str) -> str:
-    """Return what happened and what to do."""
+    """Return the sentences that say what an anomaly is and what to do about it."""
     return f"{in_words(anomaly_words(anomaly))}. {ADVICE.get(anomaly, 'Compare with the processor.')}"
 
 

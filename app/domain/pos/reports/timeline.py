@@ -1,4 +1,4 @@
-"""All that happened to a transaction, in one order: its own steps, refunds among them, and the processor's news."""
+"""The timeline of a transaction: its own steps, refunds among them, and the processor's events, in one order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_STEPS = 500
 
 @dataclass(frozen=True, slots=True)
 class TimelineStep:
-    """`source` is till or processor; `status` is that of the transaction after it."""
+    """A step of a timeline. `source` is till or processor; `status` is that of the transaction after the step."""
 
     at: datetime
     source: str
@@ -51,7 +51,7 @@ def _step(event: PosTransactionEvent) -> tuple[str, str]:
 
 
 def _news(transaction: PosTransaction) -> Iterator[TimelineStep]:
-    """Yield the news of the transaction's own processor and account: another's intents may have equal ids."""
+    """Yield the events of the transaction's own processor and account: another's intents may have equal ids."""
     if transaction.processor_intent_id is None:
         return
     events = StoredProcessorEvent

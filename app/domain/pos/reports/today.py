@@ -19,8 +19,8 @@ from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
 
 WEEK = 7
-# A payment is given up after half an hour, and processors repeat their news for some days: what was begun earlier than
-# this before a day was not taken on it. Keeps the statement to the rows of a fortnight.
+# A payment is given up after half an hour, and processors repeat their events for some days: one that was created
+# earlier than this before a day was not captured on it. Keeps the statement to the rows of a fortnight.
 LONGEST_PENDING = timedelta(days=7)
 MOST_SESSIONS = 200
 Span = tuple[datetime, datetime]
@@ -28,8 +28,8 @@ Span = tuple[datetime, datetime]
 
 @dataclass(frozen=True, slots=True)
 class ActiveAgent:
-    """An agent with an open session, the one seen last, and what they took today. `more_devices` have open sessions of
-    the same agent."""
+    """An agent with an open work session, the one seen last. `taken` is what they took today, in minor units;
+    `more_devices` counts their other open sessions."""
 
     id: int
     display_name: str
@@ -43,7 +43,7 @@ class ActiveAgent:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Payments whose outcome is unknown, and those that staff must look at."""
+    """Numbers of payments whose outcome is unknown, and of those with an anomaly."""
 
     unknown: int
     anomalies: int
@@ -51,8 +51,8 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """`hour` is the one that the clock on the wall shows. `before` counts up to the same time a week ago,
-    `hours_before` that whole day."""
+    """The figures of today and of the same weekday a week ago. `hour` is that of local time. `before` counts up to the
+    same time a week ago, `hours_before` that whole day."""
 
     day: date
     hour: int

@@ -26,7 +26,8 @@ Filter = TypeVar("Filter", bound=StrEnum)
 
 
 class StatusFilter(StrEnum):
-    """The filter of payments by status. ANOMALY is no status of its own: those that staff must look at."""
+    """The filter of payments by status. ANOMALY is no status of its own: it finds the payments that staff must look
+    at."""
 
     ALL = ""
     PENDING = "PENDING"
@@ -49,9 +50,9 @@ class TypeFilter(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransactionList:
-    """One page of transactions as an address requests it. What is invalid in an address narrows nothing and is named in
-    `problems`. Days are those of the shop's time zone, both included. `names_card`: the words were the number of a
-    card, and are dropped."""
+    """The filters and page of a list of transactions, as a query string requests them. An invalid value filters nothing
+    and is named in `problems`. Days are those of the shop's time zone, both included. `names_card`: the words were the
+    number of a card, and are dropped."""
 
     words: str = ""
     first: date | None = None
@@ -95,7 +96,7 @@ class TransactionList:
         return replace(self, page=1, names_card=False, problems=()) != TransactionList()
 
     def query(self, **changes: object) -> str:
-        """The query string of this list with changes; a changed filter begins at the first page again."""
+        """Return the query string of this list with changes; a changed filter begins at the first page again."""
         changed = replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]
         parameters = {
             "q": changed.words,

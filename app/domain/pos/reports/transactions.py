@@ -21,7 +21,7 @@ from app.extensions import db
 
 FETCHED_AT_ONCE = 500
 SHORTEST_PREFIX = 6
-FARTHEST = (date(1970, 1, 2), date(9000, 1, 1))  # Days beyond are no moments in every time zone.
+FARTHEST = (date(1970, 1, 2), date(9000, 1, 1))  # Days beyond these cannot be converted in every time zone.
 T = PosTransaction
 COLUMNS: tuple[Any, ...] = (
     T.id,
@@ -103,7 +103,7 @@ Choice = tuple[int, str]  # An agent or a location to filter by: id and name.
 
 
 def transaction(site_id: int, transaction_id: str) -> PosTransaction:
-    """Raises NotFound."""
+    """Return a transaction of the site. Raises NotFound."""
     return existing(find_record(PosTransaction, site_id, transaction_id), "There is no such transaction.")
 
 
@@ -116,7 +116,7 @@ def page_of(site_id: int, zone: ZoneInfo, filters: TransactionList) -> tuple[Pag
 
 
 def every_row(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Iterator[TransactionRow]:
-    """Yield all that the filter finds, fetched in parts: of a busy year it is megabytes."""
+    """Yield every row that the filter finds, fetched in parts, since a busy year has megabytes."""
     found = db.session.execute(_rows(site_id, zone, filters), execution_options={"yield_per": FETCHED_AT_ONCE})
     yield from (TransactionRow(**row._mapping) for row in found)
 
@@ -181,7 +181,8 @@ def _of_status(status: StatusFilter) -> list[ColumnElement[bool]]:
 
 
 def _matches(words: str) -> list[ColumnElement[bool]]:
-    """An order's number, a card's last four digits, or the id of intent or transaction, or how one begins."""
+    """Return the conditions that words match: an order's number, a card's last four digits, or the id of an intent or
+    transaction, from SHORTEST_PREFIX characters on also its beginning."""
     matches = [T.order_number == words.removeprefix("#"), T.card_last4 == words, T.id == words]
     if len(words) >= SHORTEST_PREFIX:
         matches += [column.startswith(words, autoescape=True) for column in (T.processor_intent_id, T.id)]
