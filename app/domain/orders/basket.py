@@ -23,9 +23,9 @@ class Availability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BasketLine:
-    """A line of a basket. Prices in minor units: `price` is today's, `price_before` the one the shopper saw last where
-    that is another. `left` counts what is in stock, None where stock is not counted. `seo_name` leads to its page, and
-    `product_id` is None, where it is gone."""
+    """A line of a basket. Prices in minor units: `price` is today's, `price_before` the one that the shopper saw last,
+    where it differs. `left` is the number in stock, None where stock is not counted. `seo_name` leads to the product's
+    page; where the product is gone, it is empty and `product_id` None."""
 
     id: int
     sku: str
@@ -69,7 +69,7 @@ class BasketLine:
 
 @dataclass(frozen=True, slots=True)
 class Basket:
-    """`total` counts only what can be had."""
+    """A basket. `total`, in minor units, counts only the lines that can be bought."""
 
     lines: tuple[BasketLine, ...] = ()
 
@@ -91,14 +91,14 @@ class Basket:
 
     @property
     def seen(self) -> str:
-        """A digest of exactly what is in the basket and what that costs. The shopper sends it along with the order, so
-        as not to buy what another tab or a new price made of the basket meanwhile."""
+        """A digest of the lines with their quantities and prices. The shopper's order carries it, so that a basket that
+        another tab or a new price has changed meanwhile is not ordered."""
         shown = repr([(line.id, line.sku, line.quantity, line.price) for line in self.lines])
         return hashlib.sha256(shown.encode()).hexdigest()[:24]
 
 
 def availability(stock: int | None, quantity: int) -> Availability:
-    """Return the availability of what the shop sells; stock None is not counted."""
+    """Return the availability of a quantity of an offer; stock None is not counted."""
     if stock is None or stock >= quantity:
         return Availability.GOOD
     return Availability.FEWER if stock > 0 else Availability.SOLD_OUT

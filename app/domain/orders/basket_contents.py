@@ -1,5 +1,5 @@
-"""Use cases of a basket, which a random token names: who has the token has the basket. Call those that change something
-within a transaction. Quantities above the stock are reduced to it, and the answer says so."""
+"""Use cases of a shopper's basket, identified by a random token: who has the token has the basket. Call those that
+change something within a transaction. Quantities above the stock are reduced to it, and the answer says so."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def basket_of(site_id: int, token: str | None) -> Basket:
 
 
 def contents_of(site_id: int, order: Order, to_sell: bool = False) -> Basket:
-    """The contents at today's prices. `to_sell` locks what it holds (`offers_of`)."""
+    """Return the contents of a basket at today's prices. `to_sell` locks their products (`offers_of`)."""
     offers = offers_of(site_id, order.lines, to_sell)
     return Basket(tuple(_line(line, offers.get(line.id)) for line in order.lines))
 
@@ -50,8 +50,8 @@ def contents_of(site_id: int, order: Order, to_sell: bool = False) -> Basket:
 def add(
     clock: Clock, site_id: int, token: str | None, sku: str, quantity: int, may_begin: Callable[[], bool] = lambda: True
 ) -> BasketChange:
-    """Put something into the basket, or into a new one where the token names none: tokens are made here only, so that
-    no one can make another shopper use one they know. Raises NotFound, Invalid, Conflict for what is sold out, and
+    """Add a quantity of a SKU to the basket, or to a new one where the token names none: tokens are made here only, so
+    that no one can make another shopper use one they know. Raises NotFound, Invalid, Conflict for what is sold out, and
     TooManyRequests where a new basket is needed that `may_begin` refuses."""
     _check_quantity(quantity, 1)
     offer = offer_of(site_id, sku)
@@ -83,12 +83,13 @@ def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity
 
 
 def token_hash(token: str) -> str:
-    """Return the hash of a token, which the database keeps: a reader of it cannot take over a basket."""
+    """Return the hash under which the database stores a token, so that who reads the database cannot take over a
+    basket."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def order_by_token(site_id: int, token: str, to_change: bool = False) -> Order | None:
-    """The basket or order that a token names, whatever its state."""
+    """Return the basket or order of a token, whatever its status; None where there is none."""
     query = (
         select(Order)
         .where(Order.site_id == site_id, Order.token_hash == token_hash(token))
@@ -165,7 +166,7 @@ def _touch(clock: Clock, order: Order) -> None:
 
 
 def check_unlocked(order: Order) -> None:
-    """Raises Conflict while a payment is under way, or once one has paid."""
+    """Check that no card payment of the basket is under way or made. Raises Conflict."""
     if order.payment_lock is not None:
         raise Conflict("This basket is being paid, so it stays as it is.", "basket_locked")
 

@@ -1,4 +1,5 @@
-"""A basket of a program as its clients see it: at today's prices while it is open, as it was frozen from then on."""
+"""A basket of a program as its clients see it: at today's prices while it is open, with the stored ones once a payment
+is under way or it is submitted."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class LineView:
 
 @dataclass(frozen=True, slots=True)
 class BasketView:
-    """Money in minor units. `status`: an order that was handed over counts as SUBMITTED."""
+    """A basket and its lines as clients see them. Money in minor units. `status`: an order that was handed over counts
+    as SUBMITTED."""
 
     order: Order
     lines: Sequence[LineView]
@@ -61,7 +63,7 @@ def payment_state(order: Order) -> PaymentState:
 
 
 def view_basket(order: Order) -> BasketView:
-    """Reads today's prices and changes nothing."""
+    """Return the view of a basket; today's prices are read, and nothing is changed."""
     is_frozen = order.status != OPEN or order.payment_lock is not None
     offers = {} if is_frozen else offers_of(order.site_id, order.lines)
     lines = []

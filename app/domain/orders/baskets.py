@@ -1,5 +1,5 @@
-"""Baskets of programs and tills: the same orders as the storefront's, filled by SKU and named by their id. Call what
-changes something within a transaction. Prices and totals are the shop's; a client says what and how many."""
+"""Baskets of programs and tills: the same orders as the storefront's, filled by SKU and identified by their id. Call
+what changes something within a transaction. Prices and totals are the shop's; clients give SKUs and quantities."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Owner:
 
 
 def find_basket(site_id: int, basket_id: str, to_change: bool = False) -> Order:
-    """A basket of a program, also one that was ordered since. Raises NotFound, also for one of the storefront, which
-    only the shopper's token names."""
+    """Return a basket of a program, also one that was submitted since. Raises NotFound, also for one of the storefront,
+    which only the shopper's token identifies."""
     found = find_record(Order, site_id, basket_id, to_change, [selectinload(Order.lines)])
     return existing(found if found and not _is_of_storefront(found) else None, NO_BASKET)
 
@@ -80,7 +80,7 @@ def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine], di
 def replace_lines(
     author: Author, basket_id: str, wanted: Sequence[WantedLine], revision: int, discount: int = 0
 ) -> Order:
-    """Put exactly this into the basket. Raises NotFound, Invalid, StaleRevision, Unprocessable
+    """Replace the lines and the discount of a basket. Raises NotFound, Invalid, StaleRevision, Unprocessable
     `discount_exceeds_subtotal`, and Conflict `basket_submitted`, `basket_locked` or `out_of_stock`."""
     order = find_basket(author.site_id, basket_id, to_change=True)
     if order.status != OPEN:
@@ -98,8 +98,8 @@ def replace_lines(
 
 
 def take_over(order: Order, user_id: int, location_id: str) -> None:
-    """Give a basket to another user, who goes on with it at their till. Nothing changes while it is paid. Call it
-    within a transaction, with the order locked."""
+    """Make another user, at their till, the owner of an open basket. Nothing changes once a payment is under way. Call
+    it within a transaction, with the order locked."""
     if order.status == OPEN and order.payment_lock is None:
         order.owner_id, order.pos_location_id = user_id, location_id
         db.session.flush()
@@ -129,7 +129,7 @@ def _checked(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
 
 
 def _running_sums(wanted: Sequence[WantedLine]) -> list[int]:
-    """Return, for each line, how many of its SKU are wanted up to it: one that is named twice is one line."""
+    """Return for each line the quantity of its SKU up to and with this line: a SKU that is named twice is one line."""
     sums: dict[str, int] = {}
     result = []
     for line in wanted:
@@ -150,7 +150,7 @@ def _problem(place: int, sku: str, quantity: int, offer: Offer | None) -> Proble
 
 
 def _fill(order: Order, wanted: Sequence[WantedLine], offers: Mapping[str, Offer]) -> None:
-    """Fill the basket with the wanted lines; lines of what was there before keep their ids."""
+    """Replace the lines of the basket by the wanted ones; lines of products that it had before keep their ids."""
     quantities: dict[str, int] = {}
     for one in wanted:
         quantities[one.sku] = quantities.get(one.sku, 0) + one.quantity

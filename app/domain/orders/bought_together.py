@@ -13,8 +13,8 @@ FEWEST_ORDERS = 2  # One customer's basket says nothing of others.
 
 
 def bought_together(site_id: int, product_id: int, most: int) -> list[str]:
-    """Return the SKUs of the enabled products that stand in the latest orders of a product, the commonest first: in two
-    queries, and in one where there are none."""
+    """Return the SKUs of the enabled products in the latest orders of a product, the commonest first, `most` at most:
+    in two queries, and in one where there are none."""
     if not (ids := _commonest(site_id, product_id, most)):
         return []
     sold = select(Product.id, Product.sku).where(Product.site_id == site_id, Product.id.in_(ids), Product.enabled)
@@ -23,7 +23,8 @@ def bought_together(site_id: int, product_id: int, most: int) -> list[str]:
 
 
 def _commonest(site_id: int, product_id: int, most: int) -> list[int]:
-    """Only lines of orders are counted, without a look at the catalogue, which is far larger."""
+    """Return the ids of the products in the latest orders of a product, the commonest first. Only orders are read, not
+    the catalogue, which is far larger."""
     latest = (
         select(OrderLine.order_id)
         .join(Order, Order.id == OrderLine.order_id)

@@ -1,4 +1,4 @@
-"""A basket becomes an order, whole or not at all."""
+"""Checkout: a basket becomes an order, whole or not at all."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class BasketChanged(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """`token` names the order from now on. `is_new` is False when the basket had been ordered before, as by a button
-    that was pressed twice."""
+    """An order that was placed. `token` identifies it from now on. `is_new` is False when the basket had been ordered
+    before, as by a button that was pressed twice."""
 
     order: Order
     token: str
@@ -47,14 +47,15 @@ class Placed:
 def place(
     clock: Clock, site_id: int, token: str, contact: Contact, seen: str, address: str = "", form: str = ""
 ) -> Placed:
-    """Order what is in the basket: stock is counted down, and lines keep today's names and prices. `seen` is the
-    `Basket.seen` that the shopper agreed to, `address` the network address they come from, `form` the secret of the
-    form they sent, by which the same form sent twice is known.
+    """Place the order of a basket: stock is counted down, and lines keep today's names and prices. `seen` is the
+    `Basket.seen` that the shopper agreed to, `address` the shopper's network address, `form` the secret of the form, by
+    which one sent twice is recognised.
 
-    The basket's token names nothing any more: an attacker may have given the shopper a basket of their own, and must
-    not read who ordered from it. The basket is locked first and what it holds after that, always in the same order, so
-    that of two buyers of the last one the second is refused. Raises NotFound, Invalid, BasketChanged,
-    TooManyRequests."""
+    The basket's token is invalid from then on: an attacker may have given the shopper a basket of their own, and must
+    not read who ordered from it. The basket is locked first and its products after it, always in the same order, so
+    that of two buyers of the last piece the second is refused. Raises NotFound, Invalid, Conflict while the basket is
+    being paid, BasketChanged, TooManyRequests.
+    """
     new_token = _token_of_order(token, form)
     order = order_by_token(site_id, token, to_change=True)
     if order is None:
@@ -108,7 +109,7 @@ def _submit(clock: Clock, order: Order, contact: Contact) -> None:
     order.contact_phone, order.note = contact.phone, contact.note
     order.submitted_at = order.updated_at = clock.now()
     order.revision += 1
-    # The contact stands in the order alone, from where it is purged one day; the log keeps its entries for good.
+    # The contact is stored in the order alone, where it is purged in time; the log keeps its entries for good.
     author = Author(order.site_id, SHOPPER, clock)
     audit.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed")
     db.session.flush()

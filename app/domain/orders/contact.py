@@ -21,7 +21,7 @@ FEWEST_DIGITS, MOST_DIGITS = 6, 15  # ITU-T E.164 allows fifteen.
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """The shop needs one way, `email` or `phone`, to say that an order is ready."""
+    """A customer's contact. The shop needs `email` or `phone` to say that an order is ready."""
 
     name: str = ""
     email: str = ""
@@ -61,8 +61,7 @@ def _problems(contact: Contact) -> list[Problem]:
 
 
 def _card_problems(text: str, pointer: str) -> list[Problem]:
-    """Return the problem of a card number in a text. Payment is not made here: what is never stored cannot be
-    stolen."""
+    """Return the problem of a card number in a text. Payment is not made here, so none may be stored."""
     if not names_card(text):
         return []
     return [Problem("card_number", "Please leave card numbers out: you pay when you collect your order.", pointer)]

@@ -1,5 +1,5 @@
-"""Fulfilment: what follows an order that was submitted, exactly once. The request is a stored event, written in the
-transaction that submits; it is delivered at least once, and `fulfilled_at` makes the second delivery change nothing."""
+"""Fulfilment of a submitted order, exactly once. The request is a stored event, written in the transaction that
+submits; it is delivered at least once, and `fulfilled_at` makes the second delivery change nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def request_fulfilment(clock: Clock, order: Order, is_short: bool) -> None:
 
 
 def fulfil(clock: Clock, site_id: int, order_id: str, is_short: bool) -> bool:
-    """Set the goods of an order in motion; False where that was done before, or the order was cancelled. What is sold
-    at a till with nothing missing goes over the counter at once, so it is collected; all else staff hand over. Call it
-    within a transaction."""
+    """Fulfil an order; return False where that was done before, or the order was cancelled. What is sold at a till with
+    nothing missing is handed over at once and so COLLECTED; any other order awaits collection. Call it within a
+    transaction."""
     order = find_record(Order, site_id, order_id, to_change=True)
     if order is None or order.fulfilled_at is not None or order.status not in (SUBMITTED, COLLECTED):
         return False

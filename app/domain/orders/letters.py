@@ -46,7 +46,8 @@ def order_mail(kind: OrderMailKind, order: Order, sender: Sender, to: str, key: 
 
 
 def why_not_true(kind: OrderMailKind, order: Order) -> str | None:
-    """Why a mail would be wrong by now; None while it is right. Each tells the customer to collect the order."""
+    """Return the reason why a mail would be wrong by now; None while it is right. Each kind tells the customer to
+    collect the order."""
     if order.status != SUBMITTED:
         return f"The order was {order.status.lower()} before the mail went out."
     if kind is OrderMailKind.READY and not order.is_ready:

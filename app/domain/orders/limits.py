@@ -24,8 +24,9 @@ ADDRESS_WINDOW = timedelta(hours=1)
 
 
 def check_limits(clock: Clock, site_id: int, contact: Contact, address: str) -> None:
-    """Note that an order is placed from a network address, "" where it has none. Call it while the site's row of order
-    numbers is locked, so that orders at once are counted one after the other. Raises TooManyRequests."""
+    """Check the limits for a new order, and count it for its network address, "" where it has none. Call it while the
+    site's row of order numbers is locked, so that simultaneous orders are counted one after the other. Raises
+    TooManyRequests."""
     if _open_orders(site_id, contact) >= MOST_OPEN:
         raise TooManyRequests(
             f"There are already {MOST_OPEN} orders with this email address or phone number awaiting collection. Please "
@@ -43,8 +44,8 @@ def _open_orders(site_id: int, contact: Contact) -> int:
 
 
 def _same(contact: Contact) -> list[ColumnElement[bool]]:
-    """Return the conditions on orders of the same contact. Capitals and the signs between digits make no other address
-    or number."""
+    """Return the conditions on orders of the same contact: an equal email address, whatever its case, or equal digits
+    of the phone number."""
     conditions = []
     if contact.email:
         conditions.append(func.lower(Order.contact_email) == func.lower(contact.email))

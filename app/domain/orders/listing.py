@@ -14,9 +14,9 @@ OVERDUE_AFTER = timedelta(days=14)
 
 
 class OrderFilter(StrEnum):
-    """The filter of a list of orders. READY and OVERDUE are no states of their own: those awaiting collection that are
-    ready, and those that wait for longer than OVERDUE_AFTER. UNSUBMITTED are baskets that were paid and are no orders
-    yet, unless their money went back."""
+    """The filter of a list of orders. READY and OVERDUE are no statuses of their own: orders awaiting collection that
+    are ready, and those that wait for longer than OVERDUE_AFTER. UNSUBMITTED are baskets that were paid and are no
+    orders yet, unless the payment was refunded."""
 
     ALL = ""
     SUBMITTED = "SUBMITTED"
@@ -28,7 +28,7 @@ class OrderFilter(StrEnum):
 
 
 class Channel(StrEnum):
-    """Where an order came from."""
+    """The channel of an order, as a filter."""
 
     ANY = ""
     WEB = "WEB"
@@ -37,7 +37,7 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderList:
-    """One page of orders as an address requests it. What is invalid in an address is ignored."""
+    """The filters and page of a list of orders, as a query string requests them. Invalid values are ignored."""
 
     words: str = ""
     status: OrderFilter = OrderFilter.ALL
@@ -61,7 +61,7 @@ class OrderList:
         return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
 
     def query(self, **changes: object) -> str:
-        """The query string of this list with changes; a changed filter begins at the first page again."""
+        """Return the query string of this list with changes; a changed filter begins at the first page again."""
         changed = replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]
         parameters = {
             "q": changed.words,

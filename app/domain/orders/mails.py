@@ -28,8 +28,8 @@ ORDER_MAIL = mailing.mail_kind("order-mail", OrderMail, "The mail server did not
 
 
 def request_mail(author: Author, order: Order, kind: OrderMailKind) -> OrderMail | None:
-    """Have a mail about an order sent to its contact. None where there is no email address that every mail server
-    takes, and where a mail of the kind was sent or waits; one that ended unsent gives way. Call it in a transaction
+    """Request a mail about an order to its contact. Return None where there is no email address that every mail server
+    takes, and where a mail of the kind was sent or waits; one that ended unsent is replaced. Call it in a transaction
     that holds the order."""
     if not can_mail(order, kind):
         return None
@@ -50,8 +50,8 @@ def can_mail(order: Order, kind: OrderMailKind) -> bool:
 
 
 def end_untrue(clock: Clock, order: Order) -> None:
-    """End the waiting mails that would say what is not so any more. One that a worker holds is being sent, or is looked
-    at again before it is tried again. Call it in a transaction that holds the order."""
+    """End the waiting mails of an order that are no longer true. One that a worker has claimed is being sent, or is
+    checked again before it is tried again. Call it in a transaction that holds the order."""
     waiting = select(OrderMail).where(*_of(order), OrderMail.state == State.WAITING)
     for mail in db.session.scalars(waiting.with_for_update().execution_options(populate_existing=True)):
         if reason := why_not_true(OrderMailKind(mail.kind), order):
@@ -59,22 +59,23 @@ def end_untrue(clock: Clock, order: Order) -> None:
 
 
 def mails_of(order: Order) -> Sequence[OrderMail]:
-    """The mails about an order, oldest first."""
+    """Return the mails about an order, oldest first."""
     return db.session.scalars(select(OrderMail).where(*_of(order)).order_by(OrderMail.created_at, OrderMail.id)).all()
 
 
 def due(clock: Clock) -> Sequence[str]:
-    """Return the mails that no worker holds and that may be tried now."""
+    """Return the ids of the mails that no worker has claimed and that may be tried now."""
     return mailing.due(ORDER_MAIL, clock)
 
 
 def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
-    """Send it, unless another worker does. How it ended stands in the row."""
+    """Send a mail about an order, unless another worker does; return False where it was not this caller's to send. The
+    row holds the outcome."""
     return mailing.send(context, mailer, ORDER_MAIL, mail_id, _letter)
 
 
 def _letter(row: OrderMail) -> Mail:
-    """Raises NotFound where the address was erased meanwhile, NotTrueAnyMore."""
+    """Return the mail of a row. Raises NotFound where the order or the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
         raise NotFound("The order, or its email address, is not kept any more.")

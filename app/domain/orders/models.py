@@ -16,17 +16,18 @@ OPEN, SUBMITTED, COLLECTED, CANCELLED = "OPEN", "SUBMITTED", "COLLECTED", "CANCE
 
 
 class Order(Base):
-    """Open, it is a basket, which a shopper's cookie names by a random token of which `token_hash` is the SHA-256.
-    Submitted, another token names it, and its lines keep names and prices as they were bought. `number` is what people
-    call it by, from 1 on for each site, given when it is submitted. Money is in minor units of `currency`.
+    """An order, or a basket while it is OPEN. `token_hash` is the SHA-256 of the random token in the shopper's cookie;
+    once submitted, the order has another token, and its lines keep names and prices as they were bought. `number` is
+    what people call it by, from 1 on for each site, given at the latest when it is submitted. Money is in minor units
+    of `currency`.
 
     States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back; COLLECTED -> SUBMITTED
-    for a few days, which takes a wrong press back. `ready_at` is when staff said that a submitted order is ready to
-    collect: it stays SUBMITTED, as programs that read orders know it.
+    for a few days, to undo a mistake. `ready_at` is when staff marked a submitted order as ready to collect: it stays
+    SUBMITTED, as programs that read orders know it.
 
-    `owner_id` is the user who filled it at a till or through the API, `pos_location_id` where. `payment_lock` is the id
-    of the card payment that is under way, during which the contents stay as they are; `paid_amount` is what cards paid,
-    `fulfilled_at` when its goods were set in motion, once.
+    `owner_id` is the user who filled it at a till or through the API, `pos_location_id` the till's location.
+    `payment_lock` is the id of the card payment that is under way or has paid, so that the contents stay as they are;
+    `paid_amount` is what cards paid, `fulfilled_at` when it was fulfilled, once.
     """
 
     __tablename__ = "orders"
@@ -73,14 +74,14 @@ class Order(Base):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it is ready and waits to be collected."""
+        """Whether the order is ready and waits to be collected."""
         return self.status == SUBMITTED and self.ready_at is not None
 
 
 class OrderLine(Base):
-    """A product, or one of its variants, in a quantity. What it was called and cost stays when the product goes.
-    `unit_price` is in a basket what it cost when the shopper last touched the line. `stock_taken` is how many were
-    counted off the stock, and so how many a cancellation gives back."""
+    """A quantity of a product or variant in an order. Its name and price stay when the product is deleted. In a basket,
+    `unit_price` is the price when the line was last changed. `stock_taken` is how many were taken from stock, and so
+    how many a cancellation gives back."""
 
     __tablename__ = "order_lines"
     __table_args__ = (Index(None, "order_id", "position"), CheckConstraint("quantity > 0", name="quantity_positive"))
@@ -100,7 +101,8 @@ class OrderLine(Base):
 
 
 class ProductSales(Base):
-    """How many units of a product were sold in the last 90 days, as `sales` counted them last; none has no row."""
+    """The units of a product sold in the last 90 days, as `sales` counted them last; a product without sales has no
+    row."""
 
     __tablename__ = "product_sales"
 

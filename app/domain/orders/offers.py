@@ -23,7 +23,7 @@ class Offer:
 
     @property
     def needs_variant(self) -> bool:
-        """Whether it is sold only as one of its variants, of which none was named."""
+        """Whether the product is sold in variants and the offer names none."""
         return self.variant is None and bool(self.product.variants)
 
     @property
@@ -66,8 +66,8 @@ def offer_of(site_id: int, sku: str) -> Offer:
 
 
 def offers_by_sku(site_id: int, skus: Collection[str]) -> dict[str, Offer]:
-    """Return the offers that the SKUs name, by SKU, in a few statements; none for what is not sold. One of a product
-    with variants `needs_variant`."""
+    """Return the offers of the SKUs, by SKU, in a few statements; what is not sold has none. That of a product with
+    variants `needs_variant`."""
     of_variant = select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))
     named = or_(Product.sku.in_(skus), Product.id.in_(of_variant))
     products = db.session.scalars(_enabled(site_id).where(named)).all() if skus else []
@@ -79,9 +79,9 @@ def offers_by_sku(site_id: int, skus: Collection[str]) -> dict[str, Offer]:
 def offers_of(
     site_id: int, lines: Iterable[OrderLine], to_sell: bool = False, hidden_too: bool = False
 ) -> dict[int, Offer]:
-    """Return the offers of the lines of an order, by the line's id; none for what is not sold any more. `to_sell` locks
+    """Return the offers of the lines of an order, by the line's id; what is no longer sold has none. `to_sell` locks
     the products until the transaction ends, in the order of their ids. A change of a variant's stock locks its product,
-    so that this lock is the variants', too. `hidden_too` finds what is sold already and hidden since."""
+    so that this lock is the variants', too. `hidden_too` includes products that were hidden since."""
     wanted = list(lines)
     ids = {line.product_id for line in wanted if line.product_id is not None}
     query = (_any(site_id) if hidden_too else _enabled(site_id)).where(Product.id.in_(ids)).order_by(Product.id)
@@ -102,7 +102,7 @@ def _any(site_id: int) -> Select[Product]:
 
 
 def offer_of_line(product: Product | None, line: OrderLine) -> Offer | None:
-    """The offer that a line was made of; None where it is gone: the product, its variant, or the product without
+    """Return the offer that a line was made of; None where it is gone: the product, its variant, or the product without
     variants that has variants now."""
     if product is None:
         return None

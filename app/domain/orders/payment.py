@@ -47,7 +47,7 @@ class PaidMark(StrEnum):
 
 
 def order_to_pay(site_id: int, order_id: str) -> Order:
-    """The order, locked, with `total` as what is due: of a basket at today's prices. Raises NotFound
+    """Return the order, locked, with `total` as the amount due: for a basket at today's prices. Raises NotFound
     `order_not_found`, PaymentInProgress, and Conflict `order_already_paid`, `order_cancelled`, `basket_empty` or
     `out_of_stock`."""
     order = find_record(Order, site_id, order_id, to_change=True, options=[selectinload(Order.lines)])
@@ -87,15 +87,15 @@ def lock_for_payment(order: Order, transaction_id: str) -> None:
 
 
 def release_payment_lock(order_id: str, transaction_id: str) -> None:
-    """The transaction ended without money: the contents may change again, unless another one holds the lock."""
+    """Release the lock of a transaction that ended without money, so that the order's contents may change again."""
     db.session.flush()
     which = (Order.id == order_id, Order.payment_lock == transaction_id, Order.paid_at.is_(None))
     db.session.execute(update(Order).where(*which).values(payment_lock=None))
 
 
 def mark_paid(clock: Clock, order_id: str, transaction_id: str, amount: int) -> PaidMark:
-    """Note that a transaction paid the order, once. Money always wins: a lock of another transaction, a cancelled order
-    or a total that differs do not keep it from being noted, and staff see each."""
+    """Mark an order as paid by a transaction, once. A lock of another transaction, a cancelled order or a total that
+    differs do not prevent it, since the money is there, and staff see each."""
     query = select(Order).where(Order.id == order_id).with_for_update()
     order = db.session.scalar(query.execution_options(populate_existing=True))
     if order is None:
@@ -125,7 +125,7 @@ def _was_noted(order: Order, transaction_id: str) -> bool:
 
 
 def _doubt(order: Order) -> str:
-    """Return the doubt that staff must look at, in words; empty where there is none."""
+    """Return the words for what staff must look at about a paid order; empty where there is nothing."""
     if order.status == CANCELLED:
         return "; it had been cancelled"
     return f"; its total is {_money(order, order.total)}" if order.paid_amount != order.total else ""

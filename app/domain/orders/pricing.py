@@ -16,8 +16,8 @@ def subtotal_of(order: Order) -> int:
 
 
 def reprice(order: Order, to_sell: bool = False) -> Mapping[int, Offer]:
-    """Give every line of a basket today's name and price, and the basket its total. Lines that the shop sells no more
-    keep theirs. Returns the offers by line; `to_sell` locks them (`offers_of`)."""
+    """Set the name and price of every line of a basket to today's, and its total. Lines of what is no longer sold keep
+    theirs. Return the offers by line; `to_sell` locks them (`offers_of`)."""
     offers = offers_of(order.site_id, order.lines, to_sell)
     for line in order.lines:
         if offer := offers.get(line.id):
@@ -38,7 +38,8 @@ def set_total(order: Order) -> None:
 
 
 def check_available(order: Order, offers: Mapping[int, Offer]) -> None:
-    """Raises Conflict `out_of_stock` that names each line of which there is not enough, or which is not sold."""
+    """Check that every line of an order can be sold. Raises Conflict `out_of_stock` that names each line of which there
+    is not enough, or which is not sold."""
     problems = [found for place, line in enumerate(order.lines) if (found := _shortage(place, line, offers))]
     if problems:
         raise out_of_stock(problems)

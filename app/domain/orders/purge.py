@@ -12,7 +12,7 @@ from app.domain.retention.purging import Retention
 UNTOUCHED = timedelta(days=30)
 # For returns and questions; what was sold for how much stays, without a person.
 CONTACT_KEPT = timedelta(days=180)
-# Nobody collects or cancels some orders; what is that old, nobody is going to.
+# Some orders are never collected or cancelled; after this time nobody will.
 CONTACT_KEPT_AT_MOST = timedelta(days=730)
 NOBODY = {"contact_name": "", "contact_email": "", "contact_phone": "", "note": "", "token_hash": None}
 

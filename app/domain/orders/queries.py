@@ -21,8 +21,9 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class OrderRow:
-    """An order in a list; `total` in minor units of `currency`, `items` counts pieces. `placed_at` of a basket that is
-    no order yet is when it was paid. `owner` filled it at a till, `location_id` names where."""
+    """An order in a list; `total` in minor units of `currency`, `items` counts pieces. `placed_at` is when it was
+    submitted, or when a basket that is no order yet was paid. `owner` is the name of the user who filled it at a till,
+    `location_id` the till's location."""
 
     id: str
     number: int
@@ -70,8 +71,8 @@ COLUMNS = (
 
 
 def orders(clock: Clock, site_id: int, filters: OrderList, is_over: ColumnElement[bool] = NEVER) -> Paged[OrderRow]:
-    """Return the orders of a list, newest first, in three statements. `is_over`: of a paid basket, that no customer
-    waits for it any more."""
+    """Return the orders of a list, newest first, in three statements. `is_over` is the condition that no customer waits
+    for a paid basket any more."""
     overdue = _overdue(clock)
     conditions = _conditions(site_id, filters, overdue, is_over)
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
@@ -89,19 +90,18 @@ def orders(clock: Clock, site_id: int, filters: OrderList, is_over: ColumnElemen
 
 
 def owner_of(order: Order) -> str | None:
-    """The name of the user who filled it at a till; None where a shopper did."""
+    """Return the name of the user who filled the order at a till; None where a shopper did."""
     return db.session.scalar(select(User.display_name).where(User.id == order.owner_id)) if order.owner_id else None
 
 
 def is_overdue(clock: Clock, order: Order) -> bool:
-    """Whether the order is to hand over for long, so that perhaps no customer comes for it."""
+    """Whether the order has awaited collection for longer than OVERDUE_AFTER."""
     placed_at = order.submitted_at if order.status == OrderFilter.SUBMITTED else None
     return placed_at is not None and placed_at < clock.now() - OVERDUE_AFTER
 
 
 def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> dict[OrderFilter, int]:
-    """Return how many orders there are in each state, and in all, and how many of those to hand over are overdue.
-    `is_over` as of `orders`."""
+    """Return the number of orders by filter. `is_over` as for `orders`."""
     query = select(Order.status, func.count()).where(Order.site_id == site_id, IS_ORDER)
     by_status = {status: number for status, number in db.session.execute(query.group_by(Order.status))}
     baskets = by_status.pop(OPEN, 0)
@@ -164,8 +164,8 @@ def _conditions(
 
 
 def _matches(filters: OrderList) -> list[ColumnElement[bool]]:
-    """Return the conditions that match the words of a list: whom the order is for, how to reach them, what was bought;
-    a number is looked for as that of an order, too."""
+    """Return the conditions that match the words of a list: the contact's name, email address or phone number, the name
+    or SKU of a product, and for a number that of the order."""
     texts: list[Any] = [Order.contact_name, Order.contact_email, Order.contact_phone]
     of_line = select(OrderLine.order_id).where(
         OrderLine.order_id == Order.id, or_(contains(OrderLine.name, filters.words), OrderLine.sku == filters.words)

@@ -1,4 +1,4 @@
-"""How many units of each product were sold lately."""
+"""Counts of the units of each product sold in the last 90 days."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DAYS = 90
 
 
 def count_sales(clock: Clock, site_id: int) -> int:
-    """Store the units sold in the last 90 days where they have changed, and return of how many products that is so. A
-    product whose sales change is indexed again. One that is being deleted is left out. Call it in a transaction."""
+    """Store the units sold in the last 90 days where they have changed, and return the number of products with a
+    change, which are indexed again. One that is just being deleted is left out. Call it in a transaction."""
     _lock(site_id)
     now, known = _sold(clock, site_id), _known(site_id)
     changed = [id for id in now.keys() | known.keys() if id not in known or known[id].units != now.get(id)]
@@ -30,13 +30,13 @@ def count_sales(clock: Clock, site_id: int) -> int:
 
 
 def _lock(site_id: int) -> None:
-    """Let another count of the site wait until the commit, and nothing else."""
+    """Make another count of the site wait until the commit, and nothing else."""
     db.session.execute(select(Site.id).where(Site.id == site_id).with_for_update(key_share=True))
 
 
 def _hold(product_ids: Collection[int]) -> list[int]:
-    """Return which of the products still exist, none of which can be deleted before the commit. One that another
-    transaction is just deleting or changing is not waited for: the next count has it."""
+    """Return the ids of those products that still exist, locked against deletion until the commit. One that another
+    transaction is just deleting or changing is skipped: the next count has it."""
     there = select(Product.id).with_for_update(read=True, key_share=True, skip_locked=True)
     return [
         id
@@ -55,7 +55,7 @@ def _store(site_id: int, product_id: int, known: ProductSales | None, units: int
 
 
 def products_with_sales(site_id: int) -> int:
-    """Return of how many products sales were counted."""
+    """Return the number of products with sales."""
     counted = select(func.count()).select_from(ProductSales).where(ProductSales.site_id == site_id)
     return db.session.scalar(counted) or 0
 

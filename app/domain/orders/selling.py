@@ -1,4 +1,4 @@
-"""Products that sell well these days."""
+"""Products that sold best in the last 90 days."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LATELY = timedelta(days=90)
 
 
 def selling_products(site_id: int, now: datetime, most: int) -> list[str]:
-    """Return the SKUs of the enabled products that stand in most of the latest orders, so that one large order says no
-    more than a small one. One query."""
+    """Return the SKUs of the enabled products that are in the most of the latest orders, `most` at most; a large order
+    counts no more than a small one. One query."""
     latest = (
         select(Order.id)
         .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.submitted_at > now - LATELY)

@@ -36,7 +36,7 @@ class StatusChange:
 
 
 def order_of(site_id: int, order_id: str, to_change: bool = False) -> Order:
-    """An order of this site, not a basket. Raises NotFound."""
+    """Return an order of this site, not a basket. Raises NotFound."""
     order = find_record(Order, site_id, order_id, to_change, [selectinload(Order.lines)])
     return existing(order if order and order.status != OPEN else None, "There is no such order on this site.")
 
@@ -50,20 +50,21 @@ def shown_order(site_id: int, order_id: str) -> Order:
 
 
 def mark_ready(author: Author, order_id: str, by_email: bool = False) -> StatusChange:
-    """The order is packed, and waits for its customer; with `by_email`, a mail says so. Raises NotFound, Conflict for
-    one that was cancelled or collected."""
+    """Mark an order as ready to collect; with `by_email`, a mail says so. Raises NotFound, Conflict for an order that
+    was cancelled or collected."""
     order = _to_collect(author, order_id)
     if order.ready_at is not None:
         return StatusChange(order.number or 0, changed=False)
     order.ready_at = author.now()
-    # Whoever packed it had all goods, so what it was short of has come; `mark_not_ready` does not take that back.
+    # A packed order has all its goods, so a shortage is over; `mark_not_ready` does not raise the alert again.
     end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
     mail = request_mail(author, order, OrderMailKind.READY) if by_email else None
     return _note_ready(author, order, "order.ready", f"is ready to collect{'; an email says so' if mail else ''}")
 
 
 def mark_not_ready(author: Author, order_id: str) -> StatusChange:
-    """The order is not packed after all. Raises NotFound, Conflict for one that was cancelled or collected."""
+    """Mark an order as not ready to collect after all. Raises NotFound, Conflict for an order that was cancelled or
+    collected."""
     order = _to_collect(author, order_id)
     if order.ready_at is None:
         return StatusChange(order.number or 0, changed=False)
@@ -87,8 +88,8 @@ def _note_ready(author: Author, order: Order, action: str, summary: str) -> Stat
 
 
 def collect(author: Author, order_id: str) -> StatusChange:
-    """The order was handed over, and paid then unless a card had paid it. Raises NotFound, Conflict for a cancelled
-    one and while a card is being charged for it."""
+    """Mark an order as collected, and as paid then unless a card had paid it. Raises NotFound, Conflict for a cancelled
+    order and while a card is being charged for it."""
     order = _not_cancelled(author, order_id)
     if order.status == COLLECTED:
         return StatusChange(order.number or 0, changed=False)
@@ -98,8 +99,8 @@ def collect(author: Author, order_id: str) -> StatusChange:
 
 
 def reopen(author: Author, order_id: str) -> StatusChange:
-    """The order was not collected after all: it waits again, and can be cancelled. Raises NotFound, Conflict for a
-    cancelled one, whose stock others may have bought, and for one that was collected over a week ago."""
+    """Undo the collection of an order, which awaits collection again and can be cancelled. Raises NotFound, Conflict
+    for a cancelled one, whose stock others may have bought, and for one that was collected over a week ago."""
     order = _not_cancelled(author, order_id)
     if order.status == SUBMITTED:
         return StatusChange(order.number or 0, changed=False)
@@ -117,8 +118,8 @@ def can_reopen(order: Order, clock: Clock) -> bool:
 
 
 def cancel(author: Author, order_id: str) -> StatusChange:
-    """The order will not be collected: what it took goes back into stock, once. Raises NotFound, Conflict for a
-    collected one and while a card is being charged for it."""
+    """Cancel an order: what it took goes back into stock, once. Raises NotFound, Conflict for a collected order and
+    while a card is being charged for it."""
     order = order_of(author.site_id, order_id, to_change=True)
     if order.status == COLLECTED:
         raise Conflict(f"Order {order.number} was collected already, so it cannot be cancelled.")
@@ -162,8 +163,8 @@ def _set_status(
 
 
 def _return_stock(clock: Clock, order: Order) -> tuple[str, ...]:
-    """Count back what each line took, of hidden products too. Returns the names of the lines that could not be counted
-    back."""
+    """Return to stock what each line took, of hidden products too; return the names of the lines for which that was not
+    possible."""
     taken = [line for line in order.lines if line.stock_taken]
     offers = offers_of(order.site_id, order.lines, to_sell=True, hidden_too=True)
     not_returned = []

@@ -13,8 +13,8 @@ from app.domain.sites import audit
 
 
 def take(clock: Clock, line: OrderLine, offer: Offer, number: int) -> int:
-    """Count the line off what is left, and return how many of it there are not. The product is locked; nothing is
-    counted where stock is not counted."""
+    """Take a line from stock, and return how many of it are missing; nothing is taken where stock is not counted. The
+    product must be locked."""
     if offer.stock is None:
         return 0
     line.stock_taken = min(line.quantity, offer.stock)
@@ -24,7 +24,7 @@ def take(clock: Clock, line: OrderLine, offer: Offer, number: int) -> int:
 
 
 def give_back(clock: Clock, line: OrderLine, offer: Offer, number: int) -> None:
-    """Count what the line had taken back in. The product is locked; nothing where stock is not counted any more."""
+    """Return to stock what a line had taken, unless stock is not counted any more. The product must be locked."""
     taken, line.stock_taken = line.stock_taken, 0
     if taken and offer.stock is not None:
         _count(clock, offer.product, offer.variant, taken, number, f"was cancelled and gave back {taken} of")

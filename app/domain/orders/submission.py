@@ -24,11 +24,12 @@ from app.extensions import db
 
 
 def submit(author: Author, order_id: str, accept_difference: bool = False) -> Order:
-    """Order what is in a basket, which is paid, or costs nothing. Repeated, it changes nothing. Call it within a
-    transaction. `accept_difference` is for staff who have seen that the amount paid is not the total.
+    """Submit a basket, which is paid or costs nothing, as an order. Repeated, it changes nothing. Call it within a
+    transaction. `accept_difference`: staff have seen that the amount paid is not the total.
 
     Raises NotFound, and Conflict `order_cancelled`, `basket_empty`, `payment_required`, `amount_mismatch` or
-    `out_of_stock`, the last only for what costs nothing."""
+    `out_of_stock`, the last only for what costs nothing.
+    """
     order = find_record(Order, author.site_id, order_id, to_change=True, options=[selectinload(Order.lines)])
     if order is None:
         raise NotFound("There is no such basket on this site.")
@@ -68,7 +69,7 @@ def _check_free(order: Order) -> None:
 
 
 def _take_stock(author: Author, order: Order) -> list[str]:
-    """Returns what there was too little of, in words."""
+    """Take the lines of an order from stock; return a description of each shortage."""
     offers = offers_of(order.site_id, order.lines, to_sell=True, hidden_too=True)
     short = [(line, _take(author, order, line, offers.get(line.id))) for line in order.lines]
     return [f"{missing} of {line.quantity} × {line.name} ({line.sku})" for line, missing in short if missing]

@@ -125,7 +125,7 @@ class PosSession(Base):
 class PosTransaction(Base):
     """A card payment, stored before the processor is called. `version` rises with every transition, which is made by
     compare and set. `next_check_at` is the time of its next check against the processor, None for none; `checks` counts
-    the checks since its status changed. `processor_account_id` "" is the platform's own account."""
+    the checks since its last change. `processor_account_id` "" is the platform's own account."""
 
     __tablename__ = "pos_transactions"
     __table_args__ = (
