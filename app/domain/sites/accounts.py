@@ -1,4 +1,4 @@
-"""People who may sign in, and what they may do where."""
+"""Users, their passwords, and their roles on sites."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def roles_among(grants: Iterable[tuple[str, int]], site_id: int) -> frozenset[Ro
 
 
 def reachable_sites(user_id: int) -> tuple[ReachableSite, ...]:
-    """Every site for a superadmin, else those where the user holds a role; by name."""
+    """Return every site for a superadmin, else those where the user holds a role; by name."""
     grants = select(RoleGrant.id).where(RoleGrant.user_id == user_id)
     everywhere = exists(grants.where(RoleGrant.role == Role.SUPERADMIN.value))
     here = exists(grants.where(RoleGrant.site_id == Site.id))
@@ -115,8 +115,8 @@ def reachable_sites(user_id: int) -> tuple[ReachableSite, ...]:
 
 
 def check_password(memory_kib: int, email: str, password: str, refused: Container[str] = ()) -> User:
-    """The user whose password it is. Raises Invalid with the same words, after the same work, whether the user is
-    unknown, disabled, without a password, mistyped it, or has one of the refused ones."""
+    """Return the user with this address and password. Raises Invalid with the same words, after the same work, whether
+    the user is unknown, disabled, without a password, mistyped it, or has one of the refused ones."""
     user = find_user(email)
     stored = user.password_hash if user else None
     right = matches(memory_kib, stored, password)

@@ -40,7 +40,7 @@ class FieldChange:
 class ActivityEntry:
     """An entry of the activity log, as pages show it. `origin` is an Origin, None for what the shop did by itself.
     `subject` is the type and id of the thing. `lost_by` is the task by which products lost the values that the entry is
-    about. There may be megabytes, so they are no differences here."""
+    about; these may be megabytes, so `differences` leaves them out."""
 
     id: int
     at: datetime
@@ -54,7 +54,7 @@ class ActivityEntry:
 
     @property
     def via(self) -> str:
-        """Return how it came in, such as “through MCP”: nothing for the admin's pages."""
+        """The way in which the change came in, such as “through MCP”; empty for the admin's pages."""
         return WAYS.get(self.origin or "", "")
 
     @property
@@ -64,8 +64,8 @@ class ActivityEntry:
 
 @dataclass(frozen=True, slots=True)
 class ActivityPage:
-    """A page of the log, the latest first. `newer` and `older` are the entries after and before which the pages beside
-    it lie, None where there are none."""
+    """A page of the log, the latest first. `newer` is the id of the entry after which the page of newer ones lies,
+    `older` that of the entry before which the page of older ones lies; None where there is no such page."""
 
     items: Sequence[ActivityEntry]
     newer: int | None = None
@@ -91,7 +91,7 @@ _OLDEST_FIRST = (AuditEntry.at, AuditEntry.id)
 
 
 def activity(site_id: int, filters: ActivityFilter = EVERYTHING) -> ActivityPage:
-    """Three statements, however far back the page lies."""
+    """Return a page of the activity log, in three statements however far back it lies."""
     conditions = _conditions(site_id, filters)
     if filters.after is not None and (after := _place(site_id, filters.after)):
         return _page_after(site_id, conditions, after)
@@ -110,7 +110,7 @@ def entry_of(site_id: int, entry_id: int) -> ActivityEntry:
 
 
 def every_entry(site_id: int, filters: ActivityFilter) -> Iterator[ActivityEntry]:
-    """All that the filter finds, the latest first, read page by page."""
+    """Yield every entry that the filter finds, the latest first, read page by page."""
     conditions, place = _conditions(site_id, filters), None
     while True:
         older = [*conditions, _is_older(*place)] if place else conditions
@@ -132,7 +132,8 @@ def _page_after(site_id: int, conditions: list[ColumnElement[bool]], after: tupl
 
 
 def _is_older(at: datetime, id_: int) -> ColumnElement[bool]:
-    """The first condition is the one that an index answers."""
+    """Return the condition of entries older than a place in the log; its first part is the one that an index
+    answers."""
     return and_(AuditEntry.at <= at, or_(AuditEntry.at < at, AuditEntry.id < id_))
 
 
@@ -182,7 +183,7 @@ def _entries(site_id: int, query: Select[Any]) -> list[ActivityEntry]:
 
 
 def differences(before: Any, after: Any, currency: str = "") -> tuple[FieldChange, ...]:
-    """Field by field where both sides are records, else the one value against the other. Amounts of
+    """Return the differences: field by field where a side is a record, else the one value against the other. Amounts of
     money are formatted where `currency` is given."""
     if not isinstance(before, dict) and not isinstance(after, dict):
         return () if before == after else (FieldChange("", written(before), written(after)),)

@@ -24,8 +24,9 @@ ORIGINS = {
 
 @dataclass(frozen=True, slots=True)
 class ActivityFilter:
-    """Days are those of the shop's time zone, both included. `before` and `after` are the entries between which and
-    the end a page lies. What is invalid in an address narrows nothing and is named in `problems`."""
+    """A filter of the activity log, and a place in it. Days are those of the shop's time zone, both included. `before`
+    and `after` are the ids of entries: a page lies before the one or after the other. An invalid value filters nothing
+    and is named in `problems`."""
 
     words: str = ""
     who: str = ""
@@ -64,7 +65,7 @@ class ActivityFilter:
         return replace(self, before=None, after=None, problems=()) != ActivityFilter()
 
     def query(self, **changes: object) -> str:
-        """The query string of this list with changes, at its first page unless they say otherwise."""
+        """Return the query string of this filter with changes, at the first page unless they name another."""
         changed = replace(self, **{"before": None, "after": None, **changes})  # type: ignore[arg-type]
         parameters = {
             "q": changed.words,

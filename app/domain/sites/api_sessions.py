@@ -85,7 +85,7 @@ class Granted:
     refresh_token: str
 
 
-# Whether another than the owner seems to hold the session of this id.
+# Whether somebody other than its owner seems to hold the session of this id.
 Suspicion = Callable[[str], bool]
 
 
@@ -132,8 +132,9 @@ class TillRoleRequired(Forbidden):
 def find_caller(
     clock: Clock, session_id: str, user_id: int, host: str | None, roles_then: Collection[str]
 ) -> ApiCaller:
-    """The caller of a session at a host of its site; None for a door that is no host. Raises Unauthenticated for a
-    session that ended, and when the user lost one of the roles that they held as the access token was issued."""
+    """Return the caller of a session. `host` must be one of the session's site; None skips that check. Raises
+    Unauthenticated for an unknown or ended session, and when the user lost one of the roles held when the access token
+    was issued (`roles_then`)."""
     found = _find(session_id, host)
     if found is None or found[1].id != user_id:
         raise Unauthenticated("token_invalid", NO_TOKEN)
@@ -149,9 +150,9 @@ def find_caller(
 def refresh(
     clock: Clock, key: bytes, token: str, host: str, device_id: str | None, is_stolen: Suspicion = _trusted
 ) -> Granted | Unauthenticated:
-    """The successor of the token. A spent token ends the session, which is why that refusal is returned, to be raised
-    after the commit; only within 20 seconds of the exchange it gets the same successor again. `is_stolen` says of a
-    session what else it is known by.
+    """Exchange a refresh token for its successor. A spent token ends the session, which is why that refusal is
+    returned, to be raised after the commit; only within GRACE of the exchange it gets the same successor again.
+    `is_stolen` says of a session id whether somebody else seems to hold it.
 
     Raises Unauthenticated when nothing was changed, TooManyRequests, and Invalid when the session belongs to a device
     that is not named. `key` has at least 32 bytes.
@@ -174,7 +175,7 @@ def refresh(
 
 
 def session_of_refresh_token(key: bytes, token: str, host: str) -> str | None:
-    """The id of the session whose current refresh token this is; None for any other text."""
+    """Return the id of the session whose current refresh token this is; None for any other text."""
     found = _find(refresh_chain.session_of(token), host)
     if found is None or refresh_chain.age(key, token, found[0].refresh_hash, 0) is None:
         return None
@@ -182,7 +183,7 @@ def session_of_refresh_token(key: bytes, token: str, host: str) -> str | None:
 
 
 def end(clock: Clock, session_id: str, because: Because) -> None:
-    """A session that ended before keeps its reason."""
+    """End a session; one that ended before keeps its reason."""
     _end(clock, because, ApiSession.id == session_id)
 
 
@@ -226,7 +227,7 @@ def _check_standing(clock: Clock, session: ApiSession, user: User) -> None:
         raise Unauthenticated("refresh_reused", REUSED)
     if session.ended_at is not None or not user.enabled or session.session_version != user.session_version:
         raise Unauthenticated("session_revoked", ENDED)
-    # Also one that was opened or used while the clock was far ahead.
+    # `abs`: also one that was used while the clock was far ahead.
     if now >= session.expires_at or abs(now - session.last_used_at) >= IDLE:
         raise Unauthenticated("session_expired", OVER)
 

@@ -10,7 +10,7 @@ from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
-COMMAND_LINE = "command line"  # Whom the activity log names where nobody signed in.
+COMMAND_LINE = "command line"  # The actor in the activity log where nobody signed in.
 LOST_VALUES = "taxonomy.lost_values"  # Its `before` may be megabytes: what the products of one batch lost.
 
 
@@ -22,8 +22,8 @@ def record(
     before: Any = None,
     after: Any = None,
 ) -> None:
-    """Note who did what, in the transaction that did it. `subject` is (type, id); `action` is a dotted verb
-    such as `product.save`; `before` and `after` hold only what changed."""
+    """Add an entry to the activity log, in the transaction of the change. `subject` is (type, id); `action` is a dotted
+    verb such as `product.save`; `before` and `after` hold only what changed."""
     db.session.add(
         AuditEntry(
             site_id=author.site_id,
@@ -41,12 +41,12 @@ def record(
 
 
 def last_action(site_id: int) -> str | None:
-    """What was done on the site last; None where nothing was."""
+    """Return the latest action on the site; None where there was none."""
     newest = select(AuditEntry.action).where(AuditEntry.site_id == site_id)
     return db.session.scalar(newest.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(1))
 
 
 def has_entry(site_id: int, action: str) -> bool:
-    """Whether something of this kind was ever done on the site."""
+    """Whether the site's activity log has an entry of this action."""
     query = select(AuditEntry.id).where(AuditEntry.site_id == site_id, AuditEntry.action == action).limit(1)
     return db.session.scalar(query) is not None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionsEnded:
-    """Sessions of a user ended, or stand no more since the password was changed."""
+    """Sessions of a user ended, or became invalid by a new password."""
 
     user_id: int
 

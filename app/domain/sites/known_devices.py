@@ -40,6 +40,6 @@ def device_of(known: Iterable[KnownDevice], user: User, now: datetime) -> str | 
 
 
 def with_user(known: Iterable[KnownDevice], user: User, now: datetime) -> list[KnownDevice]:
-    """Return what the device remembers after the user signed in, the latest first."""
+    """Return the list that the device stores after the user signed in, the latest first."""
     latest = KnownDevice(secrets.token_urlsafe(12), user.id, user.session_version, int(now.timestamp()))
     return [latest, *(device for device in known if device.user_id != user.id)][:MOST_USERS]

@@ -1,4 +1,4 @@
-"""Sites, the people who work on them, and what they did."""
+"""Sites, users, their sessions and tokens, settings, stored events and the activity log."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from app.extensions import Base
 
 
 class ShopConfiguration:
-    """Marks records that decide how a site's shop looks. Saving one raises the site's `config_version`
-    (app/domain/sites/versioning.py), by which every process sees that its copy is old. They carry `site_id`."""
+    """Mark of the records that decide how a site's shop looks. Saving one raises the site's `config_version`
+    (app/domain/sites/versioning.py), by which every process sees that its copy is stale. Such a record has a
+    `site_id`."""
 
 
 class Site(Base, ShopConfiguration):
@@ -129,7 +130,7 @@ class ApiSession(Base):
 
 class PersonalToken(Base):
     """The token that a program sends to act as a user on the site (app/domain/sites/personal_tokens.py): its SHA-256,
-    and the few characters by which its user knows it again. `last_used_at` is written once an hour."""
+    and the few characters by which its user recognises it. `last_used_at` is written once an hour."""
 
     __tablename__ = "personal_tokens"
     __table_args__ = (Index(None, "site_id", "user_id"),)
@@ -148,8 +149,8 @@ class PersonalToken(Base):
 
 
 class StoredEvent(Base):
-    """Something that happened and must be followed up even if the process dies right after its commit. The row is
-    written in the transaction of what happened and goes when the follow-up is done."""
+    """An event that must be followed up even if the process dies right after its commit. The row is written in the
+    transaction of the event and deleted when the follow-up is done."""
 
     __tablename__ = "stored_events"
 

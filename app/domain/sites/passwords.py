@@ -16,7 +16,7 @@ DEMO_PASSWORD = "demo-password-1"
 
 @lru_cache(maxsize=4)
 def hasher(memory_kib: int) -> PasswordHasher:
-    """OWASP's parameters at the default memory of 19 MiB: two passes, one lane."""
+    """Return an argon2id hasher with OWASP's parameters at the default memory of 19 MiB: two passes, one lane."""
     return PasswordHasher(time_cost=2, memory_cost=memory_kib, parallelism=1)
 
 
@@ -26,7 +26,8 @@ def _nobodys_hash(memory_kib: int) -> str:
 
 
 def matches(memory_kib: int, stored: str | None, password: str) -> bool:
-    """Take equally long when there is no hash to compare with, so that the time reveals nothing."""
+    """Whether a password has the stored hash. It takes equally long without a hash, so that the time reveals
+    nothing."""
     try:
         hasher(memory_kib).verify(stored or _nobodys_hash(memory_kib), password)
     except (VerificationError, InvalidHashError):

@@ -11,7 +11,7 @@ from enum import StrEnum
 from app.domain.shared.problems import Problem
 from app.domain.shared.text import line_problems
 
-PREFIX = "shop_pat_"  # By which people, scanners of leaked secrets and the log's redaction know one.
+PREFIX = "shop_pat_"  # By which people, scanners of leaked secrets and the log's redaction recognise one.
 SHOWN_CHARACTERS = len(PREFIX) + 4
 LONGEST_NAME = 60
 LIFETIMES = (30, 90, 365)  # Days that the page offers.
@@ -56,8 +56,8 @@ def is_personal(token: str) -> bool:
 
 
 def hash_of(token: str) -> str:
-    """Return the hash of a token. Of so many random bits a plain hash is as good as a slow one, and the look-up finds
-    it by an index."""
+    """Return the hash of a token. For so many random bits a plain hash is as safe as a slow one, and the look-up can
+    use an index."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 

@@ -42,7 +42,7 @@ UNKNOWN = "This is no access token of this shop."
 
 @dataclass(frozen=True, slots=True)
 class ListedToken:
-    """A token as pages show it: `beginning` is all of the token that is ever shown again, `last_used_at` is right to
+    """A token as pages show it: `beginning` is all of the token that is ever shown again, `last_used_at` is accurate to
     the hour."""
 
     id: int
@@ -82,8 +82,8 @@ class TokenCaller:
 
 
 def make_token(author: Author, user_id: int, name: str, days: int | None) -> IssuedToken:
-    """A token of the user for the author's site, for so many days. Raises Invalid with every problem, Forbidden for a
-    user who could do nothing with it, and Conflict where the user has too many."""
+    """Make a token of the user for the author's site, valid for so many days. Raises Invalid with every problem,
+    Forbidden for a user who could do nothing with it, and Conflict where the user has too many."""
     user = _locked_user(user_id)
     if not user.enabled or not roles_of(user.id, author.site_id):
         raise Forbidden("Only users who can sign in and have a role in this shop can have access tokens.")
@@ -104,7 +104,7 @@ def make_token(author: Author, user_id: int, name: str, days: int | None) -> Iss
 
 
 def tokens_of(clock: Clock, site_id: int, user_id: int) -> list[ListedToken]:
-    """Return the tokens of the user on the site, also what ended lately; active ones first, then the newest."""
+    """Return the tokens of the user on the site, ended ones included; active ones first, then the newest."""
     rows = db.session.execute(
         select(PersonalToken, User.session_version)
         .join(User, User.id == PersonalToken.user_id)
@@ -116,13 +116,13 @@ def tokens_of(clock: Clock, site_id: int, user_id: int) -> list[ListedToken]:
 
 
 def active_token(author: Author, user_id: int, name: str) -> ListedToken:
-    """The user's token of this name that still holds. Raises NotFound."""
+    """Return the user's active token of this name. Raises NotFound."""
     named = (token for token in tokens_of(author.clock, author.site_id, user_id) if token.name == name)
     return existing(next((token for token in named if token.is_active), None), f"There is no active token “{name}”.")
 
 
 def revoke_token(author: Author, user_id: int, token_id: int) -> str:
-    """The name of a token that holds no more from now on, on the author's site. Raises NotFound."""
+    """Revoke a token of the user on the author's site, and return its name. Raises NotFound."""
     row = db.session.execute(
         select(PersonalToken, User)
         .join(User, User.id == PersonalToken.user_id)
@@ -168,12 +168,12 @@ def caller_of(clock: Clock, token: str) -> TokenCaller:
 
 
 def note_use(clock: Clock, token_id: int) -> None:
-    """The token of a stale caller was used just now."""
+    """Note that the token of a stale caller was used just now."""
     db.session.execute(update(PersonalToken).where(PersonalToken.id == token_id).values(last_used_at=clock.now()))
 
 
 def _locked_user(user_id: int) -> User:
-    """Locked, so that two tokens made at once are counted one after the other."""
+    """Return the user, locked, so that two tokens made at once are counted one after the other."""
     return db.session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
 
 

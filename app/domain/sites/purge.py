@@ -17,8 +17,8 @@ MARGIN = timedelta(days=1)  # A clock that jumps a little ends nobody's session.
 
 
 def _is_without_use(at: InstrumentedAttribute[datetime], now: datetime, lasts: timedelta) -> ColumnElement[bool]:
-    """Return the condition for records without further use, also those that were dated while the clock was far ahead,
-    and would hold again one day."""
+    """Return the condition of records without further use: those that are too old to count, and those dated while the
+    clock was far ahead, which would count again one day."""
     return or_(at < now - lasts - MARGIN, at > now + lasts + MARGIN)
 
 

@@ -102,7 +102,8 @@ def settings_of(site_id: int) -> SiteSettings:
 
 
 def change_settings(site_id: int, changes: Mapping[str, object]) -> dict[str, tuple[Any, Any]]:
-    """Store the changes; (before, after) of every key that really changed. Raises Invalid with every problem."""
+    """Store changes of settings; return (before, after) of every key whose value changed. Raises Invalid with every
+    problem."""
     problems = [problem for key, value in changes.items() if (problem := _problem(key, value))]
     if problems:
         raise Invalid(problems)
@@ -114,8 +115,8 @@ def change_settings(site_id: int, changes: Mapping[str, object]) -> dict[str, tu
 
 
 def _store(site_id: int, key: str, value: Any) -> None:
-    """Store a setting. What equals the default needs no record; no value at all, which is the default of some keys, can
-    have none."""
+    """Store a setting. One that equals the default has no record: None, which is the default of some keys, cannot be
+    stored."""
     if value != SETTINGS[key].default:
         db.session.merge(Setting(site_id=site_id, key=key, value=value))
     elif (known := db.session.get(Setting, (site_id, key))) is not None:

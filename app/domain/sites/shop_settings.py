@@ -46,8 +46,8 @@ def shop_settings(site_id: int) -> ShopSettings:
 
 
 def save(author: Author, name: str, page_size: int | None, theme: str | None, themes: Collection[str]) -> bool:
-    """Whether anything changed. `page_size` None is no number; `theme` None stays as it is, else it must be one of
-    `themes`. Raises Invalid with every problem."""
+    """Save the settings of the shop; return whether anything changed. `page_size` None is no number; `theme` None stays
+    as it is, else it must be one of `themes`. Raises Invalid with every problem."""
     name = one_line(name)
     problems = [*name_problems(name), *_page_size_problems(page_size), *_theme_problems(theme, themes)]
     if problems:

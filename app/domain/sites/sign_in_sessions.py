@@ -1,4 +1,4 @@
-"""Browsers that are signed in. The browser holds a random token, the database its hash, the site and the host."""
+"""Sessions of signed-in browsers. The browser holds a random token, the database its hash, the site and the host."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class SignedIn:
 
 
 def open_session(clock: Clock, user: User, host: str, site_id: int) -> str:
-    """The token of a new session at the host. It acts on the host's site where the user holds a role there, else
-    on the first site where they do."""
+    """Open a session at the host, and return its token. It acts on the host's site where the user holds a role there,
+    else on the first site where they do."""
     reachable = [site.id for site in reachable_sites(user.id)]
     token = secrets.token_urlsafe(32)
     now = clock.now()
@@ -92,14 +92,14 @@ def find_session(clock: Clock, token: str, host: str) -> SignedIn | None:
 
 
 def see(clock: Clock, token: str) -> None:
-    """The session was used just now."""
+    """Note that a session was used just now."""
     db.session.execute(
         update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(last_seen_at=clock.now())
     )
 
 
 def switch_site(token: str, user_id: int, site_id: int) -> None:
-    """Act on another site from now on. Raises NotFound for one that the user cannot reach."""
+    """Make a session act on another site from now on. Raises NotFound for a site that the user cannot reach."""
     if site_id not in {site.id for site in reachable_sites(user_id)}:
         raise NotFound("There is no such shop.")
     db.session.execute(update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(site_id=site_id))
@@ -110,12 +110,13 @@ def close_session(token: str) -> None:
 
 
 def close_sessions_of(user_id: int) -> None:
-    """All browsers of a user, for good."""
+    """Close all browser sessions of a user, for good."""
     db.session.execute(delete(SignInSession).where(SignInSession.user_id == user_id))
 
 
 def _holds(clock: Clock, session: SignInSession, user: User) -> bool:
-    """A session that was opened or used while the clock was far ahead holds no longer than any other."""
+    """Whether a session is valid; one that was opened or used while the clock was far ahead holds no longer than any
+    other."""
     now = clock.now()
     in_time = abs(now - session.last_seen_at) < IDLE and now - session.created_at < LONGEST
     return in_time and user.enabled and session.session_version == user.session_version

@@ -27,8 +27,8 @@ CAPABILITIES = ("TAXONOMY_ENGINE",)
 
 
 def clean_host(typed: str) -> str:
-    """A host as it is stored: lower-case, without final dot; international names in their ASCII form.
-    Raises Invalid, also for one with a port, a scheme or a path."""
+    """Return a host as it is stored: lower-case, without final dot; international names in their ASCII form. Raises
+    Invalid, also for one with a port, a scheme or a path."""
     host = typed.strip().removesuffix(".").lower()
     if not host.isascii():
         try:
@@ -41,7 +41,7 @@ def clean_host(typed: str) -> str:
 
 
 def site_by_host(host: str) -> Site | None:
-    """The site that answers to a host (as `clean_host` writes it), whether primary or not."""
+    """Return the site that answers to a host (as `clean_host` returns it), primary or not; None where there is none."""
     query = select(Site).join(Domain).where(Domain.host == host).options(selectinload(Site.domains))
     return db.session.scalar(query)
 
@@ -57,12 +57,12 @@ def all_sites() -> Sequence[Site]:
 
 
 def currency_of(site_id: int) -> str:
-    """An ISO 4217 code in lower case. Raises NotFound."""
+    """Return the currency of a site, an ISO 4217 code in lower case. Raises NotFound."""
     return _value_of(site_id, Site.currency)
 
 
 def time_zone_of(site_id: int) -> str:
-    """An IANA name. Raises NotFound."""
+    """Return the time zone of a site, an IANA name. Raises NotFound."""
     return _value_of(site_id, Site.time_zone)
 
 
@@ -88,7 +88,7 @@ def create_site(
 
 
 def add_domain(site: Site, host: str) -> None:
-    """A further host of a site; one that it has already is left as it is. Raises Invalid, Conflict."""
+    """Add a further host to a site; one that it has already is left as it is. Raises Invalid, Conflict."""
     host = clean_host(host)
     if all(domain.host != host for domain in site.domains):
         _check_free(host)
@@ -97,7 +97,7 @@ def add_domain(site: Site, host: str) -> None:
 
 
 def make_primary(site: Site, host: str) -> None:
-    """The host to which canonical addresses point from now on. The site must have it. Raises NotFound."""
+    """Make a host of the site the primary one, to which canonical addresses point. Raises NotFound."""
     if all(domain.host != host for domain in site.domains):
         raise NotFound(f"{host} is not a host of {site.name}.")
     for chosen in (False, True):  # No more than one is primary at any moment.

@@ -1,4 +1,4 @@
-"""The people who work for a shop: who they are there, and changing that."""
+"""The members of a shop's staff: listed, invited and changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A user who holds a role on the shop. `seen_at` is the last time that they used a session that still stands."""
+    """A user who holds a role on the shop. `seen_at` is when one of the user's browser sessions was last used, None
+    without a session."""
 
     user_id: int
     email: str
@@ -51,10 +52,10 @@ def member(actor: SignedIn, user_id: int) -> Member:
 def invite(
     clock: Clock, memory_kib: int, actor: SignedIn, email: str, name: str, password: str, roles: Collection[str]
 ) -> tuple[User, bool]:
-    """Return the user, with roles on the actor's shop, and whether they were known before. Only a superadmin adds a
-    user who is known: they keep name and password, which another shop's admin may have chosen. Raises Invalid with
-    every problem; that an address is taken is said only when all else is right, so that it cannot be probed without
-    adding."""
+    """Add a user with roles on the actor's shop; return the user, and whether they were known before. Only a superadmin
+    adds a user who is known: they keep name and password, which another shop's admin may have chosen. Raises Invalid
+    with every problem; that an address is taken is said only when all else is right, so that it cannot be probed
+    without adding."""
     known = accounts.find_user(email)
     adopted = _adopted(actor, known)
     if problems := invitation_problems(actor, email, name, password, roles):
@@ -83,8 +84,8 @@ def _adopted(actor: SignedIn, known: User | None) -> User | None:
 def change(
     clock: Clock, actor: SignedIn, user_id: int, name: str, roles: Collection[str], enabled: bool
 ) -> tuple[User, bool]:
-    """The user, and whether anything changed. Without a role here they are no member any more. Raises NotFound,
-    Forbidden, and Invalid with every problem."""
+    """Change a member's roles, name and sign-in; return the user, and whether anything changed. Without a role here
+    they are no member any more. Raises NotFound, Forbidden, and Invalid with every problem."""
     found = member(actor, user_id)
     if not found.rights.may_change_roles:
         raise Forbidden(found.rights.why_not or "You cannot change this user.")
@@ -109,7 +110,7 @@ def change(
 
 
 def holds_just(user: User, site_id: int, roles: Collection[Role]) -> bool:
-    """Whether `set_roles` would change nothing."""
+    """Whether `set_roles` with these roles would change nothing."""
     here, elsewhere = _grants(user.id, site_id)
     return here | elsewhere == {*roles} | elsewhere
 
@@ -172,8 +173,9 @@ def _user(site_id: int, user_id: int) -> User:
 
 
 def _replace_roles(clock: Clock, user: User, site_id: int, wanted: set[Role]) -> list[Role]:
-    """The roles that count on the site afterwards; a superadmin's may stand on another site and stays there. Who lost
-    a role signs in to the till anew, and access tokens of who lost all are revoked. Raises Conflict."""
+    """Replace the user's roles on the site; return those that count there afterwards, sorted. A superadmin's may stand
+    on another site and stays there. A user who lost a role must sign in to the till anew, and the access tokens of one
+    who lost all are revoked. Raises Conflict."""
     before = accounts.roles_of(user.id, site_id)
     user.grants = [grant for grant in user.grants if grant.site_id != site_id or Role(grant.role) in wanted]
     kept = accounts.roles_among(((grant.role, grant.site_id) for grant in user.grants), site_id)
@@ -188,7 +190,7 @@ def _replace_roles(clock: Clock, user: User, site_id: int, wanted: set[Role]) ->
 
 
 def _grants(user_id: int, site_id: int) -> tuple[set[Role], set[Role]]:
-    """The roles that were given on the site, and of those elsewhere what counts here, too."""
+    """Return the roles that were granted on the site, and those granted elsewhere that count here, too."""
     query = select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user_id)
     grants = [(Role(role), granted_at) for role, granted_at in db.session.execute(query)]
     here = {role for role, granted_at in grants if granted_at == site_id}

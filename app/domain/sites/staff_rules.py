@@ -14,7 +14,7 @@ ORDER = (Role.MERCHANDISER, Role.ADMIN, Role.POS_AGENT, Role.SUPERADMIN)
 
 @dataclass(frozen=True, slots=True)
 class StaffRights:
-    """The actor (`actor_*`) and the user whom a change concerns. `elsewhere` says that the user also works for another
+    """The rights of an actor (`actor_*`) to change a user. `elsewhere` says that the user also works for another
     shop."""
 
     actor_id: int
@@ -38,7 +38,8 @@ class StaffRights:
 
     @property
     def may_change_account(self) -> bool:
-        """Name, password and whether they can sign in hold on every shop, so another shop's people are left alone."""
+        """Whether the actor may change name, password and sign-in. These hold on every shop, so only a superadmin may
+        where the user also works for another one."""
         return self.may_change_roles and (self.actor_is_superadmin or not self.elsewhere)
 
     @property
@@ -53,7 +54,7 @@ class StaffRights:
 
 
 def grantable(actor_roles: Collection[Role]) -> tuple[Role, ...]:
-    """Admins make everything but superadmins."""
+    """Return the roles that an actor may grant, in order: SUPERADMIN only for a superadmin."""
     return tuple(role for role in ORDER if role is not Role.SUPERADMIN or Role.SUPERADMIN in actor_roles)
 
 

@@ -25,7 +25,7 @@ LONGEST_PAUSE = FIRST_PAUSE * 2**MOST_DOUBLINGS
 
 @dataclass(frozen=True, slots=True)
 class EventsStored:
-    """Wakes the delivery job."""
+    """Events were stored for a site, which wakes the delivery job."""
 
     site_id: int
 
@@ -39,8 +39,8 @@ def store(clock: Clock, site_id: int, name: str, payload: Mapping[str, Any]) -> 
 
 
 def waiting(clock: Clock, at_least: timedelta = timedelta(0)) -> list[int]:
-    """The ids of events that are to be tried now, in the order in which they happened: those that have waited so long,
-    and among those that failed the ones whose pause is over."""
+    """Return the ids of events that are to be tried now, in the order in which they happened: those that were stored at
+    least so long ago, and whose pause after a failure is over."""
     now = clock.now()
     has_waited = or_(StoredEvent.created_at <= now - at_least, StoredEvent.created_at > now + LONGEST_PAUSE)
     query = select(StoredEvent.id).where(has_waited, _may_be_tried(now))
@@ -55,7 +55,7 @@ def take(clock: Clock, event_id: int) -> StoredEvent | None:
 
 
 def _may_be_tried(now: datetime) -> ColumnElement[bool]:
-    """Whether the pause is over, or was set while the clock was ahead."""
+    """Return the condition that the pause of an event is over, or was set while the clock was ahead."""
     return or_(StoredEvent.next_try_at <= now, StoredEvent.next_try_at > now + LONGEST_PAUSE)
 
 

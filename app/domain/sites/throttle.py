@@ -108,7 +108,8 @@ def note_order(clock: Clock, site_id: int, address: str, most: int, window: time
 
 
 def count_over_limit(clock: Clock, session_id: str) -> int:
-    """Note that a payment above the limit was tried in a session; how often that happened lately."""
+    """Count a payment above the limit that was tried in a session; return how many there were within
+    OVER_LIMIT_WINDOW."""
     key, now = f"over-limit:{session_id}", clock.now()
     number, _ = _count(key, now, OVER_LIMIT_WINDOW)
     db.session.add(SignInFailure(key=key, at=now))
@@ -151,14 +152,14 @@ def _parse_address(address: str) -> IPv4Address | IPv6Address:
 
 
 def forget_attempt(email: str, address: str) -> None:
-    """Forget an attempt after its success: the account's failures count no more, and the address had one try fewer."""
+    """Remove, after a success, the attempts of the account and the latest of the address."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key == account_key(email)))
     latest = select(func.max(SignInFailure.id)).where(SignInFailure.key == address_key(address)).scalar_subquery()
     db.session.execute(delete(SignInFailure).where(SignInFailure.id == latest))
 
 
 def forget_device_attempts(device_id: str) -> None:
-    """Forget the attempts of a device after a success there. What others guess at the account counts on."""
+    """Remove the attempts of a device after a success there. Guesses from elsewhere at the account still count."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key == device_key(device_id)))
 
 

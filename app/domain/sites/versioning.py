@@ -32,8 +32,8 @@ def listen(session_factory: type[Session] | object) -> None:
 
 
 def own_changes() -> int:
-    """Return how often this process committed a change of some site's versions: caches that saw fewer look again at
-    once, so that what a request saved stands in the next one."""
+    """Return how often this process committed a change of some site's versions: a cache that saw fewer reads the
+    versions at once, so that the next request sees what this one saved."""
     return _own_changes.value
 
 
@@ -50,7 +50,8 @@ def touch(session: Session, site_ids: Iterable[int]) -> None:
 
 
 def index_changed(session: Session, site_id: int) -> None:
-    """Call it once the change is visible in search, so that what a newer version is cached by is never older."""
+    """Raise a site's `index_version`. Call it once the change is visible in search, so that nothing older is cached
+    under the new version."""
     sites = Site.__table__
     session.info[CHANGED] = True
     session.connection().execute(
@@ -59,7 +60,7 @@ def index_changed(session: Session, site_id: int) -> None:
 
 
 def _raise_versions(session: Session, _flush: UOWTransaction) -> None:
-    dirty = session.dirty  # Made anew each time that it is read.
+    dirty = session.dirty  # Computed anew at each read.
     changed = (
         record.site_id  # type: ignore[attr-defined]
         for record in (*session.new, *dirty, *session.deleted)
