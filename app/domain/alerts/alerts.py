@@ -1,7 +1,7 @@
 """Raising and ending alerts. At most one is open for a site (None: the whole machine), a cause and a subject.
 
-Everything here is called in a transaction; without one, or while the database is away, app/domain/alerts/unwritten.py
-takes alerts down. Details are read by the owner and sent by mail: they hold nothing personal and no secret.
+Everything here is called in a transaction; outside one, or while the database is away, app/domain/alerts/unwritten.py
+keeps the alerts. Details are read by the owner and sent by mail: they hold nothing personal and no secret.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class AlertEnded:
 
 
 def raise_alert(clock: Clock, cause: Cause, detail: str, site_id: int | None = None, subject: str = "") -> None:
-    """Open the alert, or note that its fault was seen again. One that ended a moment ago is opened again."""
+    """Open the alert, or note that its fault was seen again. One that ended within REOPENS_WITHIN is opened again."""
     now = clock.now()
     if note_seen(cause, detail, site_id, subject, now, now):
         publish(AlertRaised(cause, site_id, subject, detail[:LONGEST_DETAIL]))
@@ -49,7 +49,7 @@ def raise_alert(clock: Clock, cause: Cause, detail: str, site_id: int | None = N
 def note_seen(
     cause: Cause, detail: str, site_id: int | None, subject: str, first_seen_at: datetime, now: datetime
 ) -> bool:
-    """Do as `raise_alert` does, but publish nothing; True where the alert was not open."""
+    """Write an alert as `raise_alert` does, but publish nothing; return whether the alert was not open."""
     subject, detail = subject[:LONGEST_SUBJECT], detail[:LONGEST_DETAIL]
     alert = _open_or_just_ended(now, cause, site_id, subject)
     if alert is None:
@@ -69,13 +69,13 @@ def _open_or_just_ended(now: datetime, cause: Cause, site_id: int | None, subjec
 
 
 def was_notified(now: datetime, cause: Cause, subject: str) -> bool:
-    """Whether the messages about this alert of the machine were written already."""
+    """Whether the messages about an alert of the whole machine, open or just ended, were written already."""
     query = select(Alert.id).where(*_identity(cause, None, subject), _is_of(now), Alert.notified_at.is_not(None))
     return db.session.scalar(query.limit(1)) is not None
 
 
 def note_notified(cause: Cause, site_id: int | None, subject: str, at: datetime) -> None:
-    """Note that the open alert was sent before it was written, so that no message about it is."""
+    """Note that the open alert was sent before it was written, so that no message about it is written."""
     which = (*_identity(cause, site_id, subject), Alert.ended_at.is_(None), Alert.notified_at.is_(None))
     db.session.execute(update(Alert).where(*which).values(notified_at=at))
 
@@ -109,7 +109,7 @@ def last_seen(cause: Cause, site_id: int | None = None, subject: str = "") -> da
 
 
 def _is_of(now: datetime) -> ColumnElement[bool]:
-    """Whether it is open, or would be opened again."""
+    """Return the condition that an alert is open, or would be opened again."""
     return Alert.ended_at.is_(None) | Alert.ended_at.between(now - REOPENS_WITHIN, now + REOPENS_WITHIN)
 
 

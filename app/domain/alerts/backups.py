@@ -1,4 +1,4 @@
-"""Whether there is a recent backup. Pure: what lies in the folder is read by app/jobs/safeguards.py."""
+"""The check for a recent backup. Pure: the folder is read by app/jobs/safeguards.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ AHEAD = timedelta(days=1)  # A file dated further ahead says nothing of its age;
 
 
 def backup_fault(folder: str, newest: datetime | None, now: datetime, longest: timedelta) -> str | None:
-    """Return what is wrong where the newest file of the folder is of `newest`, None where there is none."""
+    """Return the fault of a backup folder, None where its newest file is recent enough. `newest` is the time of that
+    file, None without a file."""
     if newest is None:
         return f"There is no file in {folder} or the folders in it; empty ones do not count."
     if newest - now > AHEAD:

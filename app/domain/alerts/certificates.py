@@ -1,11 +1,11 @@
-"""Whether browsers accept the shop's certificate, and for how long, and the port to who reads it. Pure."""
+"""The check of the shop's certificate, and the port to its reader. Pure."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Protocol
 
-ENDS_SOON = timedelta(days=14)  # What renews certificates by itself does so a month ahead; two weeks of it failed.
+ENDS_SOON = timedelta(days=14)  # Automatic renewal happens a month ahead; by then it has failed for two weeks.
 
 
 class NoSecureConnection(Exception):
@@ -14,8 +14,8 @@ class NoSecureConnection(Exception):
 
 class CertificateReader(Protocol):
     def valid_until(self, host: str, port: int) -> datetime:
-        """Connect as a browser does and return when the certificate ends. How long that takes is up to the names' and
-        the shop's servers: the caller sets a time limit. Raises NoSecureConnection."""
+        """Connect as a browser does and return when the certificate ends. The caller sets a time limit, since name
+        servers and the shop's server may be slow. Raises NoSecureConnection."""
         ...
 
 
@@ -27,7 +27,7 @@ class NoCertificates:
 
 
 def certificate_fault(host: str, valid_until: datetime, now: datetime) -> str | None:
-    """Return what is wrong with a certificate that is accepted today, None if nothing."""
+    """Return the fault of a certificate that is accepted today, None where it does not end soon."""
     left = valid_until - now
     if left >= ENDS_SOON:
         return None

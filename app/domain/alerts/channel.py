@@ -1,4 +1,4 @@
-"""The port to what takes alerts to people, and what is sent. Pure."""
+"""The port to the channels that take alerts to people, and the notice that they send. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class NotSent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The notice that an alert was raised or has ended, or a trial of that. `id` is the same however often the notice
-    is sent; `site` is the shop's host, None for the whole machine."""
+    """The notice that an alert was raised or has ended, or a test. `id` is the same however often the notice is sent;
+    `site` is the shop's host, None for the whole machine."""
 
     id: str
     cause: Cause

@@ -15,7 +15,7 @@ from app.domain.shared.upserting import upsert
 from app.extensions import db
 
 RAISES_AT = 2
-OVER_AFTER = timedelta(days=7)  # Every job that runs by the clock runs each night.
+OVER_AFTER = timedelta(days=7)  # Every scheduled job runs at least each night.
 
 
 def note_failure(clock: Clock, job: str, error: str, site_id: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""One line for each alert that is raised, and one when it ended."""
+"""The log lines of alerts: one when an alert is raised, and one when it has ended."""
 
 from __future__ import annotations
 

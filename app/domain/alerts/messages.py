@@ -1,5 +1,5 @@
-"""Messages about alerts on their way: one by each channel when an alert was raised, one when it has ended. Each is sent
-at least once, or given up. Everything here is called in a transaction, and nothing is sent within one."""
+"""The outbox of messages about alerts: one by each channel when an alert was raised, one when it has ended. Each is
+sent at least once, or given up. Everything here is called in a transaction, and nothing is sent within one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from app.extensions import db
 
 FIRST_PAUSE = timedelta(minutes=1)  # After a failure; it doubles with each further one.
 FREQUENT_ATTEMPTS = 8  # Over two hours.
-LONGEST_PAUSE = timedelta(hours=6)  # Between those after them.
+LONGEST_PAUSE = timedelta(hours=6)  # Between later attempts.
 ALARMING_ATTEMPTS = 3
-NEWS_FOR = timedelta(days=1)  # An alert that ended before is none any more, for a channel that is set up later.
+NEWS_FOR = timedelta(days=1)  # An alert that ended earlier is no news any more, as for a channel that is set up later.
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class MessageKey:
 
 
 def any_due(clock: Clock, channels: Sequence[str]) -> bool:
-    """Whether there is something to do for `write_messages` or in what `due` returns."""
+    """Whether `write_messages` has something to write, or `due` returns anything."""
     news = select(Alert.id).where(_is_new(clock.now()) | _has_newly_ended(clock.now())).limit(1)
     return db.session.scalar(news) is not None or bool(due(clock, channels))
 
@@ -49,7 +49,7 @@ def write_messages(clock: Clock, channels: Sequence[str]) -> None:
 
 def due(clock: Clock, channels: Sequence[str]) -> list[MessageKey]:
     """Return the messages to be sent now, the older alerts first. Those of channels that are no longer set up, and of
-    causes that are no longer known, go with their alert."""
+    causes that are no longer known, are left out and deleted with their alert."""
     columns = AlertMessage.alert_id, AlertMessage.channel, AlertMessage.is_about_end
     known = select(*columns).join(Alert).where(AlertMessage.channel.in_(channels), Alert.cause.in_(BY_KEY))
     order = AlertMessage.alert_id, AlertMessage.is_about_end, AlertMessage.channel
@@ -57,8 +57,8 @@ def due(clock: Clock, channels: Sequence[str]) -> list[MessageKey]:
 
 
 def claim(clock: Clock, key: MessageKey, host_of: Callable[[int], str]) -> Notice | None:
-    """Return what is to be sent, which is tried again after a pause unless `note_sent` follows; None where another
-    process has claimed it."""
+    """Claim a message and return its notice; None where another process has claimed it. Unless `note_sent` follows, it
+    is tried again after a pause."""
     now = clock.now()
     query = select(AlertMessage).where(*_is(key), _may_be_sent(now)).with_for_update(skip_locked=True)
     message = db.session.scalar(query.execution_options(populate_existing=True))
@@ -93,7 +93,8 @@ def note_sent(clock: Clock, key: MessageKey) -> None:
 
 
 def note_works(clock: Clock, channel: str) -> None:
-    """End the alert about a channel that works, or is set up no longer. What waits for it long is sent now."""
+    """End the alert about a channel that works, or is no longer set up, and make the messages that have waited long for
+    it due now."""
     end_alert(clock, Cause.DELIVERY_FAILED, subject=channel)
     waiting = AlertMessage.channel == channel, AlertMessage.attempts >= ALARMING_ATTEMPTS
     db.session.execute(update(AlertMessage).where(*waiting).values(next_try_at=clock.now()))
@@ -120,7 +121,7 @@ def _is_old_news(key: MessageKey) -> bool:
 
 
 def _add(now: datetime, alert: Alert, channels: Sequence[str], is_about_end: bool) -> None:
-    """Add a message for every channel; that one of them fails goes by the others."""
+    """Add a message for every channel; the alert about a channel that fails goes to the others alone."""
     own = alert.subject if alert.cause == Cause.DELIVERY_FAILED.key else None
     for channel in channels:
         if channel != own:
@@ -134,7 +135,8 @@ def _is_new(now: datetime) -> ColumnElement[bool]:
 
 
 def _has_newly_ended(now: datetime) -> ColumnElement[bool]:
-    """And does not come back any more. Its end is news to those who got the message before."""
+    """Return the condition of alerts that ended lately, can no longer be reopened, and whose beginning was announced
+    but not their end."""
     over = Alert.ended_at.between(now - NEWS_FOR, now - REOPENS_WITHIN)
     return Alert.notified_at.is_not(None) & Alert.end_notified_at.is_(None) & over & Alert.cause.in_(BY_KEY)
 
@@ -145,7 +147,7 @@ def _locked(which: ColumnElement[bool]) -> Sequence[Alert]:
 
 
 def _may_be_sent(now: datetime) -> ColumnElement[bool]:
-    """Whether the pause is over, or was set while the clock was ahead."""
+    """Return the condition that the pause of a message is over, or was set while the clock was ahead."""
     return or_(AlertMessage.next_try_at <= now, AlertMessage.next_try_at > now + LONGEST_PAUSE)
 
 

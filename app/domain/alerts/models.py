@@ -43,8 +43,8 @@ class Alert(Base):
 
 
 class AlertMessage(Base):
-    """One message on its way: that an alert was raised, or that it ended, by one channel. It goes when it was sent or
-    given up."""
+    """A message to be sent: that an alert was raised, or that it ended, by one channel. The row is deleted when the
+    message was sent or given up."""
 
     __tablename__ = "alert_messages"
 

@@ -46,8 +46,8 @@ def alerts_of(clock: Clock, site_id: int, with_machine: bool) -> Sequence[OpenAl
 
 
 def count_by_cause(clock: Clock) -> Mapping[Cause, int]:
-    """Return how many alerts of each cause are open, of all sites and the machine. While the database is away, those
-    that could not be written."""
+    """Return how many alerts of each cause are open, of all sites and the machine. While the database is away, only
+    those that could not be written are counted."""
     keys = {(alert.site_id, alert.cause.key, alert.subject) for alert in unwritten_alerts(clock)}
     with suppress(SQLAlchemyError):
         query = select(Alert.site_id, Alert.cause, Alert.subject).where(Alert.ended_at.is_(None))

@@ -44,7 +44,8 @@ _lock = threading.Lock()
 
 
 def note_alert(clock: Clock, cause: Cause, detail: str, site_id: int | None = None, subject: str = "") -> None:
-    """Log the alert at once, unless it was a moment ago, and keep it for `write_unwritten`. Never raises."""
+    """Log the alert at once, unless it was logged within REOPENS_WITHIN, and keep it for `write_unwritten`. Never
+    raises."""
     key, now = (cause, site_id, subject), clock.now()
     with _lock:
         known = _unwritten.get(key)
@@ -58,7 +59,7 @@ def note_alert(clock: Clock, cause: Cause, detail: str, site_id: int | None = No
 
 
 def _was_logged(key: Key, now: datetime) -> bool:
-    """Whether a line was written a moment ago; if not, one is now."""
+    """Whether an alert was logged within REOPENS_WITHIN, or MOST others were; if not, note that it is logged now."""
     for old in [other for other, at in _logged_at.items() if abs(now - at) >= REOPENS_WITHIN]:
         del _logged_at[old]
     if key in _logged_at or len(_logged_at) >= MOST:
@@ -68,7 +69,7 @@ def _was_logged(key: Key, now: datetime) -> bool:
 
 
 def unwritten_alerts(clock: Clock) -> Sequence[UnwrittenAlert]:
-    """Return those that are unwritten still, and were seen lately: one that is over by now has nothing to end it."""
+    """Return the unwritten alerts that were seen within REOPENS_WITHIN: nothing would end one that is over by now."""
     now = clock.now()
     with _lock:
         return [alert for alert in _unwritten.values() if abs(now - alert.last_seen_at) < REOPENS_WITHIN]
@@ -95,8 +96,8 @@ def note_tried(clock: Clock, alert: UnwrittenAlert, missing: frozenset[str]) -> 
 
 
 def write_unwritten(transaction: Callable[[], AbstractContextManager[None]]) -> None:
-    """Write all, if there are any, in a transaction of their own; where that fails they stay for the next time. Never
-    raises: it follows the transaction of something else, which is done."""
+    """Write all unwritten alerts, if there are any, in a transaction of their own; where that fails they stay for the
+    next time. Never raises: it follows another transaction, which is done."""
     if not _unwritten:
         return
     with _lock:

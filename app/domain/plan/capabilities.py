@@ -16,7 +16,7 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """A capability that a plan may include. `without` says what a site misses that lacks it."""
+    """A capability that a plan may include. `without` says what a site without it misses."""
 
     name: str
     label: str
@@ -46,8 +46,9 @@ def capabilities(site_id: int) -> list[Capability]:
 
 
 def change_capabilities(author: Author, names: Collection[str], among: Collection[str]) -> bool:
-    """Give the author's site those `names` of the capabilities that a form decided on, `among`; others stay as they
-    are. Return whether anything changed. Raises Invalid for one that is neither known nor the site's already."""
+    """Set the capabilities of the author's site: of those that a form decided on, `among`, it has `names` afterwards;
+    others stay as they are. Return whether anything changed. Raises Invalid for one that is neither known nor the
+    site's already."""
     offered = [capability.name for capability in capabilities(author.site_id)]
     if strangers := sorted({*names, *among} - set(offered)):
         raise Invalid.one("unknown_capability", f"There is no capability “{strangers[0][:64]}”.", "#/capability")

@@ -23,7 +23,7 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The usage of one limit of a plan. `most` None: as many as the shop's machine can hold."""
+    """The usage of one limit of a plan. `most` None: no limit but that of the shop's machine."""
 
     key: str
     label: str

@@ -10,9 +10,9 @@ from datetime import timedelta
 
 SHARE = 4  # A quarter; a shop that is in use loses a ninetieth of its counts in a night.
 FEW = 20  # Of a handful of records even all may be old.
-OVERDUE = timedelta(days=30)  # What should have gone that long ago is waiting for a person.
+OVERDUE = timedelta(days=30)  # Records that should have been removed that long ago are waiting for a person.
 
 
 def most_at_once(kept: int) -> int:
-    """Return how many of so many records one purge may remove."""
+    """Return how many of `kept` records one purge may remove."""
     return max(FEW, kept // SHARE)

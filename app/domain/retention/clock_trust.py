@@ -1,9 +1,9 @@
-"""Whether the clock is to be believed when it says that records are old. Pure.
+"""Trust in the clock, by which records are judged to be old. Pure.
 
-A shop knows two times: what the clock says, and what it would say had it run steadily since it was last believed, which
-time that the machine measures by itself, and setting the clock does not move, tells. Where they differ by more than the
-tolerance the clock was set, or the shop was off, which looks the same from within. Then the clock is in doubt until it
-is back in step, a user confirms it, or the shop has run for a week without another jump.
+A shop knows two times: what the clock says, and the steady time, which is what it would say had it run steadily since
+it was last believed. The steady time is measured by the machine itself, and setting the clock does not move it. Where
+the two differ by more than the tolerance the clock was set, or the shop was off, which looks the same from within. Then
+the clock is in doubt until it is back in step, a user confirms it, or the shop has run for a week without another jump.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-PROBATION = timedelta(days=7)  # Of running: no holiday is waited for, and the owner has a week to see the alert.
+PROBATION = timedelta(days=7)  # Of running: time off does not count, and the owner has a week to see the alert.
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class MeasuredTime:
     elapsed: timedelta
 
     def after(self, last: ClockReading) -> timedelta:
-        """Return what of it has passed after the last reading: nothing where that is of another process, which then
-        counts the same time."""
+        """Return the part of the measured time that passed after the last reading: none where that is of another
+        process, which then counts the same time."""
         return self.elapsed if last.steady_at == self.since.steady_at else timedelta(0)
 
 
 def next_reading(last: ClockReading, now: datetime, elapsed: timedelta | None, tolerance: timedelta) -> ClockReading:
-    """Return the reading of a clock that says `now`, measured time `elapsed` after the last one; None where no process
-    measured it, since the shop, or the process that watches, was off."""
+    """Return the reading of a clock that says `now`. `elapsed` is the time measured since the last reading, None where
+    no process measured it, since the shop, or the process that watches, was off."""
     steady = last.steady_at + (elapsed or timedelta(0))
     if abs(now - steady) <= tolerance:
         return ClockReading.trusted(now)

@@ -1,4 +1,4 @@
-"""The clock, read again and again; an alert while it is in doubt. Call the writing functions in a transaction."""
+"""The stored reading of the clock, and the alert while it is in doubt. Call the writing functions in a transaction."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from app.extensions import db
 def read_clock(
     clock: Clock, measured: MeasuredTime | None, tolerance: timedelta, newest_record: Callable[[], datetime | None]
 ) -> ClockReading:
-    """Note what the clock says, and return it. Several processes may do so: each measured time counts once. The very
-    first reading is compared with the newest record of the shop."""
+    """Read the clock, store the reading and return it. Several processes may do so: each measured time counts once. The
+    very first reading is compared with the newest record of the shop."""
     stored = db.session.get(StoredReading, ONLY, with_for_update=True, populate_existing=True)
     last = _reading(stored) or ClockReading.trusted(newest_record() or clock.now())
     elapsed = measured.after(last) if measured else None
@@ -31,7 +31,7 @@ def read_clock(
 
 
 def trust_clock(clock: Clock) -> None:
-    """Believe the clock, because a person says that it is right."""
+    """Trust the clock again, because a person says that it is right."""
     _store(db.session.get(StoredReading, ONLY, with_for_update=True), ClockReading.trusted(clock.now()))
     end_alert(clock, Cause.CLOCK_MOVED)
 

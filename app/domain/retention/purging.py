@@ -1,5 +1,5 @@
-"""Removal of records that are kept only for a time: the one way for all of them. Each context declares what it keeps
-how long; app/jobs/purging.py has the list. Call it in a transaction."""
+"""The purge of records that are kept only for a time, one for all of them. Each context declares what it keeps how
+long; app/jobs/purging.py has the list. Call it in a transaction."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def _nothing(_now: datetime) -> None: ...
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """A kind of record that is kept only for a time. `is_old` selects the records that may go at a moment, `dated`
-    orders them; they are counted among those that are `among`. `emptied`: the record stays, with these columns.
-    `prepare` runs before."""
+    """A kind of record that is kept only for a time. `is_old` returns the condition of the records that may be removed
+    at a time, `dated` is the column that orders them; `among` limits the records that count at all. `emptied`: the
+    record stays, and its columns get these values. `prepare` runs before."""
 
     name: str
     model: type[Any]
@@ -42,8 +42,8 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """The outcome of a purge for the records of one retention, of which there were `kept`. `is_overdue`: some that wait
-    for the next one should have gone long ago."""
+    """The outcome of a purge for the records of one retention: `kept` counts all, `old` those that may be removed.
+    `is_overdue`: some that wait for the next purge should have been removed long ago."""
 
     name: str
     kept: int
@@ -53,7 +53,8 @@ class Purged:
 
 
 def purge(clock: Clock, retentions: Iterable[Retention], is_confirmed: bool = False) -> list[Purged]:
-    """Remove what is old, the oldest first, and no more at once than is allowed without a person's confirmation."""
+    """Remove old records, the oldest first, and no more at once than `most_at_once` allows without a person's
+    confirmation."""
     return [_purge(clock, retention, is_confirmed) for retention in retentions]
 
 
@@ -70,7 +71,7 @@ def _purge(clock: Clock, retention: Retention, is_confirmed: bool) -> Purged:
 
 
 def note_blocked_purge(clock: Clock, purged: Purged, site_id: int | None = None) -> None:
-    """Raise an alert while records wait that should have gone long ago, and end it when none do."""
+    """Raise an alert while records wait that should have been removed long ago, and end it when none do."""
     if purged.is_overdue:
         detail = f"Of {purged.kept:,} {purged.name}, {purged.old:,} are old; {purged.removed:,} of them were removed."
         raise_alert(clock, Cause.PURGE_BLOCKED, detail, site_id, purged.name)
@@ -84,7 +85,7 @@ def _count(retention: Retention, which: ColumnElement[bool]) -> int:
 
 
 def _remove(retention: Retention, now: datetime, most: int | None) -> int:
-    """Remove so many of the old ones, None for all of them; how many."""
+    """Remove the oldest `most` of the old records, None for all of them; return how many were removed."""
     which = [retention.among, retention.is_old(now)]
     if most is not None:
         key = columns_of(retention.model).primary_key

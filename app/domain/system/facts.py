@@ -10,11 +10,11 @@ from enum import StrEnum
 from croniter import croniter
 
 UNITS = ("kB", "MB", "GB")
-HANGS_AFTER = timedelta(hours=2)  # Longer than any job by the clock takes.
+HANGS_AFTER = timedelta(hours=2)  # Longer than any scheduled job takes.
 
 
 class Health(StrEnum):
-    """The colour of a word."""
+    """The health of something, which gives its word a colour."""
 
     GOOD = "good"
     WARN = "warn"
@@ -24,8 +24,9 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing: how it stands in a `word`, what there is to know, and `advice` where something is wrong. `at` is a
-    moment that belongs to it; `page` is the page of the admin that helps, as an endpoint and a label."""
+    """A line of the System page: the state of one thing in a `word`, a `detail`, and `advice` where something is wrong.
+    `at` is the time that the detail speaks of; `page` is the page of the admin that helps, as an endpoint and a
+    label."""
 
     label: str
     word: str
@@ -38,7 +39,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """A job that runs by the clock; `times` is a cron expression in UTC. `only_looks`: it may be run at any time."""
+    """A scheduled job; `times` is a cron expression in UTC. `only_looks`: it changes nothing, so that it may be run at
+    any time."""
 
     name: str
     times: str
@@ -76,7 +78,7 @@ def job_state(
 
 
 def size_text(size: int | None) -> str:
-    """Format bytes as people say them: "8.1 MB"."""
+    """Format a number of bytes for people: "8.1 MB"."""
     if size is None:
         return "unknown"
     if size < 1_000:

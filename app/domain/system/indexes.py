@@ -1,4 +1,4 @@
-"""The search indexes of a site: which generation is live, how large and how old."""
+"""The search indexes of a site: which generation is serving, how large it is and how old."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class IndexLine:
-    """An index on the System page. `number` counts the generations of the index; `built_at` is None for one that no
-    kept run made."""
+    """An index on the System page. `number` counts the generations of the index; `built_at` is None for one that none
+    of the stored runs built."""
 
     name: IndexName
     word: str
@@ -37,7 +37,7 @@ class IndexLine:
 
     @property
     def number(self) -> str:
-        """The number of "gen-7-1f0c", or all of a name that has none."""
+        """The number in a name such as "gen-7-1f0c", or the whole name where it has none."""
         parts = (self.generation or "").split("-")
         return parts[1] if len(parts) == 3 and parts[0] == "gen" else self.generation or ""
 

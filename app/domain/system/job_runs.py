@@ -1,4 +1,4 @@
-"""Noting how scheduled jobs run. Call the writing functions in a transaction."""
+"""The latest runs of the scheduled jobs. Call the writing functions in a transaction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_ERROR = 1000
 
 
 def note_start(clock: Clock, job: str) -> None:
-    """The report of the run before stays until this one has one."""
+    """Note the start of a job's run. The report of the run before stays until this one has one."""
     begun: dict[str, Any] = {"started_at": clock.now(), "finished_at": None, "errors": {}}
     inserted = upsert(JobRun).values(job=job, **begun)
     db.session.execute(inserted.on_conflict_do_update(index_elements=["job"], set_=begun))

@@ -30,8 +30,8 @@ LATER_RELEASE = (
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The facts of the configuration: the `folders` that the shop writes to, by what lies there, the MB of free disk
-    that raise an alert, and whether backups and a certificate are looked after."""
+    """The configuration that the lines need: the `folders` that the shop writes to, by the name of their contents, the
+    free disk space in MB below which an alert is raised, and whether backups and a certificate are checked."""
 
     folders: Mapping[str, Path]
     least_free_mb: int
@@ -92,7 +92,7 @@ def database_line(facts: DatabaseFacts) -> Line:
 
 
 def _disks(surroundings: Surroundings) -> Iterator[Line]:
-    """One line a disk, named after what lies on it."""
+    """Yield a line for each disk, named after the folders on it."""
     by_disk: dict[int, tuple[list[str], Path]] = {}
     for name, folder in surroundings.folders.items():
         if folder.is_dir():
@@ -107,7 +107,7 @@ def _disks(surroundings: Surroundings) -> Iterator[Line]:
 
 
 def _folders(surroundings: Surroundings, run: JobRun | None) -> Iterator[Line]:
-    """The pictures, which may be most of a disk, and all others in a line."""
+    """Yield a line for the pictures, which may be most of a disk, and one for all other folders."""
     measured: Mapping[str, Mapping[str, Any]] = (run.report if run and isinstance(run.report, dict) else None) or {}
     if run is None or not measured:
         yield Line("Pictures (media)", "Not measured yet", Health.PLAIN, "measured every hour by the job “measure”")

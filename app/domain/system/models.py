@@ -14,7 +14,7 @@ from app.extensions import Base
 
 class JobRun(Base):
     """A row for each scheduled job. `finished_at` is None while it runs, and of a run that was cut off. `errors` are
-    the reasons of failures by site id, "" for the whole machine; `report` is what the last run found that succeeded."""
+    the reasons of failures by site id, "" for the whole machine; `report` is that of the last run that made one."""
 
     __tablename__ = "job_runs"
 

@@ -1,4 +1,4 @@
-"""All that the System page shows. Each part that does not answer says so, and leaves the others."""
+"""The contents of the System page. A part that does not answer says so, and the others are shown all the same."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ MISSING = "`make semantic` installs one on this server (91 MB); then restart the
 
 
 def sentence_model_line(model: SentenceModel | None, engine: SearchEngine, site_id: int) -> Line:
-    """Return the line, which loads the model to see whether it can be used. Raises SQLAlchemyError."""
+    """Return the line about the sentence model, which is loaded to see whether it can be used. Raises
+    SQLAlchemyError."""
     state = state_of(model)
     if state.fault is not None:
         advice = "Search ranks by words alone. Fix the files, then restart the shop."

@@ -19,8 +19,8 @@ RECENT = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class WorkLine:
-    """A kind of leased work on the System page. `failed` are those of the last days; `error` is why the latest of them
-    did, at `failed_at`."""
+    """A kind of leased work on the System page. `failed` counts the failures within RECENT; `error` is the reason of
+    the latest, at `failed_at`."""
 
     kind: str
     waiting: int
@@ -36,7 +36,7 @@ class WorkLine:
 
 
 def work_lines(clock: Clock, kinds: Sequence[WorkKind[Any]], site_id: int) -> Iterator[WorkLine]:
-    """One statement a kind, and a second where something failed."""
+    """Yield a line for each kind of work, by one statement, and a second where something failed."""
     since = clock.now() - RECENT
     for kind in kinds:
         model = kind.model
