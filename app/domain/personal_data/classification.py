@@ -157,7 +157,7 @@ COLUMNS: Mapping[str, Columns] = {
 
 
 def searched_columns() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Every table in which names or addresses may stand: its columns of actors, and those of texts."""
+    """Yield every table in which names or addresses may stand, with its columns of actors and those of texts."""
     for table, columns in COLUMNS.items():
         if columns.actor or columns.text:
             yield table, tuple(columns.actor.split()), tuple(columns.text.split())

@@ -43,8 +43,9 @@ class OutsideStores:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """The outcome of an erasure. `records` are how many of each holding were erased, by its title; `traces` how many
-    others named the person. `mails` are the mail files that were removed, and `failure` says why some could not be."""
+    """The outcome of an erasure. `records` counts the erased records of each holding, by its title; `traces` counts the
+    other records that named the person. `mails` counts the removed mail files, and `failure` says why some could not be
+    removed."""
 
     records: dict[str, int]
     traces: int
@@ -80,15 +81,16 @@ def check_may_erase(actor: SignedIn, person: Person) -> None:
 
 
 def erase(transaction: Transaction, author: Author, person: Person, stores: OutsideStores) -> Erasure:
-    """Erase a person for good. Files, which no rollback brings back, go after the commit. Raises Invalid with what is
-    still open, and Conflict where the list cannot be written, since a backup would bring the person back."""
+    """Erase a person for good. Files, which no rollback brings back, are removed after the commit. Raises Invalid with
+    what is still open, and Conflict where the list cannot be written, since a backup would bring the person back."""
     with transaction():
         erasure, files = _erase_records(author, person, stores)
     return _with_files_removed(erasure, person, files, stores)
 
 
 def _erase_records(author: Author, person: Person, stores: OutsideStores) -> tuple[Erasure, list[str]]:
-    """All that the database keeps; with the files of bundles that must go, too. Raises Invalid, Conflict."""
+    """Erase a person's records in the database; return the outcome, and the files of bundles that must be removed, too.
+    Raises Invalid, Conflict."""
     if open_things := obstacles(person):
         raise Invalid([_problem(obstacle) for obstacle in open_things])
     traces = replace_in_own_records(person) + replace_everywhere(person)
@@ -113,8 +115,8 @@ def _with_files_removed(erasure: Erasure, person: Person, files: list[str], stor
 
 
 def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
-    """Yield the persons of the author's site who were erased and are there again; what came after their erasure is not
-    meant. Raises OSError where the list cannot be read."""
+    """Yield the persons of the author's site who were erased and are there again, as after a restore; what came after
+    their erasure is not meant. Raises OSError where the list cannot be read."""
     erased = Erasures.read(stores.key, stores.list.lines())
     for email in _addresses(author.site_id):
         at = erased.erased_at(author.site_id, KnownBy.EMAIL, email)
@@ -128,13 +130,14 @@ def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
 
 
 def _nameless_orders(site_id: int) -> Sequence[str]:
-    """The ids of orders without an address, which name a person all the same. Baskets are among them: they are many."""
+    """Return the ids of orders that have no address and still name a person. Baskets, which are many, name none."""
     is_nameless = (Order.contact_email == "") & Order.contact_name.not_in(("", ERASED))
     return db.session.scalars(select(Order.id).where(Order.site_id == site_id, is_nameless)).all()
 
 
 def _end_bundles(author: Author, person: Person) -> list[str]:
-    """Keep no file of an export, import or transfer any longer, since it names the users of a shop; the files."""
+    """End the retention of every file of an export, import or transfer of the person's shops, since it names their
+    users; return the files."""
     if person.account is None:
         return []
     kept = select(BundleRun).where(runs_of(person.account.site_ids), BundleRun.file.is_not(None))

@@ -24,7 +24,7 @@ class KnownBy(StrEnum):
 
 
 class ErasureList(Protocol):
-    """Lines that only grow in number."""
+    """A list of lines to which lines are only added."""
 
     def append(self, line: str) -> None:
         """Append a line, which is kept for good once it returns. Raises OSError."""
@@ -54,7 +54,8 @@ class Erasures:
 
     @classmethod
     def read(cls, key: bytes, lines: Iterable[str]) -> Erasures:
-        """A line that cannot be read, such as one that a full disk cut off, is passed over."""
+        """Return the erasures that the lines name. A line that cannot be read, such as one that a full disk cut off, is
+        passed over."""
         found: dict[str, datetime] = {}
         for line in lines:
             try:

@@ -33,7 +33,7 @@ class Kept:
 
 
 def kept_about(person: Person) -> list[Kept]:
-    """Return the holdings about a person, only those that there are; two statements a holding."""
+    """Return the holdings with records about a person; at most two statements a holding."""
     found = []
     for holding in HOLDINGS:
         number = db.session.scalar(select(func.count()).select_from(holding.model).where(holding.which(person))) or 0
@@ -50,13 +50,13 @@ def count_done(person: Person) -> int:
 
 
 def note_export(author: Author, person: Person) -> None:
-    """Call it in a transaction."""
+    """Record the export in the activity log. Call it in a transaction."""
     subject = str(person.account.user_id) if person.account else "person"
     audit.record(author, "personal_data.export", ("person", subject), "Exported what is kept about a person")
 
 
 def export(person: Person, at: datetime) -> Iterator[str]:
-    """The pieces of one JSON document, for people to read: never whole in memory."""
+    """Yield the data of a person as pieces of one JSON document, for people to read: never whole in memory."""
     site = db.session.get_one(Site, person.site_id)
     yield "{\n"
     yield f'  "shop": {_json({"name": site.name, "host": site.primary_host})},\n'

@@ -1,5 +1,5 @@
-"""The shop's records of a person, what becomes of each when the person is erased, and why the rest stays. Erased from
-the first to the last: orders come after what is found by them."""
+"""The shop's records of a person, what becomes of each when the person is erased, and why the rest stays. They are
+erased in this order: orders come after the records that are found by them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from app.domain.sites.throttle import account_key
 from app.domain.taxonomy.models import TaxonomyDraft
 
 ERASED = "Erased"
-REMOVED = None  # In place of what is written over: the records go.
+REMOVED = None  # In place of the values to write: the records are deleted.
 Values = Mapping[str, Any]
 LEDGER = "Amounts, dates, and the brand and last four digits of the card are kept for accounting."
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Records of one kind about a person: those that are `which`, exported with their `columns`. `erased` gives what is
-    written over them, None where they are removed; `becomes` says so in a sentence, with the reason for what stays."""
+    """Records of one kind about a person: those that meet `which`, exported with their `columns`. `erased` returns the
+    values that an erasure writes over them, None where it deletes them; `becomes` says so in a sentence, with the
+    reason for what stays. `stays`: an erasure leaves them as they are."""
 
     name: str
     title: str

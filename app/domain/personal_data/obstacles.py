@@ -20,13 +20,14 @@ from app.domain.sites.sites import time_zone_of
 from app.domain.work.states import UNFINISHED
 from app.extensions import db
 
-MOST_SHOWN = 20  # Of a kind: one by one they go.
+MOST_SHOWN = 20  # Of a kind; others show once these are gone.
 UNSETTLED_REFUNDS = ("PENDING", "UNKNOWN")
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """An obstacle to an erasure. `order_id` or `payment_id` is what it is about, where the admin has a page of it."""
+    """An obstacle to an erasure. `order_id` or `payment_id` is the record that it is about, where the admin has a page
+    of it."""
 
     reason: str
     order_id: str | None = None

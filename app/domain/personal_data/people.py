@@ -25,8 +25,8 @@ _NAMES_OF = {"user.add": "user", "user.change": "user", "pos_agent.save": "pos_a
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user's account as far as it concerns the site. `names` are all that they had, without those that another user
-    has too; `shared_names` are the latter. `site_ids` are the sites where they hold a role or are an agent."""
+    """A user's account as far as it concerns the site. `names` are all present and past names that no other user has,
+    `shared_names` those that another user has, too. `site_ids` are the sites where they hold a role or are an agent."""
 
     user_id: int
     names: frozenset[str]
@@ -40,8 +40,8 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person, known by `email`; where an order has no address, by that order alone. `known_until` leaves out what
-    came later."""
+    """A person, identified by `email`, or, where an order has no address, by that order alone. Orders made after
+    `known_until` are left out."""
 
     site_id: int
     email: str | None
@@ -51,7 +51,7 @@ class Person:
 
     @property
     def orders(self) -> ColumnElement[bool]:
-        """The condition for orders and baskets that are theirs."""
+        """The condition for orders and baskets of the person."""
         mine = func.lower(Order.contact_email) == self.email if self.email else Order.id == self.order_id
         return and_(Order.site_id == self.site_id, mine, Order.created_at <= self.known_until)
 
@@ -61,7 +61,7 @@ class Person:
 
     @property
     def payments(self) -> ColumnElement[bool]:
-        """The condition for card payments of their orders, or with a receipt on its way to them."""
+        """The condition for card payments of the person's orders, or with a receipt mailed to the person."""
         mine: ColumnElement[bool] = PosTransaction.order_id.in_(self.order_ids)
         if self.email:
             sent = select(PosReceiptMail.transaction_id).where(
@@ -76,8 +76,8 @@ class Person:
 
 
 def find_person(clock: Clock, site_id: int, words: str) -> Person:
-    """Return the person whom the words name. `words` are an email address or an order's number. Raises Invalid for
-    anything else, and NotFound where the site keeps nothing about such a person."""
+    """Return the person whom `words` name: an email address or an order's number. Raises Invalid for anything else, and
+    NotFound where the site keeps nothing about such a person."""
     typed = words.strip()[: LONGEST_QUERY + 1]
     digits = typed.casefold().removeprefix("order").strip().removeprefix("#")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= LARGEST_NUMBER:
@@ -138,7 +138,7 @@ def _account(site_id: int, email: str, known_until: datetime) -> Account | None:
 
 
 def _names_of(user: User) -> frozenset[str]:
-    """Every name of the account and its agents, also from before a change."""
+    """Return every name of the account and its agents, past ones included."""
     agents = db.session.execute(select(PosAgent.id, PosAgent.display_name).where(PosAgent.user_id == user.id)).all()
     names = {user.display_name, *(agent.display_name for agent in agents)}
     subjects = {("user", str(user.id)), *(("pos_agent", str(agent.id)) for agent in agents)}

@@ -1,5 +1,5 @@
-"""Names and addresses of a person in records that are about something else: who did it, and in texts. Call it in a
-transaction, before the person's own records are erased."""
+"""Replacement of a person's names and addresses in records that are about something else: in actors and in texts. Call
+it in a transaction, before the person's own records are erased."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Replacement:
 
 
 def replace_everywhere(person: Person) -> int:
-    """Replace the person's address in every text of the shop, and a user's names: as who did something everywhere, in
-    texts where they have several words, since a single one may be a product's. Return how many records changed."""
+    """Replace the person's address in every text of the shop, and a user's names: as actors everywhere, in texts only
+    those of several words, since a single one may be a product's. Return how many records changed."""
     changed = 0
     replacement = Replacement(_known_everywhere(person))
     for name, actors, texts in searched_columns():
@@ -67,7 +67,8 @@ def replace_everywhere(person: Person) -> int:
 
 
 def replace_in_own_records(person: Person) -> int:
-    """Replace all that the person's records say of them in the activity log of their orders, payments and account."""
+    """Replace what the person's records say of them in the activity log and timelines of their orders, payments and
+    account. Return how many records changed."""
     words = {word: WORDS for word in _own_words(person)} | _known_everywhere(person)
     if person.account:
         words |= {name: person.account.pseudonym for name in person.account.names}
@@ -87,7 +88,8 @@ def replace_in_own_records(person: Person) -> int:
 
 
 def _simulated_payments(person: Person) -> tuple[Table, ColumnElement[bool]]:
-    """The payment simulator stands for another system, and keeps what it was sent in the same database."""
+    """Return the simulator's table of payments, and the condition for the person's. The simulator stands for another
+    system, but keeps what it was sent in the same database."""
     table = Base.metadata.tables["simulator_intents"]
     intents = select(PosTransaction.processor_intent_id).where(
         person.payments, PosTransaction.processor_intent_id.is_not(None)
@@ -96,7 +98,7 @@ def _simulated_payments(person: Person) -> tuple[Table, ColumnElement[bool]]:
 
 
 def done_by(person: Person) -> ColumnElement[bool]:
-    """The entries of the activity log that name the person as who did it."""
+    """Return the condition for entries of the activity log whose actor is the person."""
     assert person.account is not None, "only a user does something"
     return and_(AuditEntry.site_id.in_(person.account.site_ids), AuditEntry.actor.in_(person.account.names))
 
@@ -153,7 +155,7 @@ def _entries_about(person: Person) -> ColumnElement[bool]:
 
 
 def _of_sites(person: Person, table: Table) -> ColumnElement[bool]:
-    """Return the condition for rows of the person's sites; what belongs to no site is the machine's, or another
+    """Return the condition for rows of the person's sites, and for rows of no site, which are the machine's or another
     system's."""
     if "site_id" not in table.c:
         return table.c[next(iter(table.primary_key.columns.keys()))].is_not(None)
