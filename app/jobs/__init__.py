@@ -11,7 +11,7 @@ from app.ports import SCHEDULED_JOBS, WORK_KINDS
 
 
 def register(app: Flask) -> None:
-    """Add the commands that run jobs, and what pages say about jobs."""
+    """Register the commands that run jobs, and the facts about jobs that pages show."""
     app.extensions[SCHEDULED_JOBS] = job_facts
     app.extensions[WORK_KINDS] = tuple(leased.kind for leased in LEASED_JOBS.values())
     app.cli.add_command(commands.group)

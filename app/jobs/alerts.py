@@ -23,7 +23,8 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 
 def look(in_background: Background) -> None:
-    """Send due alerts beside the scheduler: a server may keep its client waiting."""
+    """Write and send due alerts; those in the database are sent beside the scheduler, since a server may keep its
+    client waiting."""
     write_unwritten(transaction)
     for alert in due_unwritten(clock()):
         _send_unwritten(alert, alert_channels())
@@ -58,8 +59,8 @@ def _send(channel: AlertChannel, key: MessageKey) -> None:
 
 
 def _send_unwritten(alert: UnwrittenAlert, channels: Sequence[AlertChannel]) -> None:
-    """Send an alert that is not in the database, and not in the background: the memory that holds the alert, and must
-    know that it was sent, is this process's."""
+    """Send an alert that is not in the database, and not in the background: only this process has it in memory, and
+    must know that it was sent."""
     waiting = [channel for channel in channels if alert.missing is None or channel.name in alert.missing]
     if _stands_in_database(alert):
         waiting = []
@@ -72,7 +73,8 @@ def _send_unwritten(alert: UnwrittenAlert, channels: Sequence[AlertChannel]) -> 
 
 
 def _stands_in_database(alert: UnwrittenAlert) -> bool:
-    """Whether it was sent as a row before; a database that takes no row may still be read."""
+    """Whether the messages about an alert were written to the database before; a database that takes no row may still
+    be read."""
     try:
         return was_notified(clock().now(), alert.cause, alert.subject)
     except SQLAlchemyError:

@@ -17,7 +17,8 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 
 def renew_windows(site_id: int, today: date) -> None:
-    """Changes nothing where a search of the new day has advanced them already."""
+    """Advance the rolling sums of a site to a day. Nothing changes where a search of that day has advanced them
+    already."""
     read_afresh()
     with transaction():
         rolling_sums.advance(site_id, today)

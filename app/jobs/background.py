@@ -44,14 +44,15 @@ class Stoppable(Protocol):
 
 
 class BackgroundProcess:
-    """Forked, since the application is loaded already; the caller must have no threads."""
+    """A process for work beside the scheduler, one at a time. It is forked, since the application is loaded already;
+    the caller must have no threads."""
 
     def __init__(self, application: Flask) -> None:
         self._application = application
         self._process: BaseProcess | None = None
 
     def begin(self, name: str, work: Callable[[], object]) -> bool:
-        """Begin the work; False while earlier work goes on."""
+        """Begin the work; return False while earlier work goes on."""
         if self._process is not None and self._process.is_alive():
             return False
         context = multiprocessing.get_context("fork")

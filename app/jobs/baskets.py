@@ -16,7 +16,8 @@ log = structlog.get_logger()
 
 
 def submit_forgotten() -> None:
-    """Each minute; one that cannot be submitted is shown to staff and does not hold up the others."""
+    """Submit the paid baskets that were never submitted, and end the alerts about refunded ones. One that cannot be
+    submitted is shown to staff and does not delay the others."""
     read_afresh()
     for site_id, order_id in baskets.forgotten_baskets(clock()):
         _submit(site_id, order_id)

@@ -51,7 +51,7 @@ class ClockWatch:
 
     def look(self) -> None:
         if self._last is None or self._noted is None or self._reading is None:
-            # First of all: it may be by now only that the database says what time it is.
+            # First of all: earlier looks may have failed here, while the database was away.
             self._reading = purging.read_clock()
             self._last = self._noted = Moment()
             return

@@ -23,7 +23,7 @@ C = TypeVar("C")
 
 
 def has_pending() -> bool:
-    """Whether anything is recorded that is not counted."""
+    """Whether any recorded event is not counted yet."""
     return any(spool.has_pending() for spool in (counting(), suggestions_shown(), crawler_visits()))
 
 

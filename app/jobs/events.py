@@ -1,5 +1,5 @@
-"""The follow-up of what is noted in the table of stored events, at least once: an event goes in the transaction of its
-follow-up, so after a crash in between it is there again. Handlers may thus be called twice and must not mind."""
+"""The delivery of stored events to their handlers, at least once: an event is deleted in the transaction of its
+handler, so that it is delivered again after a crash. Handlers may thus be called twice, and must be idempotent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NotYet(Exception):
 
 def follow_structure_save(event: StoredEvent) -> None:
     """Request a recomputation of completeness, since what is mandatory may have changed, and index the products of
-    levels that are called otherwise now. Products of a taxonomy that is not active have no level."""
+    renamed levels again. Only products of the active taxonomy have a level."""
     if active_id(event.site_id) == event.payload["taxonomyId"]:
         tasks.request(Author(event.site_id, BY_ITSELF, clock()), tasks.Kind.RECOMPUTE, {})
         enqueue_products_of_levels(event.site_id, event.payload.get("renamedLevels", ()))
@@ -45,7 +45,7 @@ def follow_structure_save(event: StoredEvent) -> None:
 
 def rebuild_products(event: StoredEvent) -> None:
     """Request a rebuild after a switch: every product lost its classification. A rebuild that runs already may have
-    read it before, so one that begins afterwards is needed. Raises NotYet while another runs."""
+    read the products before, so one that begins afterwards is needed. Raises NotYet while another runs."""
     if search_engine().status(event.site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
         return
     author = Author(event.site_id, BY_ITSELF, clock())
@@ -68,7 +68,7 @@ HANDLERS: Mapping[str, Callable[[StoredEvent], None]] = {
 
 
 def deliver(at_least: timedelta = timedelta(0)) -> None:
-    """Everything that has waited so long. An event that fails does not hold up the others."""
+    """Deliver every event that has waited for at least so long. An event that fails does not delay the others."""
     read_afresh()
     for event_id in stored_events.waiting(clock(), at_least):
         _deliver(event_id)
@@ -83,10 +83,10 @@ def _deliver(event_id: int) -> None:
                 stored_events.finish(event_id)
     except NotYet as reason:
         log.debug("event_waits", event_id=event_id, reason=str(reason))
-    except Exception as error:  # Whatever a handler meets, the others get their turn.
+    except Exception as error:  # One that fails must not keep the others from being delivered.
         db.session.rollback()
         if note_storage_fault(error):
-            return  # It waits: that it failed could not be written either.
+            return  # The event waits: its failure could not be written either.
         log.exception("event_failed", event_id=event_id)
         with transaction():
             stored_events.fail(clock(), event_id, error_summary(error))

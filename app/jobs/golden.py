@@ -24,8 +24,8 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 
 def check(site_id: int) -> None:
-    """Check the golden searches of a site. A search engine that is away leaves what was known, and the scheduler tries
-    again soon."""
+    """Check the golden searches of a site. While the search engine is away the earlier results stay, and the scheduler
+    tries again soon."""
     try:
         golden_check.check(work_context(), site_id)
     except SearchUnavailable as unavailable:
@@ -46,7 +46,8 @@ class CheckRequest:
 class GoldenWatch:
     """The watch that has golden searches checked soon after whatever they depend on changes: the index, by a rebuild or
     a save, the serving configuration, and themselves. Once an hour all are checked, since rules begin and end by the
-    clock. Whether they were is read from themselves: a check that was requested and never done is requested again."""
+    clock. The last check is read from their stored state, so that one that was requested and never done is requested
+    again."""
 
     _requests: dict[int, CheckRequest] = field(default_factory=dict)
 
@@ -67,7 +68,8 @@ class GoldenWatch:
 
 
 def _renewed(known: CheckRequest | None, state: CheckState, now: datetime) -> CheckRequest:
-    """Return the known check of a site, begun anew when what its golden searches depend on changed."""
+    """Return the request for a site's check: the known one, or a new one when what its golden searches depend on
+    changed."""
     if known is not None and known.depends_on == state.depends_on:
         return known
     return CheckRequest(state.depends_on, now, known.at if known else None)

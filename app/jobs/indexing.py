@@ -1,4 +1,5 @@
-"""Jobs that keep the search indexes equal to the database. A job names rows; whose they are stands in the database."""
+"""Jobs that keep the search indexes equal to the database. A job names rows by their ids; their site is read from the
+database."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ log = structlog.get_logger()
 
 
 def apply_outbox(site_id: int) -> bool:
-    """Apply entries for a turn; the queue gets the rest as a job of its own. Return whether there is one that it did
-    not take."""
+    """Apply outbox entries of a site for a turn, and enqueue the rest as a job of its own. Return whether there is a
+    rest that the queue did not take."""
     return apply.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("indexing:apply_outbox", site_id)
 
 
 def make_first(site_id: int) -> None:
-    """Make the first index of a site that was just saved. A failure is noted, in the run as well where there
-    is one: it neither makes saving the site look failed nor keeps what else follows from it."""
+    """Make the first index of a site that was just saved. Never raises: a failure is logged, and noted in the run where
+    there is one, so that neither saving the site nor what else follows from it fails."""
     try:
         first_index.make(work_context(), site_id)
     except Exception:

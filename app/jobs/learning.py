@@ -18,8 +18,9 @@ log = structlog.get_logger()
 
 
 def learn(site_id: int) -> None:
-    """Learn anew what shoppers open and buy for each search of a site. Orders are taken while the counts are read, save
-    where a merchandiser forgets or restores something each time that they were."""
+    """Learn anew what shoppers open and buy for each search of a site. The counts are read before the transaction, so
+    that orders need not wait; only where a merchandiser has switched, forgotten or restored something meanwhile TRIES
+    times, all is done within one."""
     for _ in range(TRIES):
         read_afresh()
         studied = study(clock(), site_id)
@@ -31,7 +32,7 @@ def learn(site_id: int) -> None:
 
 
 def forget_product(site_id: int, product_id: int) -> None:
-    """Drop the counts of a product that was deleted. Never raises: who deleted it has deleted it."""
+    """Remove the counts of a product that was deleted. Never raises: the deletion is committed already."""
     try:
         with transaction():
             product_counts.forget_product(site_id, product_id)
@@ -41,7 +42,7 @@ def forget_product(site_id: int, product_id: int) -> None:
 
 
 def learn_at_once(site_id: int) -> None:
-    """Learn after the setting was saved, whatever comes of it: the nightly job makes up for it."""
+    """Learn after the setting was saved. A database error is only logged: the nightly job makes up for it."""
     try:
         learn(site_id)
     except SQLAlchemyError:

@@ -54,9 +54,9 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 @dataclass(frozen=True, slots=True)
 class LeasedJob:
-    """A job that does leased work. `job` is what the queue runs for a key, `run` does the same, or all of it, beside
-    the scheduler while there is no queue, under the name `title`. `waiting` names the keys that no worker holds,
-    `expire` ends what none will finish; both are those of the kind unless it says otherwise."""
+    """The job of a kind of leased work. `job` is what the queue runs for a key; `run` does the same, or all that is
+    left, beside the scheduler while there is no queue, under the name `title`. `waiting` returns the keys that no
+    worker has claimed, `expire` ends work that none will finish; None for what every kind does."""
 
     kind: WorkKind[Any]
     job: str
@@ -113,8 +113,9 @@ LEASED_JOBS = {
 
 @dataclass
 class LeasedWatch:
-    """Requests the job of what waits for a worker again, since the queue may have lost it; does it beside the scheduler
-    while there is no queue; ends what no worker will finish, and the leases of workers that died."""
+    """The watch over one kind of leased work. It requests the jobs of waiting work again, since the queue may have lost
+    them, or does the work beside the scheduler while there is no queue; it ends work that no worker will finish, and
+    releases the leases of workers that died."""
 
     leased: LeasedJob
     clock: Clock

@@ -1,4 +1,4 @@
-"""The watch on what the whole shop stands on: the database, the disks, the queue and its workers."""
+"""The watch over what the whole shop depends on: the database, the disks, the queue and its workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.storage_faults import cause_of, describe_fault
 from app.transaction import transaction
 
 BETWEEN_LOOKS = 10.0  # Seconds, as those below.
-DATABASE_MAY_PAUSE = 20.0  # One that is started anew is back by then.
+DATABASE_MAY_PAUSE = 20.0  # A restarted database is back by then.
 QUEUE_MAY_PAUSE = 20.0
 WORKERS_MAY_PAUSE = 60.0  # A worker that died is started again within seconds.
 SEEN_AGAIN_AFTER = 60.0
@@ -33,7 +33,7 @@ MB = 1_000_000
 
 @dataclass
 class Condition:
-    """A fault that is looked for again and again: it raises its alert once it has lasted for `lasts`, notes every
+    """A fault that is checked for repeatedly: it raises its alert once it has lasted for `lasts` seconds, notes every
     minute that it goes on, and ends the alert when it is over."""
 
     cause: Cause
@@ -43,7 +43,7 @@ class Condition:
     _noted_at: float | None = None
 
     def note(self, fault: str | None) -> None:
-        """Note a fault, or its end. `fault` is what is wrong, None while nothing is."""
+        """Note a fault, or, with None, that there is none."""
         now = clock().monotonic()
         if fault is None:
             self._since = self._noted_at = None
@@ -57,7 +57,7 @@ class Condition:
         raise_or_note(self.cause, fault, self.subject)
 
     def _end(self) -> None:
-        """Requests may have met the same since; the fault is over when none has for a while."""
+        """End the alert once the fault was not seen for CALM: requests may have met it since."""
         seen = last_seen(self.cause, subject=self.subject)
         if seen is not None and abs(clock().now() - seen) >= CALM:
             with transaction():
@@ -89,7 +89,7 @@ class MachineWatch:
         self._looked_at = clock().monotonic()
         if (gone := database_fault()) is not None:
             self._database_gone.note(gone)
-            return  # Whether another fault is over could not be noted.
+            return  # The end of another fault could not be written.
         write_unwritten(transaction)
         self._look_at_disks()
         self._look_at_queue()
@@ -114,7 +114,8 @@ class MachineWatch:
 
 
 def database_fault() -> str | None:
-    """Return why the database does not answer. Faults of its files are those of disks, which requests meet too."""
+    """Return why the database does not answer; None where it does, and for faults of its files, which `disk_faults` and
+    requests find."""
     try:
         check_database()
     except DBAPIError as error:
@@ -125,7 +126,7 @@ def database_fault() -> str | None:
 
 
 def disk_faults() -> Iterator[tuple[Cause, str]]:
-    """Return what is wrong with the folders that the shop writes to, with the reason."""
+    """Yield the cause and a description of each fault of the folders that the shop writes to."""
     config: Config = current_app.config["SHOP"]
     for what, folder in config.data_folders.items():
         if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""The sizes of the shop's folders: measured every hour, since a walk over a million files takes no request's time."""
+"""The sizes of the shop's folders, measured every hour: a walk over a million files takes too long for a request."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ Size = dict[str, int | None]
 
 
 def measure(seconds: float = SECONDS) -> dict[str, Size]:
-    """Return bytes and files by folder; None where it cannot be read, or not in time. The database knows its own
-    size, and its folder may hold all the others."""
+    """Return bytes and files by folder, both None where it cannot be read, or not in time. The folder of the database
+    is left out: the database reports its own size, and the folder may hold all the others."""
     config: Config = current_app.config["SHOP"]
     folders = {name: folder for name, folder in config.data_folders.items() if name != "database"}
     return {name: _size(folder, seconds) for name, folder in folders.items()}
 
 
 def folder_size(folder: Path, seconds: float = SECONDS) -> Size:
-    """Links are not followed; what goes meanwhile is passed over. Raises OSError, and TimeoutError after so long."""
+    """Return the bytes and the number of files in a folder. Links are not followed; what is removed meanwhile is passed
+    over. Raises OSError, and TimeoutError after `seconds`."""
     size = files = 0
     waiting, until = [os.fspath(folder)], clock().monotonic() + seconds
     while waiting:

@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 
 def deliver(waited: timedelta = timedelta(0)) -> None:
-    """Everything that is due for so long."""
+    """Deliver every event that has been due for at least so long."""
     read_afresh()
     simulator = payment_simulator()
     if simulator is None:

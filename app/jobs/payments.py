@@ -22,7 +22,8 @@ def reconcile(run_id: str) -> bool:
 
 
 def request_checks() -> None:
-    """A worker looks at each site: one whose processor is slow holds up no other."""
+    """Request a check of each site with something due. A worker does it, so that a slow processor delays no other
+    site."""
     for site_id in checks.sites_due(clock(), payment_processor()):
         with transaction():
             checks.request(_author(site_id))

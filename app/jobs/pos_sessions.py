@@ -1,4 +1,4 @@
-"""Work sessions at tills end with the API sessions that carry them."""
+"""The end of work sessions at tills, which follows that of their API sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = structlog.get_logger()
 
 
 def follow_user(user_id: int) -> None:
-    """End those work sessions of a user that must not go on after a change. Never raises: the change is committed, and
+    """End the work sessions of a user whose API session a change has ended. Never raises: the change is committed, and
     the schedule finds what was left."""
     try:
         with transaction():

@@ -64,7 +64,8 @@ log = structlog.get_logger()
 
 
 def read_clock(measured: MeasuredTime | None = None) -> ClockReading:
-    """Note what the clock says, and the time that this process measured since it last did; None where it did not."""
+    """Read the clock and store the reading. `measured` is the time that this process measured since its last reading,
+    None where it made none."""
     config: Config = current_app.config["SHOP"]
     with transaction():
         return clock_watch.read_clock(clock(), measured, config.clock_tolerance, _newest_record)

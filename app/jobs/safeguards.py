@@ -1,5 +1,6 @@
-"""The hourly look at what the shop does not make itself and its owner relies on: backups and the certificate. What is
-not set up raises nothing, and ends what it raised before. Each look has a time limit, since other jobs wait for it."""
+"""The hourly checks of what the shop does not make itself and its owner relies on: backups and the certificate. A check
+that is not set up raises no alert, and ends one that it raised before. Each has a time limit, since other jobs wait for
+it."""
 
 from __future__ import annotations
 
@@ -30,15 +31,15 @@ BACKUP_SECONDS = 60.0
 CERTIFICATE_SECONDS = 15.0
 
 Finding = dict[str, str | None]
-Found = tuple[str | None, datetime | None]  # What is wrong, and when it was made or ends.
+Found = tuple[str | None, datetime | None]  # The fault, and when the backup was made or the certificate ends.
 
 log = structlog.get_logger()
 
 
 def newest_file(folder: Path) -> datetime | None:
     """Return when the newest file in the folder, or in one of the folders in it, was last written; None where there is
-    none. Empty files are passed over, as a dump that failed leaves one, and so is what a backup of ours that was killed
-    left. Raises OSError for the folder."""
+    none. Empty files are passed over, as a dump that failed leaves one, and so are the parts that a killed backup of
+    the shop left. Raises OSError for the folder."""
     return max(_file_times(folder, LEVELS), default=None)
 
 

@@ -1,4 +1,4 @@
-"""The jobs that run by the clock, each also by name: `flask jobs run NAME`."""
+"""The scheduled jobs, each also run by name: `flask jobs run NAME`."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class SitesFailed(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """A job that runs by the clock. `times` is a cron expression, in UTC, which the setting of app/config.py named by
-    `setting` replaces. Where the schedule only requests the work of a worker, `by_hand` does it for who runs the job by
-    name. What `run` returns is its report, for the System page. `only_looks`: it changes nothing, so that the page may
-    run it at any time."""
+    """A scheduled job. `times` is a cron expression, in UTC, which the setting of app/config.py named by `setting`
+    replaces. Where the schedule only requests work of a worker, `by_hand` does that work when the job is run by name.
+    What `run` returns is its report, for the System page. `only_looks`: it changes nothing, so that the page may run it
+    at any time."""
 
     times: str
     run: Callable[[], object]
@@ -137,7 +137,8 @@ def reconcile_payments() -> None:
 
 
 def _for_each_site(job: str, work: Callable[[int], None]) -> None:
-    """A site that fails does not keep the others from their turn. Raises SitesFailed after the last."""
+    """Do the work for each site; a site that fails does not keep the others from their turn. Raises SitesFailed after
+    the last."""
     failed: dict[int, str] = {}
     for site_id in [site.id for site in all_sites()]:
         try:
@@ -164,7 +165,7 @@ def run_scheduled(name: str, *, is_by_hand: bool = False) -> None:
     _note_start(name)
     try:
         report = (job.by_hand if is_by_hand and job.by_hand else job.run)()
-    except SitesFailed as failed:  # Each failure is noted already, but for the run.
+    except SitesFailed as failed:  # Each site's failure is noted already, but not in the run.
         with transaction():
             job_runs.note_end(clock(), name, {str(site_id): reason for site_id, reason in failed.reasons.items()})
         raise
@@ -186,7 +187,8 @@ def look(name: str) -> None:
 
 
 def _note_start(name: str) -> None:
-    """A database that takes no row, as on a full disk, holds up no job, which may be the one that makes room."""
+    """Note the start of a run. A failure to do so is only logged: on a full disk, the job may be the one that makes
+    room."""
     try:
         with transaction():
             job_runs.note_start(clock(), name)

@@ -1,5 +1,5 @@
-"""The process that sees to it that nothing waits for ever: it runs what is due by the clock, and does what the
-queue should have done when the queue or its workers do not."""
+"""The scheduler process: it runs the scheduled jobs that are due, and does the queue's work when the queue or its
+workers do not."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from app.ports import clock, queue
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
-LOOKS_BEFORE_HELP = 2  # A second apart: an entry that stands there so often was claimed by no worker.
-EVENTS_WAIT = timedelta(seconds=3)  # For a worker that takes them up.
+LOOKS_BEFORE_HELP = 2  # A second apart: an entry that is there that often was claimed by no worker.
+EVENTS_WAIT = timedelta(seconds=3)  # For a worker to claim them.
 REST_AFTER_FAILURE = 30.0  # Seconds.
 
 log = structlog.get_logger()
@@ -111,8 +111,8 @@ class Scheduler:
             log.warning("changes_wait", site=site_id, error=error.message)
 
     def _count_searches(self) -> None:
-        """Have pending searches counted, by the queue from here and not where shoppers search, whom a queue that hangs
-        would keep waiting."""
+        """Enqueue the counting of pending searches, or count them here where no worker did. The enqueuing is done here
+        and not at the search, where a queue that hangs would keep shoppers waiting."""
         self._looks_uncounted = self._looks_uncounted + 1 if counting_job.has_pending() else 0
         if self._looks_uncounted == 1 and queue().enqueue("counting:drain"):
             return

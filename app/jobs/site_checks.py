@@ -1,4 +1,4 @@
-"""The walks through the pages of a shop, in search of contradictions."""
+"""Site checks: crawls of a shop's pages, in search of contradictions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def check(check_id: str) -> bool:
 
 
 def check_all(check_id: str) -> None:
-    """Do what is left of a check, where no queue brings the next slice."""
+    """Do all that is left of a check, where there is no queue for the next slice."""
     while check(check_id):
         pass

@@ -22,7 +22,8 @@ def build(build_id: str) -> bool:
 
 
 def request_by_schedule(site_id: int) -> None:
-    """Every site but staging ones. A worker writes them: the scheduler does one thing after the other."""
+    """Request the sitemap of a site, unless it is a staging one. A worker builds it: the scheduler does one thing after
+    the other."""
     if not _is_staging(site_id):
         _request(site_id)
 
@@ -43,8 +44,8 @@ def _request(site_id: int) -> str:
 
 @dataclass
 class SitemapWatch:
-    """Requests a build for sites that have no sitemap, or whose index was rebuilt since, or that missed search, without
-    waiting for the schedule."""
+    """The watch that requests a build, without waiting for the schedule, for sites that have no sitemap, whose index
+    was rebuilt since, or whose sitemap lacks what search would add."""
 
     looked_at: float | None = None
 

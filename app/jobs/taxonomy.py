@@ -14,11 +14,11 @@ SLICE = timedelta(seconds=3)  # Then other jobs get their turn: a save waits no 
 
 
 def work_off_slice(site_id: int) -> None:
-    """Do some of what there is to do for a site, and request the rest."""
+    """Work on a site's tasks for SLICE, and request the rest."""
     if work_off(work_context(), site_id, SLICE):
         dispatch([WorkRequested(TASK.name, site_id)])
 
 
 def work_off_all(site_id: int) -> None:
-    """Do everything, however long it takes."""
+    """Work on all tasks of a site, however long it takes."""
     work_off(work_context(), site_id)

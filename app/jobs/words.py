@@ -18,7 +18,8 @@ log = structlog.get_logger()
 
 
 def publish(site_id: int) -> bool:
-    """Whether it could. Never raises: who saved has saved, and the scheduler publishes what was left."""
+    """Publish the saved synonyms and rules of a site; return whether that succeeded. Never raises: they are saved, and
+    the scheduler publishes what was left."""
     try:
         with transaction():
             publishing.publish(clock(), site_id)
