@@ -1,4 +1,4 @@
-"""Look into a database: what a backup of it holds."""
+"""The contents of a database, as the manifest of a backup lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copying what a backup holds, with its checksum."""
+"""Copying of a file of a backup, with its checksum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ AT_ONCE = 1024 * 1024  # Bytes.
 
 
 def copy(source: IO[bytes], write: Callable[[bytes], object], most: int | None = None) -> FileEntry:
-    """Pass on what the source holds, at most one block more than `most` bytes. Return its size and checksum."""
+    """Pass a file to `write` block by block, and return its size and checksum. Stops after the block that exceeds
+    `most` bytes."""
     checksum, size = hashlib.sha256(), 0
     while block := source.read(AT_ONCE):
         checksum.update(block)

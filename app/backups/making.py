@@ -34,8 +34,8 @@ class Made:
 
 
 def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep: int | None = None) -> Made:
-    """Make a backup into the file, or into the folder under a name with the date; of the dated ones there the newest
-    `keep` stay. Raises BackupError."""
+    """Make a backup: the file `path`, or, where that is a folder, a file in it with the date in its name, of which the
+    newest `keep` stay. Raises BackupError."""
     is_folder = path.is_dir()
     target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
     _check_target(target, keep, is_folder)
@@ -64,8 +64,8 @@ def _check_target(target: Path, keep: int | None, is_folder: bool) -> None:
 
 @contextmanager
 def _working_folder(target: Path) -> Iterator[Path]:
-    """Yield a folder for the parts of a backup. To be called by the one backup that is written to its parent folder:
-    what lies there was left by killed ones."""
+    """Yield a folder for the parts of a backup, once those that killed backups left beside it are removed. To be called
+    within `one_backup_in`."""
     folder = target.with_name(target.name + PART)
     for left in {folder, *target.parent.glob(f"shop-*{PART}")}:
         if left.is_dir():
@@ -78,7 +78,8 @@ def _working_folder(target: Path) -> Iterator[Path]:
 
 
 def _write(config: Config, instance: Path, target: Path, folder: Path, now: datetime) -> Manifest:
-    """The database first: every picture that its copy shows lies in the folder of pictures by then."""
+    """Write the file of a backup and return its manifest. The database is copied first: every picture that its copy
+    shows lies in the folder of pictures by then."""
     database = database_of(config.database_url, instance)
     contents = database.copy_into(folder)
     files: dict[str, FileEntry] = {}

@@ -39,8 +39,8 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The manifest of a backup. `key` is a fingerprint of SECRET_KEY, which says nothing about it;
-    `is_of_later_release` says that the release of `version` did not know the database: a later one had upgraded it."""
+    """The manifest of a backup. `key` is a fingerprint of SECRET_KEY, which does not reveal it; `is_of_later_release`
+    says that the release of `version` did not know the database: a later one had upgraded it."""
 
     version: str
     created_at: datetime

@@ -12,7 +12,7 @@ from app.release import ROOT
 
 
 def upgrade(config: Config, database_url: str) -> None:
-    """Run the migrations on that database, in a process of its own: this one is set up for another. Raises
+    """Run the migrations on a database, in a process of its own, since this one is set up for another database. Raises
     BackupError."""
     settings = {
         "DATABASE_URL": database_url,

@@ -1,4 +1,4 @@
-"""A database of PostgreSQL: copied by pg_dump, replaced within one transaction that renames the schema of before."""
+"""A database of PostgreSQL: copied by pg_dump, replaced within one transaction that renames the previous schema."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class PostgresqlDatabase:
         self.folder = folder
 
     def copy_into(self, folder: Path) -> Contents:
-        """One consistent state: pg_dump reads the same snapshot as the counts. Raises BackupError."""
+        """Dump the database into a folder, and return its contents, both of one consistent state: pg_dump reads the
+        same snapshot as the counts. Raises BackupError."""
         dump = folder / DATABASES[self.kind]
         with self._connection() as connection:
             connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
@@ -50,8 +51,8 @@ class PostgresqlDatabase:
             raise BackupError(f"The shop runs: its database has {others} other connections. Stop the shop first.")
 
     def replace(self, unpacked: Path, aside: str, prepare: Callable[[str], None]) -> list[str]:
-        """Put what the dump holds, prepared, in the place of the database and say where that lies. Raises BackupError,
-        and the database is as it was; DatabaseInDoubt where it may not be."""
+        """Replace the database by the unpacked dump, which `prepare` then changes, and return where the previous one is
+        kept. Raises BackupError, and the database is as it was; DatabaseInDoubt where it may not be."""
         script, before = unpacked.with_suffix(".sql"), _schema_name(aside)
         self._run("pg_restore", "--no-owner", "--no-acl", f"--schema={SCHEMA}", f"--file={script}", str(unpacked))
         room = unpacked.with_suffix(".aside.sql")
@@ -86,7 +87,8 @@ class PostgresqlDatabase:
             raise BackupError(f"The database does not answer: {error.orig}") from error
 
     def _run(self, program: str, *arguments: str) -> None:
-        """The password is in the environment, which only this user and root can read, never on the command line."""
+        """Run a program of PostgreSQL. The password is in the environment, which only this user and root can read,
+        never on the command line. Raises BackupError."""
         if shutil.which(program) is None:
             raise BackupError(f"{program} is not installed: on Debian, apt install postgresql-client.")
         done = subprocess.run(

@@ -24,13 +24,13 @@ class Backup:
         self._archive = archive
 
     def verify(self) -> None:
-        """Verify all files. Raises BackupError for the first file that is not what it was."""
+        """Verify the checksums of all files. Raises BackupError for the first file that is not what was backed up."""
         for name in self.manifest.files:
             self.read(name, lambda _block: None)
 
     def read(self, name: str, write: Callable[[bytes], object]) -> None:
-        """Read a file of the backup into `write`. Raises BackupError when it is not what it was, after parts of it were
-        written."""
+        """Read a file of the backup into `write`. Raises BackupError when it is not what was backed up, after parts of
+        it were written."""
         expected = self.manifest.files[name]
         try:
             with self._archive.open(name) as source:
@@ -42,7 +42,7 @@ class Backup:
 
 
 def newest_in(path: Path) -> Path:
-    """The file itself, or the newest backup of a folder. Raises BackupError."""
+    """Return the path of a file itself, or of the newest backup in a folder. Raises BackupError."""
     if not path.is_dir():
         return path
     dated = sorted(file for file in path.iterdir() if DATED.fullmatch(file.name))

@@ -1,4 +1,4 @@
-"""End the rebuilds that a backup was made amid of."""
+"""The end of rebuilds that were under way when a backup was made."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ RESTORED = "The shop was restored from a backup that was made during this rebuil
 
 
 def end_rebuilds(database_url: str) -> None:
-    """End the unfinished rebuilds in a restored database: their worker is not here, and until its lease has run out no
-    other rebuild could begin. They end when they began, so that the one that makes the lost index need not wait."""
+    """End the unfinished rebuilds in a restored database: their worker is gone, and until its lease has run out no
+    other rebuild could begin. Their end is dated at their start, so that the rebuild of the lost index need not
+    wait."""
     ended = func.coalesce(RebuildRun.started_at, RebuildRun.created_at)
     unfinished = update(RebuildRun).where(RebuildRun.state.in_(UNFINISHED))
     values = {"state": State.FAILED.value, "error": RESTORED, "finished_at": ended, "lease_until": None}

@@ -1,5 +1,5 @@
-"""Put a backup in the place of what is there. Everything is verified and unpacked beside first; what was there is
-renamed, never deleted; and until the last step is done the shop refuses to start."""
+"""Restore a backup. Everything is verified and unpacked beside the shop's files first; these are renamed, never
+deleted; and until the last step is done the shop refuses to start."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DISK_TO_SPARE = 64 * 1024**2  # Bytes.
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The outcome of a restore. `aside` says where that lies which was there before."""
+    """The outcome of a restore. `aside` are the places where the previous data is kept."""
 
     path: Path
     manifest: Manifest
@@ -116,8 +116,9 @@ class _Restoring:
         self._is_begun = False
 
     def run(self) -> list[str]:
-        """Return the places where that lies which was there before. An error after the first step that replaces
-        anything leaves the mark behind, as does one of a restore that was to finish another."""
+        """Run the steps, and return the places where the previous data is kept. An error after the first step that
+        replaces anything leaves the mark of an unfinished restore behind, as does one of a restore that was to finish
+        another."""
         unfinished = self._instance / UNFINISHED_RESTORE
         finishes_another = unfinished.exists()
         try:
@@ -164,8 +165,8 @@ class _Restoring:
             )
 
     def _replace(self) -> None:
-        """The database first, which is what may fail. What the shop makes anew by itself (index, sitemaps, the embedded
-        queue) leaves its place to that."""
+        """Put the unpacked parts in place: the database first, which is what may fail. What the shop makes anew by
+        itself (index, sitemaps, the embedded queue) is only moved aside."""
         self._replace_database()
         queues = filter(_is_queue, list(self._instance.iterdir()))
         for folder in (self._config.index_dir, self._config.sitemap_folder, *queues):

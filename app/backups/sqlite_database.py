@@ -26,11 +26,12 @@ class SqliteDatabase:
 
     @property
     def folder(self) -> Path:
-        """The folder that must have room to unpack."""
+        """The folder of the database, which must have room to unpack."""
         return self._file.parent
 
     def copy_into(self, folder: Path) -> Contents:
-        """One consistent state, in one step that keeps no writer waiting. Raises BackupError."""
+        """Copy the database into a folder, and return its contents. The copy is of one consistent state, made in one
+        step that keeps no writer waiting. Raises BackupError."""
         if not self._file.exists():
             raise BackupError(f"There is no database at {self._file}: run the command in the shop's folder.")
         copy = folder / DATABASES[self.kind]
@@ -59,8 +60,8 @@ class SqliteDatabase:
             return  # Damaged, which is why it is restored.
 
     def replace(self, unpacked: Path, aside: str, prepare: Callable[[str], None]) -> list[str]:
-        """Put the unpacked copy, prepared, in the place of the database and say where that one lies. Raises
-        BackupError."""
+        """Replace the database by the unpacked copy, once `prepare` has changed it, and return where the previous one
+        is kept. Raises BackupError."""
         prepare(f"sqlite:///{unpacked}")
         _fold_log(unpacked)
         fsync_path(unpacked)

@@ -1,4 +1,5 @@
-"""A file that a user sent and that waits for what to do with it, as a signed text in the address of the next page."""
+"""Signed tokens for files that a user sent, in the URL of the page on which the user decides what to do with the
+file."""
 
 from __future__ import annotations
 
@@ -9,13 +10,13 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 
 from app.config import Config
 
-LASTS = 3_000  # Seconds; a file that nothing asked for goes after an hour.
+LASTS = 3_000  # Seconds; an unused file is removed after an hour.
 LONGEST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
-    """`file` is its name in the shop's folder, `name` what the user calls it."""
+    """A file that a user sent. `file` is its name in the shop's folder, `name` what the user calls it."""
 
     site_id: int
     user_id: int
@@ -36,7 +37,7 @@ class ReceivedFiles:
         return str(self._serializer().dumps(sent))
 
     def read(self, token: str) -> ReceivedFile | None:
-        """The file of a text that was issued within the hour; None for any other."""
+        """Return the file of a token that was issued at most LASTS seconds ago; None for any other text."""
         if len(token) > LONGEST:
             return None
         try:

@@ -1,5 +1,5 @@
-"""Permission to send a body that is larger than others: a signed text in the address, so that the web server knows it
-before it takes anything of the body, from whomever."""
+"""Permits to send a body that is larger than others: signed texts in the URL, so that the web server can check one
+before it takes anything of the body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from app.config import Config
 
-# What follows is the permit.
+# Each is followed by the permit.
 ADDRESSES = ("/admin/settings/import-export/upload/", "/admin/catalogue/products/import/upload/")
 LASTS = timedelta(hours=1)
 LONGEST = 300
@@ -29,7 +29,7 @@ class UploadPermits:
         return str(self._serializer().dumps([site_id, user_id, int((now + LASTS).timestamp())]))
 
     def holder(self, permit: str, now: float) -> tuple[int, int] | None:
-        """The site and user of a permit that holds at a moment (seconds since 1970); None for any other text."""
+        """Return the site and user of a permit that is valid at `now` (seconds since 1970); None for any other text."""
         if len(permit) > LONGEST:
             return None
         try:
@@ -39,7 +39,7 @@ class UploadPermits:
         return (site_id, user_id) if now < ends else None
 
     def is_at(self, path: str, now: float) -> bool:
-        """Whether an address carries a permit that holds."""
+        """Whether a path carries a permit that is valid at `now`."""
         found = (path.removeprefix(address) for address in ADDRESSES if path.startswith(address))
         return any(self.holder(permit, now) is not None for permit in found)
 
