@@ -18,7 +18,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def create_app(config: Config | None = None, ports: Ports | None = None, surfaces: bool = True) -> Flask:
-    """See app/factory.py, loaded only now: the supervisor, which but starts the shop's programs, needs none of it."""
+    """Create the application (app/factory.py, loaded only here: the supervisor, which only starts the shop's programs,
+    needs none of it)."""
     from app import factory
 
     return factory.create_app(config, ports, surfaces)

@@ -45,8 +45,8 @@ class SmtpServer:
 
 @dataclass(frozen=True, slots=True)
 class StripeSettings:
-    """The settings of Stripe. `webhook_secrets` are of the endpoints that send to the shop: that of its own account,
-    that of connected ones."""
+    """The settings of Stripe. `webhook_secrets` are the signing secrets of the webhook endpoints: that of the shop's
+    own account, that of connected accounts."""
 
     secret_key: str = field(default="", repr=False)
     webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -56,7 +56,7 @@ class StripeSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Meaning and default of each environment variable; README lists them for operators."""
+    """The configuration of a process, mostly from environment variables, which README lists for operators."""
 
     environment: str = "development"
     secret_key: str = ""
@@ -177,7 +177,8 @@ class Config:
 
     @property
     def queue_prefix(self) -> str:
-        """Two shops that share a Redis but not a database do not share a queue."""
+        """The prefix of the queue's keys, made of the database's address: two shops that share a Redis but not a
+        database do not share a queue."""
         return "shop-" + hashlib.sha256(self.database_url.encode()).hexdigest()[:12]
 
 
@@ -247,14 +248,15 @@ def _smtp(env: Mapping[str, str]) -> SmtpServer:
 
 
 def _mail_from(env: Mapping[str, str]) -> str:
-    """The sender of mails to customers; "" keeps them in a folder. Where a mail server is named, that of alerts will
-    do."""
+    """Return the sender of mails to customers, else that of alerts where a mail server is named; "" where mails are
+    kept in a folder."""
     names = ("MAIL_FROM", "ALERT_EMAIL_FROM", "ALERT_EMAIL") if env.get("SMTP_HOST") else ("MAIL_FROM",)
     return next((address for name in names for address in addresses(env, name)), "")
 
 
 def _database_url(url: str) -> str:
-    """Addresses of PostgreSQL come without a driver's name from most hosts; ours is psycopg."""
+    """Return the address of the database. One of PostgreSQL, which most hosts write without a driver, gets the driver
+    psycopg."""
     for plain in ("postgres://", "postgresql://"):
         if url.startswith(plain):
             return "postgresql+psycopg://" + url.removeprefix(plain)
@@ -278,7 +280,8 @@ def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str
 
 
 def _payment_processor(env: Mapping[str, str], environment: str) -> str:
-    """Return the payment processor. In production, a till that takes no money must be meant."""
+    """Return the payment processor. Raises ConfigurationError for the simulator in production unless POS_SIMULATOR
+    confirms it."""
     processor = choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
     if processor == "simulator" and environment == "production" and env.get("POS_SIMULATOR") != "1":
         raise ConfigurationError(
@@ -289,8 +292,8 @@ def _payment_processor(env: Mapping[str, str], environment: str) -> str:
 
 
 def _stripe(env: Mapping[str, str]) -> StripeSettings:
-    """Return the settings of Stripe. Without the secret of its webhooks, any client could post a payment. Nothing of it
-    is read for another processor."""
+    """Return the settings of Stripe, empty ones for another processor. Raises ConfigurationError without a secret key
+    or a webhook secret: without the latter any client could report a payment."""
     if env.get("PAYMENT_PROCESSOR") != "stripe":
         return StripeSettings()
     key = (env.get("STRIPE_SECRET_KEY") or "").strip()
@@ -327,6 +330,6 @@ def _kept_secret(file: Path) -> str:
 
 
 def _embedded_redis(instance: Path) -> str | None:
-    """The address that the supervisor left beside the database, where it runs one."""
+    """Return the address that the supervisor wrote beside the database; None where it runs no Redis."""
     address = instance / REDIS_ADDRESS_FILE
     return address.read_text().strip() if address.exists() else None

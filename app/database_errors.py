@@ -1,5 +1,5 @@
-"""Whether the database answers, and which of its errors pass by themselves. Drivers call many others operational, too,
-like a missing table."""
+"""The check of the database, and which of its errors are transient: drivers raise OperationalError for lasting ones,
+too, such as a missing table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from app.extensions import db
 
 SQLITE_WAITS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN)
-# PostgreSQL, appendix A: connections, too many of them, a server that stops or starts, locks, two who wait for another.
+# PostgreSQL, appendix A: connections, too many of them, a stopping or starting server, locks, conflicts, deadlocks.
 POSTGRESQL_WAITS = ("08", "53300", "57P", "55P03", "40001", "40P01")
 
 
@@ -25,7 +25,8 @@ def check_database() -> None:
 
 
 def is_busy_or_away(error: OperationalError) -> bool:
-    """Whether the same request may go well in a moment: the database is locked, away or stopping."""
+    """Whether the error is transient, since the database is locked, unreachable or stopping: the same request may
+    succeed in a moment."""
     cause = error.orig
     if error.connection_invalidated:
         return True

@@ -24,7 +24,8 @@ NO_LETTER = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`anchors` are those of its headings, in their order; `headings` the anchor and text of each second-level one."""
+    """A document as HTML. `anchors` are those of all its headings, in order; `headings` has the anchor and the text of
+    each heading of the second level."""
 
     name: str
     title: str
@@ -35,7 +36,7 @@ class Document:
 
 @cache
 def document(name: str) -> Document:
-    """Read one of DOCUMENTS. They come with the release, so they are read once."""
+    """Return one of DOCUMENTS. It comes with the release, so it is read once."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
     headings = list(_with_anchors(tokens))
@@ -52,7 +53,7 @@ def anchor_of(heading: str) -> str:
 
 
 def _with_anchors(tokens: Sequence[Token]) -> list[tuple[str, str, str]]:
-    """Give each heading its anchor; a repeated one gets a number. Return tag, anchor and text."""
+    """Give each heading its anchor, numbered where it repeats, and return the tag, anchor and text of each."""
     found: list[tuple[str, str, str]] = []
     for token, inline in pairwise(tokens):
         if token.type != "heading_open":
@@ -67,13 +68,14 @@ def _with_anchors(tokens: Sequence[Token]) -> list[tuple[str, str, str]]:
 
 
 def _without_title(tokens: Sequence[Token]) -> list[Token]:
-    """The page has the title as its heading already."""
+    """Return the tokens after the title, which the page has as its heading already."""
     ends = next(place for place, token in enumerate(tokens) if token.type == "heading_close")
     return list(tokens[ends + 1 :])
 
 
 def _lead_to_each_other(tokens: Sequence[Token]) -> None:
-    """Links to other documents lead to their pages; what is no page here, such as a file of the code, is no link."""
+    """Point links to other documents at their pages; a link to what has no page here, such as a file of the code,
+    becomes plain text."""
     for token in tokens:
         links: list[Token] = []
         for part in token.children or ():

@@ -72,7 +72,7 @@ TITLES = {
     503: "Temporarily unavailable",
     504: "Outcome unknown",
 }
-NO_PAGE = "Page not found"  # To people, to whom an address is a page.
+NO_PAGE = "Page not found"  # The title of 404 on pages.
 OTHER_TITLE = "Invalid request"
 STORAGE_FAILS = "The shop’s disk is full or fails{}. The administrator has been alerted. Try again in a few minutes."
 PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
@@ -117,8 +117,8 @@ def wants_json() -> bool:
 
 
 def problem(status: int, code: str, detail: str, more: Mapping[str, Any] = MappingProxyType({})) -> AnyResponse:
-    """The answer in the form that the client understands. `more` are further members of the document; none replaces
-    those that every problem has."""
+    """Return the response for an error as problem+json, a fragment or a page, whichever the client takes. `more` are
+    further members of the document; none replaces those that every problem has."""
     title = TITLES.get(status, OTHER_TITLE)
     if wants_json():
         body = {"type": current_surface().problem_type(code), "title": title, "status": status, "detail": detail}
@@ -152,8 +152,8 @@ def _typed_fields() -> list[tuple[str, str]]:
 
 
 def _keep_the_form(response: AnyResponse) -> None:
-    """Trouble that a form met stands above the page and not in the form's place, unless the form names another place
-    (`hx-status`)."""
+    """Make htmx show the error of a form above the page and not in the form's place, unless the form names another
+    place (`hx-status`)."""
     if request.method not in ("GET", "HEAD") and wants_fragment() and current_surface().news_id:
         response.headers["HX-Retarget"] = f"#{current_surface().news_id}"
         response.headers["HX-Reswap"] = "innerHTML show:top"
@@ -180,7 +180,8 @@ def _domain_error(error: DomainError) -> AnyResponse:
 
 
 def _csrf_error(error: CSRFError) -> AnyResponse:
-    """CSRF tokens belong to sessions, so a route that needs a session answers that signing in comes first."""
+    """Return 403, but ask for signing in where the route needs a session and there is none: CSRF tokens belong to
+    sessions."""
     view = current_app.view_functions.get(request.endpoint or "")
     if not current_user.is_authenticated and getattr(view, DECLARED, PUBLIC) != PUBLIC:
         return _unauthorized()
@@ -200,7 +201,7 @@ def http_error(error: HTTPException) -> AnyResponse:
 
 
 def _plain(error: HTTPException) -> str:
-    """Return the words for this very error where it has its own, else calmer words than the library's."""
+    """Return the error's own description where it was given one, else plainer words than the library's."""
     if error.description == type(error).description:
         if error.code == 413 and request.max_content_length:
             return f"What was sent is larger than the {_size(request.max_content_length)} that this address takes."
@@ -209,12 +210,13 @@ def _plain(error: HTTPException) -> str:
 
 
 def _size(length: int) -> str:
-    """Format a size in units of a thousand, rounded down: what is said must fit."""
+    """Format a size in units of a thousand, rounded down, so that the named size fits."""
     return f"{length // 1_000_000} MB" if length >= 1_000_000 else f"{length // 1_000} kB"
 
 
 def _database_error(error: OperationalError) -> AnyResponse:
-    """A database that is locked or away is a matter of waiting, not a fault of the request."""
+    """Return 503 where the database is locked or away, which is no fault of the request; any other error may be one of
+    the storage."""
     if not is_busy_or_away(error):
         return _storage_error(error)
     db.session.rollback()
@@ -223,7 +225,7 @@ def _database_error(error: OperationalError) -> AnyResponse:
 
 
 def _storage_error(error: DBAPIError | OSError) -> AnyResponse:
-    """A full or failing disk is nothing that the request could change, nor worth a traceback each time."""
+    """Note an alert and return 503 where the disk is full or fails; any other error is unexpected."""
     if not note_storage_fault(error):
         return _unexpected(error)
     with suppress(SQLAlchemyError):

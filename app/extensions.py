@@ -10,7 +10,7 @@ from sqlalchemy.orm import DeclarativeBase
 
 
 class Base(DeclarativeBase):
-    """Constraint names are fixed so that migrations can address them on every database."""
+    """The base of the models. Constraint names are fixed so that migrations can address them on every database."""
 
     metadata = MetaData(
         naming_convention={

@@ -81,8 +81,8 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
 
 
 def _add_surfaces(app: Flask) -> None:
-    """Add the surfaces, loaded only here: half of the code, which those who only run jobs neither wait for nor hold in
-    memory."""
+    """Add pages and commands. Their code, half of the whole, is imported only here: processes that only run jobs
+    neither wait for it nor hold it in memory."""
     from app import blueprints, cli
 
     init_themes(app, app.config["SHOP"].themes_dir)
@@ -120,7 +120,8 @@ def _ports(config: Config) -> Ports:
 
 
 def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> PaymentProcessor:
-    """Stripe's SDK takes half a second to load, so only where it was chosen."""
+    """Return the payment processor that was chosen. Stripe's SDK takes half a second to load, so it is loaded only for
+    Stripe."""
     if config.payment_processor == "stripe":
         from app.adapters.stripe import StripeProcessor
 
@@ -132,14 +133,15 @@ def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> Paym
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:
-    """The shop's own words always; a language model where one is set up."""
+    """Return the sources of suggestions: what is mined from the shop's data always, a language model where one is set
+    up."""
     if config.ai_base_url is None:
         return (MinedSuggestions(),)
     return (MinedSuggestions(), AiSuggestions(config.ai_base_url, config.ai_api_key, config.ai_model))
 
 
 def _mailer(config: Config) -> Mailer:
-    """The owner's mail server, else a folder of files."""
+    """Return the mailer: the owner's mail server, else a folder of files."""
     if config.mail_from:
         return SmtpMailer(config.smtp, config.mail_from)
     return FolderMailer(config.mail_folder)

@@ -44,8 +44,8 @@ HEADERS = {
 
 
 class SessionOfPages(SecureCookieSessionInterface):
-    """Sessions that leave files which browsers keep for good the same for every client: reading the session, as the
-    login extension does after every request, must not mark them as varying by cookie."""
+    """Sessions that are not written to immutable files, which are the same for every client: reading the session, as
+    the login extension does after every request, would mark them as varying by cookie."""
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         if "immutable" not in response.headers.get("Cache-Control", ""):
@@ -68,7 +68,7 @@ def init_guards(app: Flask, config: Config) -> None:
 
 
 def _refuse_broken_host() -> Response | None:
-    """No address can be written for a Host that is none, so not even an error page: plain words answer."""
+    """Answer an invalid Host with plain text: no address can be written for such a host, so not even an error page."""
     if request_ctx.url_adapter is not None:
         return None
     return Response("No shop answers to this host.\n", 404, mimetype="text/plain")
@@ -87,7 +87,8 @@ def _refuse_oversized_query() -> None:
 
 
 def _refuse_body_of_unknown_size() -> None:
-    """A compressed body could unpack to any size, and one sent in chunks would be cut off at the limit unnoticed."""
+    """Refuse compressed and chunked bodies: the former could unpack to any size, the latter would be cut off at the
+    limit unnoticed."""
     if "Transfer-Encoding" in request.headers:
         raise LengthRequired("Send the body with its Content-Length, not in chunks.")
     if request.headers.get("Content-Encoding", "identity") != "identity":
@@ -95,7 +96,7 @@ def _refuse_body_of_unknown_size() -> None:
 
 
 def _refuse_foreign_origin() -> None:
-    """A request that changes something and may carry cookies must come from a page of this very host."""
+    """Refuse a request from another origin that changes something and may carry cookies. Raises Forbidden."""
     if request.method in SAFE_METHODS or not current_surface().takes_cookies:
         return
     fetched_from = request.headers.get("Sec-Fetch-Site")

@@ -7,8 +7,8 @@ from werkzeug.urls import iri_to_uri
 
 
 def wants_fragment() -> bool:
-    """Whether a request is a swap into a page; not a link that replaces the body or a restored history entry, which
-    want the page."""
+    """Whether the request is for a part of a page. False for a link that replaces the body and for a restored history
+    entry, which need the whole page."""
     headers = request.headers
     replaces_body = headers.get("HX-Boosted") == "true" and headers.get("HX-Target", "body") == "body"
     return (

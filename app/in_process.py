@@ -1,4 +1,5 @@
-"""The shop's own pages, requested within the process: as a crawler gets them, but for network, logs and statistics."""
+"""The shop's own pages, requested within the process: as a crawler gets them, but without network, logs and
+statistics."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def pages_of(host: str) -> Fetch:
 
 
 def keep_decision(decision: IndexingDecision) -> None:
-    """Note what a page decided about itself, for its header and for who requested it within the process."""
+    """Keep the indexing decision of a page for its X-Robots-Tag header and, where `pages_of` requested the page, for
+    its caller."""
     g.decision = decision
     if IN_PROCESS in request.environ:
         request.environ[IN_PROCESS].append(decision)

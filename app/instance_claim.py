@@ -13,11 +13,12 @@ UNFINISHED_RESTORE = "restore.unfinished"
 
 
 class CannotStart(Exception):
-    """The message is the one sentence that the operator reads."""
+    """The shop cannot start; the message is one sentence for the operator."""
 
 
 def claim_folder(instance: Path) -> IO[str]:
-    """Hold the instance folder for this supervisor as long as the returned file stays open."""
+    """Hold the instance folder for this process as long as the returned file stays open. Raises CannotStart while
+    another process holds it, and where it cannot be written to."""
     try:
         instance.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=instance):

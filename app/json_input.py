@@ -1,7 +1,7 @@
-"""Reading what clients send, strictly: what one parser shrugs off, the next one trips over.
+"""Strict readers of what clients send.
 
 Python's JSON reader takes NaN, doubled keys and lone surrogates, and fails badly on deep nesting;
-PostgreSQL refuses NUL in text. All of that is the client's mistake and is answered as such.
+PostgreSQL refuses NUL in text. Each of these is answered as an error of the client.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loading of a process that stays."""
+"""The loading of a long-running process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def loading_for_good() -> Iterator[None]:
-    """Keep the garbage collector from what is loaded within. It would look through it again and again: while loading,
-    which takes a quarter longer then, and later for 100 ms each time, which fall on the requests that make many
+    """Exclude the objects that are made within from garbage collection. It would go through them again and again: while
+    loading, which takes a quarter longer then, and later for 100 ms each time, within the requests that make many
     objects."""
     gc.disable()
     try:

@@ -45,12 +45,13 @@ def _without_secrets(value: Any) -> Any:
 
 
 def error_summary(error: BaseException) -> str:
-    """The error in a line. Of a database's error its kind alone: the rest may quote what was to be stored."""
+    """Return the error in a line. Of a database's error its type and code alone: the message may quote what was to be
+    stored."""
     return _database_error(error) or f"{type(error).__name__}: {error}"
 
 
 def traceback_text(exc_info: ExcInfo) -> str:
-    """The traceback with the summary of each error of a database in place of its own words."""
+    """Return the traceback, with the message of each error of a database replaced by its summary."""
     text = "".join(traceback.format_exception(*exc_info))
     for error in _chain(exc_info[1]):
         if (summary := _database_error(error)) and str(error):
@@ -59,7 +60,7 @@ def traceback_text(exc_info: ExcInfo) -> str:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what led to it, outermost first; those of a database quote the ones further in."""
+    """Yield an error and what led to it, outermost first, since errors of a database quote those further in."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

@@ -22,11 +22,12 @@ log = structlog.get_logger()
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 IN_PROCESS = "shop.in_process"  # In the WSGI environment of requests that the shop makes of itself.
-QUIET = ("static", "health.", "media.", "storefront.picture")  # Endpoints that say nothing worth a line each.
+QUIET = ("static", "health.", "media.", "storefront.picture")  # Endpoints whose requests are not logged.
 
 
 class _Lenient(io.TextIOBase):
-    """Standard error, as it is at that moment. A line that a full disk refuses is lost, and fails nothing else."""
+    """A stream to the current `sys.stderr`. A line that cannot be written, such as to a full disk, is dropped without
+    an error."""
 
     def write(self, text: str) -> int:
         with suppress(OSError):
@@ -65,8 +66,7 @@ def configure(level: str) -> None:
 
 
 class _StandardError(logging.Handler):
-    """A handler that writes to what standard error is at that moment, where logging's own handler keeps what it once
-    was."""
+    """A handler that writes to the current `sys.stderr`; logging's own handler keeps the one that it was made with."""
 
     def emit(self, record: logging.LogRecord) -> None:
         _STANDARD_ERROR.write(f"{self.format(record)}\n")
@@ -79,7 +79,7 @@ def _replace_root_handler(formatter: logging.Formatter, level: str) -> None:
         handler = _StandardError()
         root.addHandler(handler)
     handler.setFormatter(formatter)
-    # Libraries talk more than is worth keeping; what they warn of is kept.
+    # Libraries log too much at INFO; their warnings are kept.
     root.setLevel(level if level in ("DEBUG", "ERROR") else "WARNING")
 
 

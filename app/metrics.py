@@ -29,8 +29,8 @@ JOBS = Counter("shop_jobs_total", "Jobs run by the worker.", ["job", "outcome"])
 
 
 def reserve_room() -> None:
-    """Take the room on the disk that this process will count in, before anything is counted. The library maps files
-    that are empty but for their length: on a full disk the kernel kills the process that writes to one (SIGBUS)."""
+    """Allocate the disk space of this process's metrics, before anything is counted. The library maps files that are
+    empty but for their length: on a full disk the kernel kills the process that writes to one (SIGBUS)."""
     if folder := os.environ.get(FOLDER):
         for kind in ("counter", "histogram"):
             with suppress(OSError), open(os.path.join(folder, f"{kind}_{os.getpid()}.db"), "ab") as file:
@@ -61,7 +61,7 @@ class OpenAlerts:
 
 
 def exposition(open_alerts: Mapping[str, int]) -> bytes:
-    """Prometheus text of all processes where they share a folder, else of this one."""
+    """Return the metrics as Prometheus text: of all processes where they share a folder, else of this one."""
     alerts = CollectorRegistry()
     alerts.register(OpenAlerts(open_alerts))
     return _counted() + generate_latest(alerts)

@@ -64,7 +64,7 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
     Role.POS_AGENT: frozenset({Permission.USE_POS}),
 }
 
-# Where the reason is not plain to people who may do nearly everything else.
+# Reasons for refusals that would otherwise puzzle people who may do nearly everything else.
 WHO_MAY = {Permission.MANAGE_ORDERS: "Orders hold customers’ addresses; admins of this shop see them."}
 
 
@@ -73,7 +73,8 @@ def allowed(roles: Collection[Role], permission: Permission) -> bool:
 
 
 def requires(permission: Permission) -> Callable[[View], View]:
-    """Answers 401 (a page: sign in and come back) without a session and 403 without the permission."""
+    """Declare and check the permission of a view. Without a session it answers 401, a page by leading to signing in and
+    back; without the permission it raises Forbidden."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -97,7 +98,7 @@ def public(view: View) -> View:
 
 
 def check_every_route_declares(app: Flask) -> None:
-    """Refuses to start when a route says nothing: forgetting must not mean open."""
+    """Check that every route declares its permission, since a forgotten one must not be public. Raises RuntimeError."""
     silent = [name for name, view in app.view_functions.items() if name != "static" and not hasattr(view, DECLARED)]
     if silent:
         raise RuntimeError(f"Routes without a declared permission: {', '.join(sorted(silent))}.")

@@ -145,7 +145,7 @@ def payment_processor() -> PaymentProcessor:
 
 
 def payment_simulator() -> PaymentSimulator | None:
-    """The payment processor where it is the simulator."""
+    """Return the payment processor where it is the simulator, else None."""
     processor = payment_processor()
     return processor if isinstance(processor, PaymentSimulator) else None
 
@@ -155,13 +155,14 @@ def rate_limits() -> RateLimits:
 
 
 def day_windows() -> RateLimits:
-    """The windows of days by what a network did. A table of their own: beside these, those of a minute would give
-    way."""
+    """Return the rate limits over days, by network. They have a table of their own, in which they do not displace the
+    limits of a minute."""
     return _ports().day_windows
 
 
 def network_windows() -> RateLimits:
-    """The windows of weeks by what a network did, before which in turn those of days would give way."""
+    """Return the rate limits over weeks, by network. They have a table of their own, in which they do not displace
+    those of days."""
     return _ports().network_windows
 
 
@@ -174,7 +175,7 @@ def erasures() -> ErasureList:
 
 
 def scheduled_jobs() -> list[JobFacts]:
-    """The jobs that run by the clock; not a port, but what app.jobs runs, which pages do not import."""
+    """Return the jobs that run by the clock. No port: app.jobs, which pages do not import, registers them."""
     facts: Callable[[], list[JobFacts]] = current_app.extensions[SCHEDULED_JOBS]
     return facts()
 
@@ -186,13 +187,13 @@ def work_kinds() -> Sequence[WorkKind[Any]]:
 
 
 def landing_directory() -> LandingDirectory:
-    """The landing pages that this process knows; not a port, but as one for each process."""
+    """Return the landing pages that this process knows. No port, but like one it is there once for each process."""
     directory: LandingDirectory = current_app.extensions[LANDING_DIRECTORY]
     return directory
 
 
 def application_with_pages() -> Flask:
-    """The current application; where that runs jobs alone, one with the same ports and pages besides."""
+    """Return the current application or, where that only runs jobs, one with the same ports that has pages, too."""
     if "storefront" in current_app.blueprints:
         return current_app._get_current_object()  # type: ignore[attr-defined, no-any-return]
     make: Callable[[], Flask] = current_app.extensions[WITH_PAGES]

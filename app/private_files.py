@@ -1,4 +1,4 @@
-"""Access to the files of the shop for its own user alone: among them are addresses, orders and hashes of passwords."""
+"""The restriction of the shop's files to its own user: among them are addresses, orders and hashes of passwords."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ SQLITE = "sqlite:///"
 
 
 def keep_private(config: Config) -> list[str]:
-    """Make new files the user's own, take from other users what they could read, and return a sentence for each. Raises
-    ConfigurationError for what belongs to another user and stands open to all."""
+    """Make new files accessible to the user alone, take from group and others what access they have to stored ones, and
+    return a sentence for each of these. Raises ConfigurationError for what belongs to another user and stands open to
+    all."""
     os.umask(UMASK)
     return [_closed(path) for path in _stored(config) if path.exists() and path.stat().st_mode & UMASK]
 
 
 def say_private(config: Config) -> None:
-    """Keep what is stored private, and print what had to be changed for the operator."""
+    """Call `keep_private`, and print its sentences for the operator."""
     for sentence in keep_private(config):
         print(sentence, file=sys.stderr)
 

@@ -32,7 +32,6 @@ def newest_revision() -> str | None:
 
 @cache
 def known_revisions() -> frozenset[str]:
-    """Return the revisions of this release's migrations. Of a database in another state a later release made its
-    tables."""
+    """Return the revisions of this release's migrations. A database at another revision was made by a later release."""
     scripts = ScriptDirectory(str(MIGRATIONS)).walk_revisions() if MIGRATIONS.is_dir() else ()
     return frozenset(script.revision for script in scripts)

@@ -1,4 +1,4 @@
-"""The X-Robots-Tag of every page: what the page decided, and otherwise that search engines keep out."""
+"""The X-Robots-Tag of every page: what the page decided, else noindex."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def init_robots(app: Flask) -> None:
 
 
 def _tag(response: Response) -> Response:
-    """Set X-Robots-Tag of HTML: fragments are parts of pages, and the admin, errors and baskets are not to be
-    listed."""
+    """Set X-Robots-Tag of HTML: the page's own decision, else noindex, since fragments, errors and baskets are not to
+    be listed; for the admin nofollow as well."""
     if response.mimetype == "text/html" and "X-Robots-Tag" not in response.headers:
         robots = g.decision.robots if "decision" in g and response.status_code == 200 else NOINDEX
         response.headers["X-Robots-Tag"] = HIDDEN if current_surface().is_private else robots

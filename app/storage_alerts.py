@@ -1,4 +1,4 @@
-"""A full or failing disk is an alert and one line in the log, wherever it shows, and not a traceback each time."""
+"""Faults of a full or failing disk, wherever they show: an alert and one line in the log, not a traceback each time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from app.storage_faults import cause_of, describe_fault
 
 
 def note_storage_fault(error: BaseException) -> bool:
-    """Note the alert where the error is a fault of the storage; False for any other, which is the caller's."""
+    """Note an alert and return True where the error is a fault of the storage; False for any other, which the caller
+    handles."""
     cause = cause_of(error)
     if cause is None:
         return False

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.domain.alerts.causes import Cause
 
-# A process that opens the database first makes the file of its shared memory, which a full disk does not hold.
+# SHMSIZE: the first process to open the database makes its shared-memory file, for which a full disk has no room.
 SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 SQLITE_FAILS = (
     sqlite3.SQLITE_IOERR,
@@ -34,7 +34,7 @@ def cause_of(error: BaseException) -> Cause | None:
 
 
 def describe_fault(error: BaseException) -> str:
-    """Return what the database or the system says, in one line; of these faults it names no record."""
+    """Return the message of the database or the system in one line; for these faults it names no record."""
     if isinstance(error, DBAPIError):
         first_line = str(error.orig).partition("\n")[0]
         return f"The database says: {first_line}."

@@ -1,4 +1,4 @@
-"""THE table: event -> what happens after its commit."""
+"""The table of subscribers: what follows an event after its commit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def init_subscribers() -> None:
 
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
-    """A lost wake-up, here and below, is made up for by the scheduler's poll."""
+    """Wake the worker to index waiting changes. The scheduler's poll makes up for a lost wake-up, here and below."""
     queue().enqueue("indexing:apply_outbox", event.site_id)
 
 

@@ -1,4 +1,4 @@
-"""Personal access tokens at any surface: who calls by one, and the note of its use."""
+"""Personal access tokens at any surface: the caller of a token, and the note of its use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = structlog.get_logger()
 
 
 def token_caller(token: str) -> TokenCaller:
-    """Return who calls by the token, and on which site. Raises Unauthenticated. Notes the use, at most once an hour."""
+    """Return the user and the site of a token, and note its use at most once an hour. Raises Unauthenticated."""
     caller = personal_tokens.caller_of(ports.clock(), token)
     if caller.is_stale:
         _note_use(caller.token_id)

@@ -18,8 +18,8 @@ class _Rehearsed(BaseException):
 
 @contextmanager
 def rehearsal() -> Iterator[None]:
-    """Do everything that a transaction does, with the checks of the database, and then take all of it back. Nothing is
-    published. Must not stand within a transaction, which could not be taken back in part."""
+    """Run the block as a transaction, with the checks of the database, and roll it back; nothing is published. Raises
+    RuntimeError within a transaction, which could not be rolled back in part."""
     if db.session().info.get(WRITING):
         raise RuntimeError("A rehearsal within a transaction would take that back, too.")
     with suppress(_Rehearsed), transaction():
