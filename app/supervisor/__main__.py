@@ -46,7 +46,7 @@ def main() -> int:
     started = time.monotonic()
     for number in STOP_SIGNALS:
         signal.signal(number, _stop)
-    upgrades: list[int] = []  # Requests for one. Noted from the start on: without this, such a signal ends a process.
+    upgrades: list[int] = []  # Signals for one. Noted from the start on: unhandled, this signal ends a process.
     signal.signal(signal.SIGUSR2, lambda number, _frame: upgrades.append(number))
     try:
         with ExitStack() as leaving:
@@ -89,7 +89,7 @@ def _watch(config: Config, sockets: Sockets, crew: Crew, upgrades: list[int]) ->
 
 
 def _upgrade(config: Config, sockets: Sockets, crew: Crew) -> None:
-    """Put the release that is in place now in the place of the one that runs. What fails leaves that one running."""
+    """Replace the running release by the one that is in place now. Where that fails, the running one goes on."""
     release = current_release()
     say(f"Upgrading to {release.folder}.")
     match crew.prepare(release.preparation(*_options(config), "upgrade")):
@@ -146,14 +146,14 @@ def _announce(config: Config, has_demo: bool, has_mcp: bool, seconds: float) -> 
 
 
 def _empty_folder(folder: Path) -> str:
-    """Counts of processes that are gone would be added to those of the new ones."""
+    """Empty a folder and return its path: counts of ended processes in it would be added to those of the new ones."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return str(folder)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """A second signal must not cut the stopping short."""
+    """Raise Stop. Further signals are ignored, so that none cuts the stopping short."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     print("Stopping the shop.", flush=True)

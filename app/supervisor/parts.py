@@ -21,14 +21,15 @@ _libc = ctypes.CDLL(None)
 
 
 def pause_before_restart(deaths_in_a_row: int) -> float:
-    """Seconds: at once at first, then ever longer, so that a broken part does not keep the machine busy."""
+    """Return the seconds before a restart: none at first, then ever more, so that a broken part does not keep the
+    machine busy."""
     return 0.0 if deaths_in_a_row <= 1 else float(min(2.0 ** (deaths_in_a_row - 2), LONGEST_PAUSE))
 
 
 @dataclass
 class Part:
-    """A program with its arguments and environment, and how it has fared. `handed_over` are the descriptors of open
-    files that it gets. One that `reports` says on a pipe when it is ready."""
+    """A child process: its program with arguments and environment, and its state. `handed_over` are the file
+    descriptors that it inherits. A part that `reports` writes to a pipe when it is ready."""
 
     name: str
     command: Sequence[str]
@@ -57,7 +58,7 @@ class Part:
 
     @contextmanager
     def _pipe_for_report(self) -> Iterator[tuple[Mapping[str, str], Sequence[int]]]:
-        """The environment and the descriptors of the process."""
+        """Yield the environment and the descriptors of the process, among them a pipe where it reports."""
         self._forget_report()
         if not self.reports:
             yield self.environment, self.handed_over
@@ -70,9 +71,9 @@ class Part:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it said so since it was started."""
+        """Whether the part reported, since it was started, that it is ready."""
         if self._pipe is not None and not self._has_reported and select.select([self._pipe], [], [], 0)[0]:
-            self._has_reported = os.read(self._pipe, 1) != b""  # Nothing is the end of a process that said nothing.
+            self._has_reported = os.read(self._pipe, 1) != b""  # Nothing: the process ended without a report.
         return self._has_reported
 
     def _forget_report(self) -> None:
@@ -85,7 +86,8 @@ class Part:
         return self.process is not None and self.process.poll() is None
 
     def tend(self) -> str | None:
-        """Start the part again when it died and its pause is over; the message for the operator, if any."""
+        """Restart the part once it died and its pause is over; return a message for the operator where it has just
+        died."""
         if self.running:
             return None
         if self.start_again_at is None:
@@ -110,7 +112,7 @@ class Part:
             self.process.terminate()
 
     def drain(self) -> None:
-        """A web server: leave what is new to others, finish what was begun."""
+        """Make a web server leave new connections to others and finish its requests."""
         if self.running and self.process:
             self.process.send_signal(signal.SIGUSR2)
 
@@ -125,7 +127,7 @@ class Part:
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):
-            return  # Nobody of its group is left.
+            return  # No process of its group is left.
 
 
 def stop(parts: Sequence[Part], seconds: float) -> None:
@@ -140,7 +142,7 @@ def stop(parts: Sequence[Part], seconds: float) -> None:
 
 
 def _die_with_parent() -> None:
-    """Make the child die with its parent; runs in the child: no part outlives a supervisor that was killed."""
+    """Make the child end with its parent, even with one that was killed. Runs in the child."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

@@ -1,5 +1,5 @@
-"""The release that the parts run. Their folder may be a link, such as /opt/shop/current, which leads to another release
-after an upgrade: where it leads is looked at once for all parts, so that none of them mixes two."""
+"""The release that the parts run. Its folder may be a link, such as /opt/shop/current, which leads to another release
+after an upgrade: it is resolved once for all parts, so that none of them mixes two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from app.config import LISTENER, Config
 from app.supervisor.parts import Part
 
-FOLDER = Path(__file__).absolute().parents[2]  # With its links: where they lead may change.
+FOLDER = Path(__file__).absolute().parents[2]  # With its links unresolved: they may lead elsewhere later.
 PYTHON = Path(sys.executable)
 WITHOUT_SURFACES = "app:create_app(surfaces=False)"
 

@@ -49,8 +49,8 @@ def _say_ready() -> None:
 
 
 def _listener(config: Config) -> socket.socket:
-    """The socket of the supervisor, which outlives this process: connections that are not yet accepted stay in it. Else
-    one of its own, beside those of other processes."""
+    """Return the supervisor's socket, which outlives this process and holds the connections that are not yet accepted;
+    without one, a socket that shares the port with other processes of this kind."""
     if inherited := os.environ.get(LISTENER):
         return socket.socket(fileno=int(inherited))
     family, kind, protocol, _, address = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0]

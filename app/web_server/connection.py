@@ -22,9 +22,9 @@ HEADER_SECONDS = 10.0
 UPLOAD_SECONDS = 3_600.0  # For a permitted upload: 512 MB take that long at 1.2 Mbit/s.
 REQUEST_SECONDS = 300.0  # For a request with its body as a whole: 5 MB take that long at 140 kbit/s.
 LOWEST_RATE = 4_096  # Bytes per second of a body or an answer.
-RATE_SECONDS = 10.0  # Over which that is measured.
+RATE_SECONDS = 10.0  # The span over which the rate is measured.
 IDLE_SECONDS = 30.0  # Between two requests.
-NEW_SECONDS = 0.25  # For who has only just come to send.
+NEW_SECONDS = 0.25  # For a client that has only just connected to send.
 CLOSING_SECONDS = 2.0  # For a refused client to stop sending, so that it reads the answer.
 
 
@@ -39,22 +39,22 @@ class Phase(IntEnum):
 
 
 class Request(HTTPRequestParser):
-    """A request that is read only as far as it may be accepted. One with too large a body, or with one of unknown size,
-    comes to the application without it, to be refused in the form of its address."""
+    """A request whose body is read only where it may be accepted. One with too large a body, or with one of unknown
+    size, reaches the application without it, to be refused in the form of its address."""
 
-    path = ""  # Until it is known.
+    path = ""  # Until the header is read.
     chunked: bool
     content_length: int
 
     @property
     def is_permitted_upload(self) -> bool:
-        """Whether its address carries the permit for a body that is larger than others."""
+        """Whether the request's address carries the permit for a body that is larger than others."""
         permits: UploadPermits | None = getattr(self.adj, PERMITS, None)
         return permits is not None and self.command.upper() == "POST" and permits.is_at(self.path, time.time())
 
     @property
     def seconds(self) -> float:
-        """The longest that its body may take."""
+        """The most seconds that the request with its body may take."""
         is_large = self.content_length > LARGEST_BODY  # Which only a permit allows.
         return UPLOAD_SECONDS if is_large else REQUEST_SECONDS
 
@@ -108,11 +108,13 @@ class Connection(HTTPChannel):
         return Phase.IDLE if self._served and self.request is None else Phase.ASKING
 
     def has_waited(self, now: float) -> bool:
-        """Whether it waits for its client so long that a client in earnest would have sent, or read, by now."""
+        """Whether the connection has waited for its client for so long that an honest client would have sent, or read,
+        by now."""
         return now - self.since >= NEW_SECONDS
 
     def is_stalled(self, now: float) -> bool:
-        """Whether the connection is stalled. To be called about once a second, for what moved meanwhile."""
+        """Whether the client exceeds the time of the connection's phase, or stays below the lowest rate. To be called
+        about once a second, since the rate is measured between calls."""
         self._note_phase(now)
         phase = self.phase
         sends_body = phase is Phase.ASKING and self.request is not None and self.request.headers_finished
@@ -130,8 +132,8 @@ class Connection(HTTPChannel):
             self._moved_since, self._moved = now, 0
 
     def _is_below_lowest_rate(self, now: float) -> bool:
-        """Whether the client is below the lowest rate, measured anew every few seconds, since the system takes the
-        first part of an answer at once."""
+        """Whether the client is below the lowest rate, which is measured anew every RATE_SECONDS, since the system
+        takes the first part of an answer at once."""
         if now - self._moved_since < RATE_SECONDS:
             return False
         moved, self._moved_since, self._moved = self._moved, now, 0
@@ -184,7 +186,8 @@ class Connection(HTTPChannel):
         return length
 
     def _note_change(self) -> None:
-        """Wake the loop after what a thread did, as waitress does before it is done."""
+        """Wake the loop once a thread has changed the connection; waitress itself wakes it before the change is
+        done."""
         if self.connected:
             self.server.changed(self)
             self.server.pull_trigger()
@@ -201,8 +204,8 @@ class Connection(HTTPChannel):
         return self._closing or bool(super().readable())
 
     def handle_write(self) -> None:
-        """A connection that is to be closed is closed for sending first: a client that still sends would else lose the
-        answer with the connection."""
+        """Write what is due. A connection that is to be closed is closed for sending first: a client that still sends
+        would otherwise lose the answer with the connection."""
         if not self.close_when_flushed or self.will_close:
             super().handle_write()
             return

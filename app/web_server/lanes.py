@@ -1,4 +1,4 @@
-"""The table of lanes: which requests share threads, so that none of a kind keeps those of another waiting."""
+"""The table of lanes: which requests share threads, so that no kind of request keeps another waiting."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ ANY = "[A-Z]+"
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A lane of requests. `threads` answer at once, `waiting` requests wait for one of them; more are refused. A
-    request belongs to the first lane of which a line fits its method and path."""
+    """A lane of requests. `threads` of them are answered at once, `waiting` more may wait, others are refused. A
+    request belongs to the first lane of which a line of `paths` matches its method and path."""
 
     name: str
     threads: int

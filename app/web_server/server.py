@@ -136,8 +136,8 @@ class WebServer(TcpWSGIServer):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Make room over a limit: the address with the most connections that wait for their client gives up one of
-        them."""
+        """Close a connection where there are too many: of those that wait for their client, one of the address that has
+        the most."""
         waiting = [each for each in self.active_channels.values() if each.phase <= Phase.IDLE and not each.will_close]
         if len(waiting) <= self._most_of_one_address:
             return
@@ -163,9 +163,9 @@ class WebServer(TcpWSGIServer):
 
 
 def _to_give_way(waiting: Sequence[Connection], network: str, now: float) -> Sequence[Connection]:
-    """Return those of a network's connections that are to give way: those that keep us waiting; without any, the kept
-    ones or those that have only just come, whichever are more, since a flood of new ones must not cost those who were
-    served their connections."""
+    """Return the connections of a network of which one is to be closed: those that keep the server waiting; without
+    any, the idle ones or the new ones, whichever are more, so that a flood of new ones does not cost served clients
+    theirs."""
     idle = [each for each in waiting if each.network == network and each.phase is Phase.IDLE]
     others = [each for each in waiting if each.network == network and each.phase is not Phase.IDLE]
     return [each for each in others if each.has_waited(now)] or max(idle, others, key=len)
@@ -178,7 +178,7 @@ def _dispatcher(lane: Lane) -> ThreadedTaskDispatcher:
 
 
 def _most_connections() -> int:
-    """Return the most connections: as many as wanted, or as this process may open files for."""
+    """Return the most connections: MOST_CONNECTIONS, or fewer where this process may not open that many files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_CONNECTIONS + FILES_BESIDES
     if soft < wanted:

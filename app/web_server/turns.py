@@ -8,6 +8,6 @@ TURN = 0.001  # Seconds.
 
 
 def take_short_turns() -> None:
-    """Have a thread that computes give way to others each millisecond. With Python's own five, a search of half a
+    """Make a computing thread give way to others each millisecond. With Python's default of five, a search of half a
     millisecond waits fifteen while three pages are rendered."""
     sys.setswitchinterval(TURN)

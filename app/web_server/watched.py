@@ -1,4 +1,4 @@
-"""Waiting for news from many connections at a cost that does not grow with those that are silent."""
+"""Waiting for events of many connections at a cost that does not grow with the silent ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from waitress import wasyncore
 
 
 class Watched:
-    """The sockets that are watched. Waitress checks every connection for its state whenever one of them has news, which
-    a thousand slow clients make expensive; here only those are checked that may have changed."""
+    """The sockets that are watched. Waitress checks the state of every connection whenever one of them has an event,
+    which a thousand slow clients make expensive; here only those are checked that may have changed."""
 
     def __init__(self) -> None:
         self._changed: deque[Any] = deque()  # Threads append to it.
@@ -23,7 +23,7 @@ class Watched:
         self._changed.append(changed)
 
     def wait(self, seconds: float, sockets: Mapping[int, Any]) -> None:
-        """Let every socket with news read and write."""
+        """Wait for events for so many seconds at most, and let each socket that has one read and write."""
         while self._changed:
             self._watch(self._changed.popleft(), sockets)
         for descriptor, events in self._epoll.poll(seconds):
