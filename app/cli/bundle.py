@@ -53,7 +53,7 @@ def _print(report: BundleReport, as_json: bool) -> None:
 
 
 def _parts(_context: click.Context, _parameter: click.Parameter, listed: str) -> frozenset[Part]:
-    """Raises BadParameter."""
+    """Return the parts in a comma-separated list. Raises BadParameter."""
     names = {name.strip() for name in listed.split(",") if name.strip()}
     if unknown := names - set(OF_AN_ADMIN):
         raise click.BadParameter(f"There is no part {', '.join(sorted(unknown))}.")

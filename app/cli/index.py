@@ -50,7 +50,7 @@ def rebuild_command(host: str | None, scope: str, wait: bool) -> None:
 
 
 def _finished_runs(site_id: int, run_id: str) -> Iterator[RebuildRun]:
-    """Yield the run at its end, then what was queued behind it, at its own."""
+    """Yield the run once it is finished, then likewise each that was queued behind it."""
     run = finished_run(site_id, run_id)
     yield run
     while (queued := runs.queued_after(run)) is not None:
@@ -59,7 +59,8 @@ def _finished_runs(site_id: int, run_id: str) -> Iterator[RebuildRun]:
 
 
 def finished_run(site_id: int, run_id: str) -> RebuildRun:
-    """The run at its end, whichever process ends it. Its builder may have died where no scheduler runs to say so."""
+    """Return the run once it is finished, whichever process finishes it. Runs whose builder died are released or
+    expired here, since there may be no scheduler to do it."""
     context = work_context()
     while True:
         rebuild(context, run_id, examine=partial(golden_check.hold_back, context))

@@ -93,7 +93,7 @@ def _erase_one(author: Author, who: str, confirm: str | None) -> None:
 
 
 def _erase_again(author: Author) -> bool:
-    """Whether every person was erased again."""
+    """Erase everybody anew whom a backup brought back; return whether all of them were erased."""
     done, left = 0, 0
     for person in _brought_back(author):
         try:

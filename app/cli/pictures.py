@@ -26,7 +26,8 @@ def resize_command(host: str | None) -> None:
 
 
 def _add_forms(site_id: int, file: str) -> int:
-    """None for a picture that went meanwhile or cannot be read: the others are still made."""
+    """Make the smaller forms of a picture and return how many; 0 where it was removed meanwhile or cannot be read, so
+    that the others are still made."""
     try:
         return images().add_forms(site_id, file)
     except (Invalid, NotFound) as error:

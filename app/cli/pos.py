@@ -43,7 +43,7 @@ def reconcile_command(host: str | None, day: datetime | None) -> None:
 
 
 def _reconcile(site_id: int, host: str, day: date | None) -> bool:
-    """Whether nothing is left to do."""
+    """Settle and compare the payments of a site, print what differs, and return whether nothing is left to do."""
     author = command_author(site_id)
     error = _settle_open(author) or _compare(author, host, day)
     read_afresh()
@@ -58,7 +58,7 @@ def _reconcile(site_id: int, host: str, day: date | None) -> bool:
 
 
 def _settle_open(author: Author) -> str | None:
-    """Settle open payments, and return the error that broke it off; None without one."""
+    """Settle open payments; return the error that interrupted this, None without one."""
     with transaction():
         checks.bring_forward(author)
     for _ in range(MOST_ROUNDS):

@@ -36,7 +36,7 @@ def build_command(host: str | None) -> None:
 
 
 def _build(site_id: int, host: str) -> bool:
-    """Whether it is done."""
+    """Write the sitemap of a site, print what came of it, and return whether it succeeded."""
     with transaction():
         build_id = builds.request(command_author(site_id), is_noted=True).id
     done = _finished(site_id, build_id)
@@ -50,7 +50,7 @@ def _build(site_id: int, host: str) -> bool:
 
 
 def _finished(site_id: int, build_id: str) -> BuildSummary:
-    """The build at its end, whichever process ends it."""
+    """Return the build once it has ended, whichever process ends it."""
     context = work_context()
     while True:
         with suppress(Exception):  # Its row says why.

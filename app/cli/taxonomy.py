@@ -67,7 +67,7 @@ def resume_command(host: str | None, task_id: str, wait: bool) -> None:
 
 
 def _finished(site_id: int, task_id: str) -> TaxonomyTask:
-    """The task at its end, whichever process ends it; the site's earlier ones come first."""
+    """Return the task once it has ended, whichever process ends it; the site's earlier tasks come first."""
     while True:
         work_off(work_context(), site_id)
         read_afresh()

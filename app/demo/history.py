@@ -65,9 +65,9 @@ def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]
 
 
 def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]:
-    """Yield what was opened with each click: what was bought from the search on that day, and most often the first of
-    these; on other days one of the products that shoppers ever bought from it, each in its turn. Each click is of a
-    network that had not opened the product."""
+    """Yield an opened product for each click: in turn what was bought from the search on that day, then the first of
+    these again; on a day without a purchase, one of the products ever bought from the search, the next for each such
+    day. Each click is of a network that had not opened the product."""
     on_day: dict[tuple[str, date], list[int]] = defaultdict(list)
     ever: dict[str, list[int]] = defaultdict(list)
     for sale in sales:
@@ -85,7 +85,7 @@ def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]
 
 
 def _rephrased(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:
-    """Yield the visits whose first search led to nothing and whose next, among those of the table, to a product."""
+    """Yield the visits whose first search had no results and whose next one led to a product."""
     with (PAST / "rephrasings.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             day = site_today - timedelta(days=int(row["days_ago"]))

@@ -28,7 +28,7 @@ SETTLED = {COLLECTED: ("order.collect", "was collected and paid"), CANCELLED: ("
 
 @dataclass(frozen=True, slots=True)
 class PastLine:
-    """`search` led to it; None where the shopper came upon the product otherwise."""
+    """A line of a past order. `search` led to the product; None where no search did."""
 
     sku: str
     quantity: int
@@ -51,7 +51,7 @@ class PastOrder:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """What a search led to: `revenue` in minor units of the lines of one order, and their products."""
+    """The lines of one order that a search led to: their `revenue` in minor units, and their products."""
 
     search: str
     order: PastOrder
@@ -79,8 +79,8 @@ def read_orders(file: Path, site_today: date, zone: ZoneInfo) -> list[PastOrder]
 
 
 def place_orders(site: Site, orders: list[PastOrder]) -> Iterator[Sale]:
-    """Place the orders; yield the sales that searches led to. The shop's stock is what they left of it, so nothing is
-    counted off now."""
+    """Place the orders, and yield the sales that searches led to. Stock is left alone: the bundle's is what the orders
+    left."""
     offers = offers_by_sku(site.id, {line.sku for order in orders for line in order.lines})
     for past in orders:
         order = _stored(site, past, offers)

@@ -27,9 +27,9 @@ NAME = "Demo shop"  # As in the bundle's site.json.
 def create_demo(
     clock: Clock, images: ImageStore, transaction: Transaction, actor: str, password_memory_kib: int, production: bool
 ) -> BundleReport | None:
-    """The report of the import; None when a shop stands at the host, whose owner may have changed it since. An import
-    that was interrupted is completed, its history too. Raises Forbidden in production: the passwords of the demo shop
-    are published."""
+    """Make the demo shop, or complete it where that was interrupted, and return the report of the import; None when a
+    shop stands at the host, whose owner may have changed it since. Raises Forbidden in production: the passwords of the
+    demo shop are published."""
     if production:
         raise Forbidden("The demo shop has passwords that everybody knows; it is not made in production.")
     site = sites.site_by_host(HOST)
@@ -44,7 +44,8 @@ def create_demo(
 
 
 def _is_complete(site_id: int) -> bool:
-    """A process that dies between import and history leaves a shop without orders in which nothing was done since."""
+    """Whether the demo shop was imported with its history. A process that dies between the two leaves a shop without
+    orders whose last action is the import."""
     last = audit.last_action(site_id)
     return audit.has_entry(site_id, IMPORTED) and (last != IMPORTED or _has_orders(site_id))
 

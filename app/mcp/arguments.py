@@ -85,14 +85,14 @@ def read_arguments(record: type[Read], sent: Mapping[str, Any], further: Iterabl
 
 
 def _joined(problems: list[Problem], others: list[Problem]) -> list[Problem]:
-    """All of them; one that is among both, such as a missing field, once."""
+    """Return the problems of both lists; one that is in both, such as a missing field, once."""
     reported = {(problem.code, problem.pointer) for problem in problems}
     return problems + [problem for problem in others if (problem.code, problem.pointer) not in reported]
 
 
 def _sound(sent: Mapping[str, Any]) -> str:
-    """Return the arguments as JSON. Lone surrogates, NUL, NaN and nesting without end pass the readers of the
-    transports."""
+    """Return the arguments as JSON. Raises Malformed for lone surrogates, NUL, NaN and endless nesting, which the
+    readers of the transports let pass."""
     try:
         text = json.dumps(sent)
         strict_json.loads(text)

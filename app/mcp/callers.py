@@ -1,5 +1,5 @@
-"""The callers of tools: the holder of a bearer token, which is a personal one or that of a session, who acts as its
-user on its site. Both are read at each call."""
+"""The callers of tools: each is the user of a bearer token, a personal one or that of a session, and acts on the
+token's site. Token and user are read at each call."""
 
 from __future__ import annotations
 

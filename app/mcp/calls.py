@@ -53,7 +53,8 @@ class Outcome:
 
 
 def perform(app: Flask, tool: Tool, token: str, sent: Mapping[str, Any]) -> Outcome:
-    """Perform a call in a context of its own, with a database session that ends with it. Raises nothing."""
+    """Perform a call in a context of its own, with a database session that ends with it, and return its outcome. Raises
+    nothing."""
     with app.app_context(), _request_id() as request_id:
         try:
             outcome = Outcome(False, _answer(tool, token, sent), "")
@@ -76,7 +77,8 @@ def refusal(error: DomainError, sent: Mapping[str, Any]) -> Outcome:
 
 
 def _pointer(error: DomainError, sent: Mapping[str, Any]) -> str:
-    """The argument that an error of the domain is about, which knows no arguments."""
+    """Return the JSON pointer of the argument that an error of the domain, which knows no arguments, is about; `#`
+    where that is not clear."""
     if isinstance(error, StaleRevision) and "revision" in sent:
         return "#/revision"
     if isinstance(error, NotFound):
@@ -102,8 +104,8 @@ def _writing(action: Action, call: Call) -> AbstractContextManager[None]:
 
 
 def _read(tool: Tool, caller: Caller, sent: Mapping[str, Any]) -> tuple[Action, Arguments]:
-    """The action that is wanted, and arguments with the fields that it needs and no others. Raises Forbidden, and
-    Invalid with every problem of the fields as such and of the action's need of them."""
+    """Return the chosen action, and the arguments with fields that it needs or takes and no others. Raises Forbidden,
+    and Invalid with every problem of the fields as such and of the action's need of them."""
     wanted = sent.get(tool.chosen_by, tool.default_action)
     action = tool.actions.get(wanted) if isinstance(wanted, str) else None
     if action is None:

@@ -120,8 +120,8 @@ class Front:
 
 
 def _holds_back(scope: Scope) -> bool:
-    """Whether the client sends its body only when it is told to: once it was refused, what comes next on the connection
-    would be taken for that body."""
+    """Whether the client sends its body only when told to (`Expect`). Once it was refused, what comes next on the
+    connection would be taken for that body."""
     return any(name == b"expect" for name, _ in scope["headers"])
 
 
@@ -139,7 +139,8 @@ def _unauthenticated(error: DomainError, was_sent: bool) -> Refusal:
 
 
 def _insufficient(error: Forbidden) -> Refusal:
-    """Another token of the same kind would be refused as well, so the client is not sent for one (RFC 6750)."""
+    """Return the refusal of a caller without permission. Another token of the same kind would be refused as well, so
+    the client is not sent for one (RFC 6750)."""
     challenge = f'{CHALLENGE}, error="insufficient_scope"'
     return Refusal(403, error.code, error.message, headers={"WWW-Authenticate": challenge})
 
@@ -201,7 +202,8 @@ def _too_large() -> Refusal:
 
 
 def _check_json(body: bytes) -> None:
-    """Readers differ in what they shrug off: NaN, doubled names, lone surrogates, nesting without end."""
+    """Check that the body is strict JSON; readers differ in whether they take NaN, doubled names, lone surrogates and
+    endless nesting. Raises Refusal."""
     try:
         strict_json.loads(body.decode(), MOST_MARKS)
     except ValueError as error:

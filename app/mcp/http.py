@@ -40,7 +40,7 @@ def serve(app: Flask, listener: socket.socket) -> None:
 def http_server(app: Flask, limits: Limits = Limits()) -> uvicorn.Server:  # noqa: B008 - It is frozen.
     """Return the server, not started yet."""
     connection: Any = partial(Connection, limits=limits)
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # What strangers send that is no HTTP is no news.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # Broken HTTP of unknown clients is not worth a line.
     config = uvicorn.Config(
         asgi_app(app, limits),
         http=connection,

@@ -75,7 +75,7 @@ class Tool:
 
     @property
     def default_action(self) -> object:
-        """The action of a call that names none; no text where it must name one."""
+        """The action of a call that names none; not a text where each call must name one."""
         field = self.arguments.model_fields.get(self.chosen_by)
         return field.default if field else None
 

@@ -68,7 +68,7 @@ def schema_of(record: type[BaseModel], mode: Any) -> dict[str, Any]:
     """Return the JSON Schema of a record, without the titles that pydantic makes of names."""
     schema: dict[str, Any] = _untitled(record.model_json_schema(by_alias=True, mode=mode))
     named = schema.get("properties", {})
-    schema["properties"] = {name: named[name] for name in sorted(named, key="dryRun".__eq__)}  # The last that matters.
+    schema["properties"] = {name: named[name] for name in sorted(named, key="dryRun".__eq__)}  # dryRun comes last.
     return schema
 
 

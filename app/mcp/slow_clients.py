@@ -29,7 +29,7 @@ class Limits:
 
 
 class Connection(H11Protocol):
-    """One whose client keeps the server waiting for too long is closed."""
+    """A connection that is closed when its client keeps the server waiting for too long, or when there are too many."""
 
     since: float
     look: asyncio.TimerHandle | None = None
@@ -74,8 +74,8 @@ class Connection(H11Protocol):
             self._look_later()
 
     def _one_too_many(self) -> Connection | None:
-        """The connection to end for this new one: itself where its address has too many, else the one that is idle for
-        the longest, so that silent clients keep no other out."""
+        """Return the connection to end for this new one: itself where its address has too many; where all are too many,
+        the one that is idle for the longest, so that silent clients keep no other out; else None."""
         known = [each for each in self.connections if isinstance(each, Connection)]
         mine = sum(each.address == self.address for each in known)
         if self.address not in LOCAL and mine > self.limits.most_of_one_address:

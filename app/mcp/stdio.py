@@ -23,7 +23,7 @@ def serve(app: Flask, token: str) -> None:
 
 
 async def _serve(server: MCPServer[Any]) -> None:
-    """Serve as the SDK does, which would leave unanswered what is under way as the input ends."""
+    """Serve as the SDK does, but answer the requests that are under way as the input ends."""
     answering = Answering()
     lowlevel = server._lowlevel_server
     async with stdio_server() as (incoming, outgoing):
@@ -57,7 +57,7 @@ class Answering:
 
 
 class Stream:
-    """A stream of the SDK, watched."""
+    """A stream of the SDK, whose requests and answers are noted."""
 
     def __init__(self, stream: Any, answering: Answering) -> None:
         self._stream, self._answering = stream, answering
@@ -72,7 +72,7 @@ class Stream:
 
 
 class Incoming(Stream):
-    """The incoming stream, which ends once all is answered."""
+    """The incoming stream, whose end is passed on once all requests are answered."""
 
     @property
     def last_context(self) -> Any:

@@ -13,7 +13,7 @@ Arguments = TypeVarTuple("Arguments")
 
 
 class Threads:
-    """Threads, at most so many at once: each holds a connection to the database, of which a process has fifteen."""
+    """A limited number of threads: each holds a connection to the database, of which a process has fifteen."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -9,6 +9,7 @@ UNDO = "The page in the admin that takes this change back, where the activity lo
 
 
 def undo_address(call: Call, kind: str, record_id: int | str) -> str | None:
-    """The page of the latest entry about a record of the Search section; None in a dry run."""
+    """Return the address of the latest activity entry about a record of the Search section; None in a dry run and
+    without an entry."""
     entry = None if call.dry_run else latest_entry_of(call.site_id, kind, str(record_id))
     return f"/admin/search/activity/{entry}" if entry else None

@@ -15,7 +15,7 @@ from app.themes.folders import Theme
 
 STATIC = Path(__file__).parents[1] / "static"
 STYLES = ("storefront/storefront.css",)
-# Scripts of others stand as they are; ours get a scope each, so that their names do not meet.
+# Libraries stay as they are; the shop's own scripts get a scope each, so that their names do not collide.
 LIBRARIES = ("vendor/htmx-4.0.1.min.js",)
 ISLANDS = (
     "storefront/basket_count.js",
@@ -43,7 +43,7 @@ class Bundle:
 
 @lru_cache
 def style_sheet(theme: Theme) -> Bundle:
-    """The shared style sheet, then the theme's."""
+    """Return the style sheet of a theme: the shared one, then its own."""
     shared = "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
     own = theme.style.read_text(encoding="utf-8")
     own = OWN_FILE.sub(rf'url("\2?v={version_of_files(theme)}")', own)

@@ -1,6 +1,7 @@
 """The drawing of storefront pages in the theme of the request.
 
-A theme's template stands before the shared one of the same name; it reaches that one as `shared/<name>`, to extend it.
+A theme's template takes precedence over the shared one of the same name, which it can extend as
+`shared/<name>`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def themes() -> FoundThemes:
 
 
 def use_theme(name: str) -> None:
-    """Draw what follows in this request in the theme of that name, in the default where there is none."""
+    """Set the theme of this request's pages to the one of that name, to the default where there is none."""
     g.theme = themes().named(name)
 
 
@@ -47,13 +48,14 @@ def current_theme() -> Theme:
 
 
 def drawn(template: str, **context: Any) -> str:
-    """A storefront template. No context processor runs: a public page reads no session."""
+    """Return a storefront template as HTML in the current theme. No context processor runs: a public page reads no
+    session."""
     return environment().get_template(template).render(context)
 
 
 def environment() -> Environment:
-    """The templates of the current theme. One is made for each theme that is shown, since compiled templates are kept
-    by name."""
+    """Return the templates of the current theme. Each theme that is shown has an environment of its own, since compiled
+    templates are cached by name."""
     theme, made = current_theme(), current_app.extensions[ENVIRONMENTS]
     if theme.folder not in made:
         shared = current_app.jinja_env.loader

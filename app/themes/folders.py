@@ -54,7 +54,7 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class FoundThemes:
-    """The themes that were found. `problems` says of each folder that cannot be shown why, by its name."""
+    """The themes that were found. `problems` has the reason for each folder that cannot be shown, by its name."""
 
     by_name: Mapping[str, Theme]
     problems: Mapping[str, str]
@@ -97,7 +97,7 @@ def _read(folder: Path) -> Theme:
 
 
 def _facts(file: Path) -> dict[str, Any]:
-    """A theme may say more of itself than is read here. Raises UnusableTheme."""
+    """Return the known fields of a theme.json; others are ignored. Raises UnusableTheme."""
     try:
         sent = strict_json.loads(file.read_text(encoding="utf-8"))
         known = {name: sent[name] for name in FACTS.fields if name in sent} if isinstance(sent, dict) else sent

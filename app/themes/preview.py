@@ -1,4 +1,4 @@
-"""Permission to see a theme before shoppers do: a signed text that names site, theme and end."""
+"""Permission to see a theme before shoppers do: a signed text of site, theme and time of expiry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def preview_token(site_id: int, theme: str, now: datetime) -> str:
 
 
 def previewed_theme(token: str, site_id: int, now: datetime) -> str | None:
-    """The theme that the token shows; None for a token of another site, an old one or one that is not ours."""
+    """Return the theme that the token shows; None for a token of another site, an expired or a forged one."""
     if not token or len(token) > LONGEST:
         return None
     try:

@@ -184,7 +184,7 @@ def _skus(call: Call, sent: ManageRankingArguments) -> tuple[str, ...]:
 
 
 def _fields(sent: ManageRankingArguments) -> dict[str, Any]:
-    """Those of the rule's JSON that were sent."""
+    """Return the sent fields of the rule, by their names in its JSON."""
     names = {"redirect_url", "banner", "starts_at", "ends_at", "enabled", "note"}
     return sent.model_dump(include=names, by_alias=True, exclude_none=True)
 

@@ -177,7 +177,7 @@ def _removed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
 
 
 def _one(call: Call, synonym_id: int, changed: bool = True, is_tried: bool = False) -> SynonymsAnswer:
-    """`is_tried`: it goes with the dry run that made it."""
+    """Return the answer about one synonym. `is_tried`: a dry run made it, so its id is left out."""
     row = editing.synonym_of(call.site_id, synonym_id)
     proposal = SynonymProposal(row.group) if row.status == LIVE else None
     shape = _shape(row, serving_state(call.site_id))

@@ -181,7 +181,8 @@ def search_diagnose(call: Call, sent: DiagnoseArguments) -> DiagnoseAnswer:
 
 
 def _moment(call: Call, sent: DiagnoseArguments) -> datetime | None:
-    """Raises Invalid. A time without a zone is in the shop's own."""
+    """Return the time as of which rules apply, None for now. A time without a zone is in the shop's own. Raises
+    Invalid."""
     if sent.at is None:
         return None
     problems: list[Problem] = []

@@ -13,7 +13,7 @@ from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.registry import Call, reads, tool, writes
 from app.permissions import Permission
 
-SentTerm = Annotated[Any, WithJsonSchema({"type": "string"})]  # The rules report what is no text beside all else.
+SentTerm = Annotated[Any, WithJsonSchema({"type": "string"})]  # What is no text is reported with all other problems.
 
 
 class SearchTermsArguments(WriteArguments):
