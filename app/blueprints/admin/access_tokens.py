@@ -35,7 +35,7 @@ def access_tokens() -> str:
 @bp.post("/tokens")
 @requires(Permission.USE_ADMIN)
 def access_token_make() -> Answer:
-    """The answer is the only page that ever shows the token, so that nothing redirects."""
+    """Make an access token and show it; no other page ever does, so this one does not redirect."""
     name, days = request.form.get("name", ""), sent_id(request.form.get("days", ""))
     try:
         _check_password(token_problems(name, days))

@@ -46,7 +46,8 @@ def activity_entry(entry_id: int) -> str:
 @bp.get("/activity.csv")
 @requires(Permission.MANAGE_SETTINGS)
 def activity_table() -> Response:
-    """All that the filter finds: none of another filter than was meant. Raises Invalid."""
+    """Return the entries that the filter finds as a table. Raises Invalid for a filter that cannot be read, so that no
+    other one is used in its place."""
     site_id, filters = current_user.site_id, ActivityFilter.read(request.args)
     if filters.problems:
         raise Invalid(filters.problems)
@@ -67,7 +68,7 @@ def _choices(site_id: int) -> dict[str, list[tuple[str, str]]]:
 
 
 def _lines(entries: Iterator[ActivityEntry], zone: ZoneInfo) -> Iterator[str]:
-    """Piece by piece: of years it is megabytes."""
+    """Yield the table in pieces, since that of years is megabytes."""
     header = [f"{name} ({zone.key})" if name == "When" else name for name in HEADER]
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])
     while some := [_cells(entry, zone) for entry in islice(entries, WRITTEN_AT_ONCE)]:

@@ -15,7 +15,7 @@ from app.domain.alerts.overview import OpenAlert, alerts_of
 from app.domain.shared.times import rfc3339
 from app.permissions import Permission, allowed, requires
 
-# Where one acts on it, where that is in the admin: by cause, of a job that fails by its name.
+# The pages on which to act on an alert: by its cause, for a failing job by the job's name.
 SEARCH = ("admin.search_overview", "Open Search")
 SYNONYMS = ("admin.search_synonyms", "Open Synonyms")
 ORDERS = ("admin.orders_list", "Open Orders")
@@ -48,7 +48,7 @@ def alerts_in_sight() -> Sequence[OpenAlert]:
 
 @bp.app_template_filter("alert_page")
 def alert_page(alert: OpenAlert) -> dict[str, str] | None:
-    """Return the address and the label of the link to where one acts."""
+    """Return the address and the label of the page on which to act on an alert; None where the admin has none."""
     pages = PAGES_OF_JOBS.get(alert.subject) if alert.cause is Cause.JOB_FAILED_TWICE else PAGES.get(alert.cause)
     return {"href": url_for(pages[0]), "label": pages[1]} if pages else None
 

@@ -25,7 +25,7 @@ TAKES_TEXTS |= {"admin.search_table_import_look", "admin.search_table_import_app
 
 @bp.url_value_preprocessor
 def _raise_limits(endpoint: str | None, values: dict[str, Any] | None) -> None:
-    """This runs before anything reads the form."""
+    """Raise the limits of the request's body for endpoints that take more, before anything reads the form."""
     if endpoint in TAKES_FILES and _is_permitted(str((values or {}).get("permit"))):
         request.max_content_length = LARGEST_BUNDLE + ROOM_FOR_FIELDS
     elif endpoint == "admin.product_image_add":

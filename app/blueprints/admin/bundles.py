@@ -56,7 +56,7 @@ def bundle_export() -> Response | tuple[str, int]:
 @bp.post("/settings/import-export/upload/<permit>")
 @requires(Permission.MANAGE_SETTINGS)
 def bundle_upload(permit: str) -> Response | tuple[str, int]:
-    """Keep the file, and have it tried. The web server takes so large a body for the permit alone."""
+    """Store the file and request its dry run. The web server takes so large a body for the permit alone."""
     folder, file = _folder(), None
     try:
         if _permits().holder(permit, ports.clock().now().timestamp()) != _holder():
@@ -106,7 +106,8 @@ def bundle_run(bundle_run_id: str) -> str:
 @bp.post(f"{RUN}/confirm")
 @requires(Permission.MANAGE_SETTINGS)
 def bundle_confirm(bundle_run_id: str) -> Response | tuple[str, int]:
-    """Carry out what was tried. Of a transfer, only for who still administers the source."""
+    """Request the import or transfer of which this run was the dry run; a transfer only for a user who still
+    administers the source."""
     tried = runs.run_of(current_user.site_id, bundle_run_id)
     if tried.source_site_id is not None and tried.source_site_id not in {site.id for site in _sources()}:
         abort(403)
@@ -165,7 +166,7 @@ class PartChoice:
 
 
 def _page(errors: FieldErrors = NO_ERRORS, form: str = "") -> str:
-    """`form` names the one that has the errors, which keeps what was chosen."""
+    """Return the page. `form` names the form that has the errors, which keeps what was chosen."""
     clock, site_id = ports.clock(), current_user.site_id
     chosen = set(request.form.getlist("part")) if form else set()
     return render_template(

@@ -1,4 +1,4 @@
-"""Shapes of figures in a row, of days or hours, for SVGs that are stretched to the room they have."""
+"""Line charts of figures by day or hour, for SVGs that are stretched to the room they have."""
 
 from __future__ import annotations
 

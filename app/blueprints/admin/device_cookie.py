@@ -15,7 +15,7 @@ LONGEST_COOKIE = 2_048  # Five users take some 400 characters.
 
 
 def known_device(email: str) -> str | None:
-    """Return the id under which this browser is known for the user of the address."""
+    """Return the id under which this browser is known for the user of the email address; None where it is not."""
     known = _sent()
     user = accounts.find_user(email) if known else None
     return known_devices.device_of(known, user, ports.clock().now()) if user else None
@@ -45,5 +45,5 @@ def _serializer() -> URLSafeSerializer:
 
 
 def _name() -> str:
-    """Return the name of the cookie. Behind https the browser itself sees to it that no other host sets it."""
+    """Return the name of the cookie. Behind https it has the prefix with which browsers let no other host set it."""
     return "__Host-device" if current_app.config["SESSION_COOKIE_SECURE"] else "device"

@@ -88,7 +88,8 @@ def _results(words: str) -> Iterator[Results]:
 
 
 def _pages(words: str) -> Iterator[Link]:
-    """The pages of the menu, then those of its sections, in whose label or section each of the words is."""
+    """Yield the pages of the menu, then those of its sections, that have each word in their label or section; without
+    words those of the menu alone."""
     wanted = words.casefold().split()
     sections = [(group.label, section.label, section.endpoint) for group in GROUPS for section in group.sections]
     tabs = [(section, label, endpoint) for section, pages in TABS for label, endpoint in pages]

@@ -20,7 +20,7 @@ def sent_id(text: str) -> int | None:
 
 
 def sent_ids(sent: MultiDict[str, str], name: str) -> list[int]:
-    """Every id of that name; what can be none is left out."""
+    """Return the ids of that name; texts that can be no id are left out."""
     found = (sent_id(text) for text in sent.getlist(name))
     return [number for number in found if number is not None]
 
@@ -43,7 +43,8 @@ def read_money(
 
 
 def read_number(problems: list[Problem], kind: Callable[[str], Number], text: str, pointer: str) -> Number | None:
-    """Digits of ASCII alone, with one point where `kind` is float; anything else is a problem."""
+    """Return the number in a text, None without one. Anything but ASCII digits, with one point where `kind` is float,
+    is added to `problems`."""
     typed = text.strip()
     plain = typed.replace(".", "", 1) if kind is float else typed
     if not typed:

@@ -1,4 +1,4 @@
-"""The documentation inside the admin, and the line on every page that leads to its part of it."""
+"""The documentation inside the admin, and the link on every page to the part about it."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def help_of(path: str) -> Help:
 
 
 def _begins(steps: list[str], start: list[str]) -> bool:
-    """Whether the steps of a path begin as given: `*` is any step, and the last one may go on, as product does in
-    products."""
+    """Whether a path begins with the steps of `start`: `*` is any step, and the last one may be the beginning of a
+    step, as product is of products."""
     *firm, last = start
     if len(steps) < len(start) or any(want not in ("*", step) for want, step in zip(firm, steps, strict=False)):
         return False

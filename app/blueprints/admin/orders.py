@@ -1,4 +1,4 @@
-"""Orders: who collects what, and what became of it."""
+"""Orders: the list, the page of one, and the changes of its status."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def order_page(order_id: str) -> str:
 @bp.get(f"{ORDER}/packing-slip")
 @requires(Permission.MANAGE_ORDERS)
 def order_packing_slip(order_id: str) -> str:
-    """What is packed for whom, made to be printed."""
+    """Return the packing slip of an order, made to be printed."""
     site_id = current_user.site_id
     order = status_changes.order_of(site_id, order_id)
     return render_template("admin/orders/packing_slip.html", order=order, time_zone=time_zone_of(site_id))
@@ -118,7 +118,7 @@ def order_cancel(order_id: str) -> Response:
 @bp.post(f"{ORDER}/submit")
 @requires(Permission.MANAGE_ORDERS)
 def order_submit(order_id: str) -> Response:
-    """A basket that was paid and never became an order."""
+    """Place the order of a basket that was paid and never became one."""
     try:
         with transaction():
             order = submit_basket(current_author(), order_id, accept_difference=True)

@@ -1,4 +1,4 @@
-"""Passwords in forms: who signs in, and users who prove that they are who is signed in."""
+"""Passwords in forms: of users who sign in, and of signed-in users who confirm who they are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def user_signing_in() -> User:
 
 
 def user_by_password(field: str) -> User:
-    """The user who is signed in, by the password in this field. Raises Invalid, TooManyRequests."""
+    """Return the signed-in user once the password in this field was checked. Raises Invalid, TooManyRequests."""
     email = current_user.email
     try:
         return checked_user(email, request.form.get(field, ""), known_device(email))

@@ -1,5 +1,5 @@
-"""Personal data: what the shop keeps about a person, as a download, and its erasure. Whom it is about is posted, never
-part of an address: addresses stay in histories and logs."""
+"""Personal data: what the shop keeps about a person, as a download, and its erasure. The person is named in posted
+forms, never in an address: addresses stay in histories and logs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def personal_data_find() -> Page:
 @bp.post("/personal-data/export")
 @requires(Permission.MANAGE_PERSONAL_DATA)
 def personal_data_export() -> Response | Page:
-    """Piece by piece, so that a long history neither fills memory nor leaves a file behind."""
+    """Stream what is kept about a person as JSON, so that a long history neither fills memory nor leaves a file
+    behind."""
     try:
         with transaction():
             person = _person()

@@ -29,11 +29,11 @@ def section_tabs(pages: Sequence[tuple[str, str]], tab_of: str | None = None) ->
 
 
 def is_open_to_user(endpoint: str) -> bool:
-    """Whether there is such a page, and the user's roles may open it."""
+    """Whether the endpoint exists and the user's roles may open its page."""
     view = current_app.view_functions.get(endpoint)
     return view is not None and allowed(current_user.roles, Permission(getattr(view, DECLARED)))
 
 
 def _is_leaf(href: str, addresses: Sequence[str]) -> bool:
-    """Whether no tab lies below, as others do below an Overview, which has no further pages."""
+    """Whether no other tab lies below this one, as others do below an Overview, which has no further pages."""
     return not any(other.startswith(f"{href}/") for other in addresses)

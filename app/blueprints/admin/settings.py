@@ -41,7 +41,7 @@ def settings() -> str:
 @bp.post("/settings")
 @requires(Permission.MANAGE_SETTINGS)
 def settings_save() -> str | Response | tuple[str, int]:
-    """A form without a theme leaves the one that the shop has."""
+    """Save the settings. A form without a theme leaves the one that the shop has."""
     name, theme = request.form.get("name", ""), request.form.get("theme")
     typed = request.form.get("pageSize", "").strip()
     page_size = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None

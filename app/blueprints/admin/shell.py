@@ -103,7 +103,8 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class ShownSection:
-    """`waiting` counts what waits there; 0 where nothing does, or nothing is counted."""
+    """A section as the menu shows it. `waiting` counts what waits there; 0 where nothing does, or nothing is
+    counted."""
 
     label: str
     icon: str

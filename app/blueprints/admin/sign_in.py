@@ -1,4 +1,4 @@
-"""Signing in and out, one's password, and the shop to work on."""
+"""Signing in and out, the user's own password, and the choice of the shop to work on."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def password_change() -> Answer:
 
 
 def _admitted(user: User, wanted: str | None = None) -> Response:
-    """A new session in place of whatever the browser brought, and the way to the wanted page."""
+    """Open a new session in the place of the browser's own, and redirect to the wanted page, by default the dashboard.
+    Raises NotFound at a host without a shop."""
     clock, host = ports.clock(), request_host()
     site = site_by_host(host)
     if site is None:

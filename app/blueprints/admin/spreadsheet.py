@@ -8,7 +8,7 @@ from io import StringIO
 
 from app.domain.shared.table_cells import guarded
 
-BEGINNING = "\ufeff"  # By which spreadsheets know UTF-8.
+BEGINNING = "\ufeff"  # The byte order mark, by which spreadsheets recognise UTF-8.
 
 
 def lines(rows: Iterable[Sequence[str]]) -> str:

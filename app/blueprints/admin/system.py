@@ -1,4 +1,4 @@
-"""Settings → System: how the shop's own machinery stands."""
+"""Settings → System: the state of jobs, queue, search engine and machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.domain.system.overview import Sources, overview
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 
-PAGES = {  # Where one acts on a job, or on leased work.
+PAGES = {  # The pages on which to act on a job or on leased work.
     "reconcile": ("admin.search_overview", "Search"),
     "rebuild": ("admin.search_overview", "Search"),
     "replay": ("admin.search_overview", "Search"),

@@ -1,4 +1,4 @@
-"""Undo in the message of a success, where the activity of search has it."""
+"""The Undo button in a success message, for changes that the activity of search can undo."""
 
 from __future__ import annotations
 

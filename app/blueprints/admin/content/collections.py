@@ -41,7 +41,7 @@ add_editor(
 @bp.get("/catalogue/products/lookup")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_lookup() -> str:
-    """Products to add, for what was typed into the lookup of an editor."""
+    """Return the products that match what was typed into the lookup of an editor, for adding them."""
     words = request.args.get("lookup", "")[:LONGEST_WORDS]
     found = queries.find_products(current_user.site_id, words)
     return render_template("admin/content/_lookup.html", found=found, words=words.strip())

@@ -89,11 +89,11 @@ class ContentEditor:
         return ""
 
     def moved(self, record: Any, old_address: str) -> str | None:
-        """A warning after a save that changed an address."""
+        """Return a warning where a save changed the address of the record, else None."""
         return None
 
     def back(self, record: Any) -> tuple[str, str]:
-        """The page to which one goes back, and its name."""
+        """Return the address and the name of the page to go back to."""
         return url_for(f"admin.{self.plural}_list"), self.plural.capitalize()
 
     def context(self, record: Any, form: ContentForm) -> dict[str, Any]:

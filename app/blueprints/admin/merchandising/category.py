@@ -1,5 +1,5 @@
 """The editor of one category: its texts, its rule, its products in their order, its filters, and what search engines
-are shown of it. It is the editor that all content has."""
+are shown of it. It extends the editor of all content."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ CATEGORY_PAGE = f"{LIST}/category/<int(max=2147483647):category_id>"
 @bp.post(f"{CATEGORY_PAGE}/parts")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_parts(category_id: int) -> str:
-    """The rule and the filters after a button of theirs was pressed; nothing is saved."""
+    """Return the rule and the filters as the pressed button changes them; nothing is saved."""
     record = node_of(current_user.site_id, category_id)
     form = ContentForm.sent(EDITOR, request.form).after(request.form.get("intent", ""))
     return render_template(
@@ -172,7 +172,7 @@ def category_parts(category_id: int) -> str:
 @bp.post(f"{CATEGORY_PAGE}/preview")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_preview(category_id: int) -> str:
-    """The result of a search engine for the form as it is filled in."""
+    """Return the preview of a search engine's result for the form as it is filled in."""
     record = node_of(current_user.site_id, category_id)
     shown = category_counts(ports.search_engine(), record.site_id).of(record.id)
     preview = _preview(record, ContentForm.sent(EDITOR, request.form), shown)
@@ -180,7 +180,7 @@ def category_preview(category_id: int) -> str:
 
 
 def _shop() -> Shop:
-    """Read once a request, after what it saves."""
+    """Return the shop, read once a request. To be called after what the request saves."""
     if "edited_shop" not in g:
         g.edited_shop = read_shop(current_user.site_id)
     shop: Shop = g.edited_shop
@@ -199,7 +199,7 @@ def _parts(record: Node, parts: CategoryParts) -> dict[str, Any]:
 
 
 def _inherited(shop: Shop, record: Node) -> Any:
-    """The filters that hold above a category."""
+    """Return the filters that a category inherits: those of the category above it, at the top those of the tree."""
     if record.parent_id is not None:
         return shop.tree.facets(record.parent_id)
     return shop.tree.tree_facets(record.tree_id)

@@ -108,7 +108,7 @@ def category_landing_save(category_id: int) -> Answer:
 @bp.get(f"{CATEGORY}/landing/pages")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_landing_pages(category_id: int) -> Answer:
-    """The pages that the category has now, and the values that would have one were `least` products enough."""
+    """Return the landing pages of a category, and the values that would have one if `least` products were enough."""
     edited = _category(category_id)
     if not wants_fragment():
         return redirect(url_for("admin.category_landing", category_id=category_id, least=request.args.get("least")))
@@ -118,7 +118,7 @@ def category_landing_pages(category_id: int) -> Answer:
 @bp.get(f"{CATEGORY}/landing/twins")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_landing_twins(category_id: int) -> Answer:
-    """The pages of the category that show nearly the same products."""
+    """Return the landing pages of a category that show nearly the same products."""
     edited = _category(category_id)
     found = None
     with suppress(SearchUnavailable):
@@ -187,7 +187,7 @@ def _refused(edited: Edited, form: LandingForm, error: Invalid | Conflict) -> An
 
 
 def _changed_form(edited: Edited, form: LandingForm) -> Answer:
-    """A button of the form was pressed: nothing is saved."""
+    """Show the form as the pressed button changes it; nothing is saved."""
     if not wants_fragment():
         return _editor(edited, form)
     context = _context(edited) | {"form": form, "errors": NOT_REFUSED, "changed": True}

@@ -35,7 +35,7 @@ WHOLE = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 
 
 def by_labels(refusal: Invalid) -> Invalid:
-    """The same problems, their fields called as the form calls them; programs know them by their names in JSON."""
+    """Return the same problems with the form's labels for the fields, which programs know by their names in JSON."""
     problems = []
     for problem in refusal.problems:
         name = problem.pointer.rpartition("/")[2]
@@ -55,7 +55,7 @@ class TypedOverride:
 
     @property
     def says_something(self) -> bool:
-        """Whether it changes anything of the value that it names."""
+        """Whether the override changes anything for its value."""
         return self.excluded or any(text for name, text in self.texts.items() if name != "value")
 
     def is_about(self, value: str) -> bool:
@@ -92,7 +92,7 @@ class TypedRule:
         }
 
     def excluding(self, value: str, excluded: bool) -> TypedRule:
-        """This rule with a value excluded, or no more. An override that says nothing any more is left out."""
+        """Return the rule with a value excluded, or no longer. An override that then changes nothing is left out."""
         if excluded and not any(override.is_about(value) for override in self.overrides):
             added = TypedOverride({**dict.fromkeys(TEXTS, ""), "value": value}, excluded=True)
             return replace(self, overrides=(*self.overrides, added))
@@ -121,7 +121,7 @@ class LandingForm:
         return cls(known, _typed_rules(sent), sent.get("seen", ""))
 
     def raw(self) -> list[Rule] | None:
-        """The rules as programs send them; None inherits. Rows that were added and left empty are none."""
+        """Return the rules as programs send them; None to inherit, an empty list for no landing pages."""
         if self.mode is LandingMode.INHERIT:
             return None
         return [rule.raw() for rule in self.rules] if self.mode is LandingMode.OWN else []

@@ -51,7 +51,7 @@ def tree_page(tree_id: int) -> Answer:
 @bp.post(f"{TREE}/categories")
 @requires(Permission.MANAGE_MERCHANDISING)
 def categories_add(tree_id: int) -> Answer:
-    """One category a line, below `parent` (blank: at the top) or behind `after`."""
+    """Add categories, one a line, below `parent` (blank: at the top) or behind `after`."""
     parent_id, after_id = sent_id(request.form.get("parent", "")), sent_id(request.form.get("after", ""))
     try:
         names = _names(request.form.get("name", ""))
@@ -90,8 +90,8 @@ def category_visibility(category_id: int) -> Answer:
 @bp.post(f"{CATEGORY}/move")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_move(category_id: int) -> Answer:
-    """A step (`direction`), or below `parent` `before` or `after` a sibling. A move that changes addresses in the shop
-    asks first; `confirmed` does it."""
+    """Move a category by a step (`direction`), or below `parent`, `before` or `after` a sibling. A move that changes
+    addresses in the shop is shown first, and done once it is `confirmed`."""
     tree_id, version = _tree_of(category_id), request.form.get("version")
     try:
         where = _where(request.form)
@@ -128,7 +128,7 @@ def _tree_of(category_id: int) -> int:
 
 
 def _names(text: str) -> list[str]:
-    """The lines that say something. Raises Invalid."""
+    """Return the lines that are not blank. Raises Invalid for none and for too many."""
     names = [line.strip() for line in text.splitlines() if line.strip()]
     if not names:
         raise Invalid.one("required", "A category needs a name.", "#/name")
@@ -162,8 +162,8 @@ def _context(tree_id: int, category_id: int | None, errors: FieldErrors = NO_ERR
 
 
 def _opened(outline: TreeOutline, category_id: int | None) -> frozenset[int]:
-    """The branches that are open until the user opens or closes them: small trees whole, large ones along the way to
-    the chosen category."""
+    """Return the branches that are open at first: all of a small tree, of a large one those above the chosen
+    category."""
     return frozenset(row.id for row in outline.above(category_id)) if outline.is_large else frozenset(outline.rows)
 
 

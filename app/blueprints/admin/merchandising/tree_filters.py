@@ -35,7 +35,7 @@ def tree_filters(tree_id: int) -> Answer:
 @bp.post(f"{TREE}/filters")
 @requires(Permission.MANAGE_MERCHANDISING)
 def tree_filters_save(tree_id: int) -> Answer:
-    """A button within the list (`intent`) changes only the form."""
+    """Save the filters. A button within the list (`intent`) changes only the form."""
     facets = replace(FacetList.sent(request.form), own=True)
     version = request.form.get("version", "")
     action, _, name = request.form.get("intent", "").partition(":")
@@ -53,7 +53,7 @@ def tree_filters_save(tree_id: int) -> Answer:
 def _page(
     tree_id: int, facets: FacetList, version: str = "", errors: FieldErrors = NO_ERRORS, changed: bool = False
 ) -> Answer:
-    """Show the form. After a conflict it is one on the filters as they are stored now."""
+    """Show the form. After a conflict, saving it again replaces the filters that are stored now."""
     tree = trees.tree_of(current_user.site_id, tree_id)
     current = trees.facets_version(tree)
     context: dict[str, Any] = {

@@ -100,7 +100,7 @@ def tree_remove(tree_id: int) -> Answer:
 
 
 def _consequences(tree_id: int) -> dict[str, object]:
-    """The tree in question and the one that shoppers browse now."""
+    """Return the rows of the tree and of the primary one. Raises NotFound."""
     trees.tree_of(current_user.site_id, tree_id)
     rows = trees.tree_list(current_user.site_id)
     return {"row": next(row for row in rows if row.id == tree_id), "primary": rows[0]}

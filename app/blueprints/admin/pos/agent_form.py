@@ -18,7 +18,8 @@ PERMISSIONS = (
 
 
 def read_agent(problems: list[Problem], sent: MultiDict[str, str], currency: str) -> AgentFields:
-    """The limit is typed in major units; none is the site’s. What is no amount is added to `problems`."""
+    """Return the fields of the form. The limit is typed in major units; without one, that of the site holds. One that
+    is no amount is added to `problems`."""
     limit = read_limit(problems, sent, "maxTransactionAmount", currency)
     return AgentFields(
         display_name=sent.get("displayName", ""),
@@ -34,7 +35,8 @@ def read_agent(problems: list[Problem], sent: MultiDict[str, str], currency: str
 def read_limit(
     problems: list[Problem], sent: MultiDict[str, str], name: str, currency: str, required: bool = False
 ) -> int | None:
-    """The largest payment; None for one that cannot be, whose problem is added."""
+    """Return the largest payment in minor units; None without one, and for one that cannot be, whose problem is
+    added."""
     pointer, typed = f"#/{name}", sent.get(name, "")
     limit = read_money(problems, typed, currency, pointer, required, largest=LARGEST_LIMIT)
     found = [] if limit is None else limit_problems(limit, currency, pointer)

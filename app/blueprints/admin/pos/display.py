@@ -1,4 +1,4 @@
-"""Template filters that say how a transaction stands."""
+"""Template filters for the status, anomaly and card of a transaction."""
 
 from __future__ import annotations
 

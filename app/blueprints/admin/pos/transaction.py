@@ -61,8 +61,8 @@ def done(transaction_id: str, news: str, kind: str = "good") -> Response:
 
 
 def refused(transaction_id: str, error: DomainError, form: str = "") -> tuple[str, int]:
-    """The page again, with the problems at their fields; what was typed stays, unless it was a card's number. `form` is
-    the dialog that it was typed in."""
+    """Return the page with the problems at their fields and with what was typed, unless it was a card's number. `form`
+    is the dialog that it was typed in."""
     errors = FieldErrors(error)
     return _page(transaction_id, errors, form), errors.status
 

@@ -76,7 +76,8 @@ def pos_transactions() -> Response:
 @bp.get("/pos/transactions.csv")
 @requires(Permission.MANAGE_POS)
 def pos_transactions_table() -> Response:
-    """All that the filter finds, for a spreadsheet: none of another filter than was meant. Raises Invalid."""
+    """Return the payments that the filter finds as a table for a spreadsheet. Raises Invalid for a filter that cannot
+    be read, so that no other one is used in its place."""
     site_id, filters = current_user.site_id, TransactionList.read(request.args)
     if filters.problems:
         raise Invalid(filters.problems)
@@ -98,7 +99,7 @@ def _choices(site_id: int) -> dict[str, object]:
 
 
 def _lines(rows: Iterator[TransactionRow], zone: ZoneInfo) -> Iterator[str]:
-    """Piece by piece: of a busy year it is megabytes."""
+    """Yield the table in pieces, since that of a busy year is megabytes."""
     yield spreadsheet.BEGINNING + spreadsheet.lines([_headings(zone)])
     while some := [_cells(row, zone) for row in islice(rows, WRITTEN_AT_ONCE)]:
         yield spreadsheet.lines(some)

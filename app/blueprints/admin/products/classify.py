@@ -57,8 +57,8 @@ def products_classify() -> Answer:
 @bp.post("/catalogue/products/classify")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_classify_start() -> Answer:
-    """Start a classification; without `intent=start` only the preview: of very many products it is another request
-    (`intent=preview`), which the form sends by itself, so that choosing stays quick."""
+    """Start a classification; without `intent=start` show the form with its preview. For very many products the form
+    requests the preview by itself (`intent=preview`), so that choosing stays quick."""
     form = ClassifyForm.read(ProductList.read(request.args), request.args, request.form)
     if request.form.get("intent") != "start":
         return _page(form)

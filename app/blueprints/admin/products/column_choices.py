@@ -1,4 +1,4 @@
-"""The columns of a table as the page shows them on which people match them with what products have."""
+"""The columns of an imported table, as the page shows them on which people choose what each is about."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def column_choices(
     attributes: Mapping[str, str],
     chosen: Sequence[str] | None,
 ) -> list[ColumnChoice]:
-    """Return the columns; `chosen` None matches them by their names."""
+    """Return the columns with what each is about; `chosen` None guesses that by their names."""
     every = targets(attributes)
     shared = every if len(attributes) <= MOST_ATTRIBUTES else [one for one in every if not _is_attribute(one.id)]
     by_id = {one.id: one for one in every}
@@ -48,7 +48,7 @@ def column_choices(
 
 
 def chosen_columns(sent: MultiDict[str, str]) -> list[str]:
-    """Return what each column is about, as a form of the page says it."""
+    """Return what each column is about, as the form of the page sent it."""
     return sent.getlist("column")[:MOST_COLUMNS]
 
 

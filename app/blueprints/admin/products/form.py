@@ -50,7 +50,8 @@ class VariantRow:
 
 @dataclass(frozen=True, slots=True)
 class ProductForm:
-    """Everything as text, so that what was typed is never lost. `revision` 0 is a product that is not saved yet."""
+    """The product form. It keeps all fields as text, so that no input is lost. `revision` 0 is a product that is not
+    saved yet."""
 
     texts: dict[str, str]
     enabled: bool = True
@@ -103,7 +104,7 @@ class ProductForm:
         return replace(self, variants=kept) if action == "remove-variant" else self
 
     def without_blank_rows(self) -> ProductForm:
-        """A row that was added and left empty is no variant."""
+        """Return the form without variants that were added and left empty."""
         return replace(self, variants=tuple(row for row in self.variants if not row.is_blank))
 
     def on(self, revision: int) -> ProductForm:
@@ -206,7 +207,8 @@ def _row_of(product: Product, variant: Variant, names: tuple[str, ...], currency
 
 
 def _typed_rows(sent: MultiDict[str, str], columns: int) -> tuple[VariantRow, ...]:
-    """Rows come as lists of equal length, the options row by row; without pictures to choose from, none of them."""
+    """Return the variants of the form. Their fields come as lists of equal length, the options row by row; where there
+    are no pictures to choose from, none is sent."""
     options = sent.getlist("variantOption")
     pictures = sent.getlist("variantPicture")
     columns_sent = (sent.getlist(name) for name in ("variantSku", "variantPrice", "variantStock", "variantUpc"))

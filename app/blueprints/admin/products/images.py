@@ -27,7 +27,7 @@ Answer = str | Response | tuple[str, int]
 @bp.post(IMAGES)
 @requires(Permission.MANAGE_CATALOGUE)
 def product_image_add(product_id: int) -> Answer:
-    """A worker draws the picture anew; until then it is shown as being prepared."""
+    """Receive a picture, which a worker draws anew; until then it is shown as being prepared."""
     upload = request.files.get("image")
     name = (upload.filename if upload else None) or "picture"
     try:
@@ -42,7 +42,7 @@ def product_image_add(product_id: int) -> Answer:
 @bp.get(f"{IMAGES}/uploads")
 @requires(Permission.MANAGE_CATALOGUE)
 def product_image_uploads(product_id: int) -> Answer:
-    """Show the uploads that are on their way; all pictures as soon as fewer are on their way than the page shows."""
+    """Show the unfinished uploads; all pictures once fewer are unfinished than the page shows (`awaited`)."""
     product = product_of(current_user.site_id, product_id)
     uploads = picture_uploads_of(product)
     awaited = sum(upload.is_unfinished for upload in uploads)

@@ -32,7 +32,7 @@ from app.transaction import transaction
 
 PRODUCT = "/catalogue/product/<int(max=2147483647):product_id>"
 NOT_SAVED = FieldErrors()
-NEW = ("admin/products/new.html", "admin/products/_new.html")  # The page, and what of it htmx swaps.
+NEW = ("admin/products/new.html", "admin/products/_new.html")  # The page, and the part of it that htmx swaps.
 EDIT = ("admin/products/edit.html", "admin/products/_edit.html")
 Answer = str | AnyResponse
 
@@ -40,9 +40,9 @@ Answer = str | AnyResponse
 @bp.get("/catalogue/products")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_list() -> Answer:
-    """Show the list of products. `choicesOf` names the level and the attribute of which the filters show choices. When
-    another attribute is chosen a value of the one before is none; filters whose choices are others now come along with
-    the list."""
+    """Show the list of products. `choicesOf` names the level and the attribute for which the filters show choices.
+    Where these differ from the chosen ones the filters are sent with the list; a value of another attribute is
+    dropped."""
     filters = ProductList.read(request.args)
     level_id, _, attribute_id = request.args.get("choicesOf", f"{filters.level_id}|{filters.attribute}").rpartition("|")
     if attribute_id != filters.attribute:
@@ -53,7 +53,7 @@ def products_list() -> Answer:
 @bp.post("/catalogue/products/shown")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_show() -> Answer:
-    """Show or hide the selected products, then the list as it was."""
+    """Show the selected products in the shop or hide them, and return the list as it was."""
     enabled = request.form.get("action") == "enable"
     selected = sent_ids(request.form, "product")
     with transaction():
@@ -134,7 +134,7 @@ def product_delete(product_id: int) -> Answer:
 
 
 def _list(filters: ProductList, marked: Collection[int] = (), renews: bool = False) -> Answer:
-    """Show the list alone. `marked` are rows that just changed; `renews` brings the filters by attribute along."""
+    """Show the list. `marked` are rows that just changed; `renews` sends the filters by attribute along."""
     page = product_list(current_user.site_id, filters)
     template = "admin/products/_results.html" if wants_fragment() else "admin/products/list.html"
     context = {"page": page, "marked": marked, "fragment": wants_fragment(), "renews": renews}
@@ -198,7 +198,7 @@ def _answer(templates: tuple[str, str], context: dict[str, object], status: int)
 def _rows_or_page(
     form: ProductForm, page: Callable[[ProductForm], Answer], images: Sequence[ProductImage] = ()
 ) -> Answer:
-    """A button of the variants or, without JavaScript, of the level was pressed: nothing is saved."""
+    """Return the form after a button of the variants or, without JavaScript, of the level; nothing is saved."""
     if wants_fragment():
         removed = request.form["intent"].startswith("remove")
         context = {"form": form, "errors": NOT_SAVED, "images": images, "changed": True, "moved_focus": removed}
@@ -207,7 +207,8 @@ def _rows_or_page(
 
 
 def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answer:
-    """The fresh editor. What was refused, such as a list of search terms, stays where it was typed, to be fixed."""
+    """Show the editor as it is stored. What was refused, such as a list of search terms, stays where it was typed, to
+    be fixed."""
     if wants_fragment() or made.dropped:
         editor = product_editor(ports.clock(), current_user.site_id, product_id)
         shown = _with_refused_input(ProductForm.of(editor.product, editor.currency), form, made)

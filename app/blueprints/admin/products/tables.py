@@ -1,4 +1,5 @@
-"""Products as a table: all of them out, and a CSV file in, whose columns are matched, previewed and then imported."""
+"""Products as a table: the export of all of them, and the import of a CSV file, whose columns are matched, previewed
+and then imported."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def products_import() -> Response:
 @bp.post(f"{PAGE}/upload/<permit>")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_upload(permit: str) -> Response:
-    """Keep the file. The web server takes so large a body for the permit alone."""
+    """Store the file. The web server takes so large a body for the permit alone."""
     folder, file = _folder(), None
     try:
         if UploadPermits.of(_config()).holder(permit, ports.clock().now().timestamp()) != _holder():
@@ -88,7 +89,7 @@ def products_import_columns(token: str) -> Response:
 @bp.post(f"{PAGE}/columns/<token>")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_preview(token: str) -> Response:
-    """Have the file tried with the columns as they were matched."""
+    """Request the dry run of the import, with the columns as they were matched."""
     received, columns = _received(token), chosen_columns(request.form)
     try:
         check_columns(columns, attribute_names(current_user.site_id))
@@ -111,7 +112,7 @@ def products_import_run(table_run_id: str) -> Response:
 @bp.post(f"{RUN}/confirm")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_confirm(table_run_id: str) -> Response:
-    """Carry out what was tried."""
+    """Request the import of which this run was the dry run."""
     runs.table_run_of(current_user.site_id, table_run_id)
     try:
         with transaction():
@@ -186,7 +187,8 @@ def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
 
 
 def _received(token: str) -> ReceivedFile:
-    """Return the file that the user sent. Raises NotFound for another's, or for one that was sent too long ago."""
+    """Return the file that the user sent. Raises NotFound for a file of another user, and for one that was sent too
+    long ago."""
     received = ReceivedFiles.of(_config()).read(token)
     if received is None or (received.site_id, received.user_id) != _holder():
         raise NotFound(TOO_OLD)
@@ -200,7 +202,7 @@ def _table(rows: Iterable[Sequence[str]], name: str) -> Response:
 
 
 def _written(rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    """Piece by piece: of a large shop it is a hundred megabytes."""
+    """Yield the table in pieces, since that of a large shop is a hundred megabytes."""
     yield spreadsheet.BEGINNING
     while some := list(islice(rows, WRITTEN_AT_ONCE)):
         yield spreadsheet.lines(some)

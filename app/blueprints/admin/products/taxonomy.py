@@ -26,8 +26,8 @@ LONGEST_WORDS = 200
 @bp.get("/catalogue/product/taxonomy/fields")
 @requires(Permission.MANAGE_CATALOGUE)
 def product_taxonomy_fields() -> str:
-    """The inputs for a level, filled with the values of a product where one is named, and over those with what the
-    address says was typed."""
+    """Return the inputs for a level, filled with the values of a product where one is named, and over those with what
+    was typed, as the address says."""
     form = _stored_form(request.args.get("productId", ""))
     level_id = request.args.get("levelId", "")
     typed = TaxonomyForm(level_id=level_id, texts={**form.texts, **typed_texts(request.args)})
@@ -40,7 +40,7 @@ def product_taxonomy_fields() -> str:
 @bp.post("/catalogue/product/taxonomy/fields")
 @requires(Permission.MANAGE_CATALOGUE)
 def product_taxonomy_refill() -> str:
-    """The whole part again after another level was chosen, with all that was typed. Nothing is saved."""
+    """Return the Taxonomy part again, with all that was typed, after another level was chosen; nothing is saved."""
     form = TaxonomyForm.typed(request.form)
     context = panel_context_of(active_with_tree(ports.clock(), current_user.site_id), form)
     return render_template("admin/products/_taxonomy.html", editor=None, errors=FieldErrors(), changed=True, **context)
@@ -49,7 +49,7 @@ def product_taxonomy_refill() -> str:
 @bp.get("/catalogue/product/taxonomy/levels")
 @requires(Permission.MANAGE_CATALOGUE)
 def product_taxonomy_levels() -> str:
-    """Levels that contain the words, to choose one of."""
+    """Return the levels whose names have the words, to choose one of them."""
     taxonomy = active_with_tree(ports.clock(), current_user.site_id)
     words = request.args.get("levelWords", "")[:LONGEST_WORDS]
     found = find_levels(taxonomy.tree, words) if taxonomy else None

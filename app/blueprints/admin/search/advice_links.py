@@ -14,7 +14,8 @@ Address = Callable[[Advice, SearchExplanation], str]
 
 
 def link_of(advice: Advice, explanation: SearchExplanation) -> str:
-    """Return a page on which to do it; several acts also have a button on the page of the test."""
+    """Return the address of a page on which to follow the advice; some advice also has a button on the page of the
+    test."""
     return _ADDRESSES[advice.act](advice, explanation)
 
 

@@ -42,7 +42,7 @@ def search_analytics() -> str:
 @bp.get(f"/search/analytics/<{LISTS}:list_name>")
 @requires(Permission.MANAGE_SEARCH)
 def search_analytics_list(list_name: str) -> str:
-    """One list whole, page by page; the fragment is its table."""
+    """Show a whole list, page by page; the fragment is its table."""
     listing = ListRequest.read(ListName(list_name), request.args)
     period = analytics.period(ports.clock(), current_user.site_id, listing.days)
     found = word_lists.page_of(current_user.site_id, period, listing)
@@ -72,7 +72,7 @@ def search_analytics_table(list_name: str) -> Response:
 @bp.get("/search/analytics/days.csv")
 @requires(Permission.MANAGE_SEARCH)
 def search_analytics_days() -> Response:
-    """The figures of each day of the period."""
+    """Return the figures of each day of the period for a spreadsheet."""
     site_id = current_user.site_id
     period = analytics.period(ports.clock(), site_id, days_of(request.args))
     currency = analytics.tracking_status(site_id).currency
@@ -87,7 +87,7 @@ def _download(lines: Iterator[str], name: str, period: Period) -> Response:
 
 
 def _words(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
-    """Piece by piece: of 90 busy days it is megabytes."""
+    """Yield the table in pieces, since that of 90 busy days is megabytes."""
     zone = ZoneInfo(time_zone_of(site_id))
     header = ("Search", *_counts_header(currency), "Results of the latest", f"Latest search ({zone.key})")
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])

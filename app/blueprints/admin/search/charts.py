@@ -64,7 +64,8 @@ def day_and_month(day: date) -> str:
 
 @bp.app_template_filter("drift_bars")
 def drift_bars(drift: DriftHistory) -> tuple[Bar, ...]:
-    """The tallest day reaches the top; a day without a difference, or not compared, is a line at the foot."""
+    """Return the bars of differences by day. The tallest day reaches the top; a day without a difference, or not
+    compared, is a line at the foot."""
     tallest = max((day.total for day in drift.days), default=0) or 1
     return tuple(bar for place, day in enumerate(drift.days) for bar in _bars(day, STEP * place, tallest))
 

@@ -1,4 +1,4 @@
-"""Golden searches: the page on which they are kept, and how they do."""
+"""Golden searches: the page on which they are listed, edited and checked."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def golden_state_of_site() -> GoldenState:
 
 
 def _sent() -> Expectation:
-    """The product may be typed by its name: one that alone has these words in it is meant."""
+    """Return the golden search of the form. The product may be typed by words of its name that no other product has."""
     form = request.form
     sku = form.get("sku", "").strip()[:200]
     found = queries.find_products(current_user.site_id, sku, 2) if sku else []
@@ -101,8 +101,8 @@ def _sent() -> Expectation:
 
 
 def _done(message: str, check: int | None = None, undoes: int | None = None) -> Answer:
-    """Show the list after a save, with the golden search `check` checked at once; search that is away is no reason to
-    fail. `undoes` is the one whose change can be undone."""
+    """Show the list after a save. The golden search `check` is checked at once, unless search does not answer; `undoes`
+    is the one whose change can be undone."""
     if check is not None:
         with suppress(SearchUnavailable):
             golden_check.check(work_context(), current_user.site_id, only=check)

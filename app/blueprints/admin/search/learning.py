@@ -1,4 +1,4 @@
-"""Learning from clicks: what was learned for each search, forgetting it, and taking that back."""
+"""Learning from clicks: what was learned for each search, forgetting it, and undoing that."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
-GLANCED = 20  # Searches that found nothing, of which the first that still do are shown.
+GLANCED = 20  # Searches that found nothing; the first of them that still do are shown.
 REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new one is ready."
 
 

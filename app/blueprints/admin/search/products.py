@@ -1,4 +1,4 @@
-"""Products found by a lookup of the Search section."""
+"""The lookup of products in the Search section."""
 
 from __future__ import annotations
 

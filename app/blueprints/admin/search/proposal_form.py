@@ -50,7 +50,7 @@ def _synonym(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
 
 
 def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
-    """A paused rule is tried as if it were not: its effect is what the page is for."""
+    """Return the fields of the rule, not paused even where the form says so: its effect is to be previewed."""
     form, zone = RuleForm.typed(sent), ZoneInfo(time_zone)
     text = form.banner_text.strip()
     problems: list[Problem] = []

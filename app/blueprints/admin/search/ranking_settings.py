@@ -50,7 +50,7 @@ def search_ranking_settings_save() -> Response | tuple[str, int]:
 @bp.put(PATH)
 @requires(Permission.MANAGE_SEARCH)
 def search_ranking_settings_change() -> Response:
-    """All of the settings, as JSON."""
+    """Replace all of the settings with those of the JSON body."""
     wanted = of_json(json_body(RANKING))
     _save(wanted)
     return jsonify(wanted.as_json())

@@ -42,7 +42,7 @@ def search_reindex_run(run_id: str) -> Response:
 @bp.post("/merchandising/rest/reindex")
 @requires(Permission.MANAGE_SEARCH)
 def merchandising_reindex() -> Response:
-    """The older address, without payload; rebuilds everything."""
+    """Request a rebuild of everything, at the older address, which takes no body."""
     return _rebuild("ALL")
 
 

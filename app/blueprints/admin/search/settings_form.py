@@ -19,8 +19,8 @@ class SearchSettingsForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str], stored: SearchSettings) -> SearchSettingsForm:
-        """Return what was typed. A browser leaves out unchecked boxes and an empty list of filters; whatever else a
-        form does not have, such as a program's or that of an earlier version, stays as it is stored."""
+        """Return what was typed. A browser leaves out unchecked boxes and an empty list of filters; any other field
+        that was not sent, such as by a program or a form of an earlier version, keeps its stored value."""
         settings = SearchSettings(
             content_search="contentSearch" in sent,
             tracking="tracking" in sent,
@@ -52,12 +52,12 @@ def _words(sent: str | None, stored: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_on(sent: Sequence[str], stored: bool) -> bool:
-    """Whether a box is checked beside which the form says `off`."""
+    """Whether a box is checked; the form sends `off` beside it, so that a form without the box keeps what is stored."""
     return list(sent) != ["off"] if sent else stored
 
 
 def _mode(sent: str | None, stored: LearningMode) -> LearningMode:
-    """Return the mode of learning; the stored one for what is none, which no form of ours sends."""
+    """Return the mode of learning; the stored one where the sent one is unknown, which no form of the shop sends."""
     return LearningMode(sent) if sent in set(LearningMode) else stored
 
 

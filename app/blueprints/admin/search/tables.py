@@ -1,4 +1,5 @@
-"""Synonyms, search terms and rules as spreadsheets: the whole list out, and a file in after a preview."""
+"""Synonyms, search terms and rules as spreadsheets: the export of a whole list, and the import of a file after a
+preview."""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ NO_ERRORS = FieldErrors()
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A list of the search pages that goes out and in as a table. `noun` is one line of it, `thing` many of them in a
-    sentence; `most` lines go in at once. `columns` says how they are written, `pasted` how people paste them."""
+    """A list of the search pages that can be exported and imported. `noun` names one line of it, `stays` says what a
+    file does not change; at most `most` lines are imported at once. `columns` says how they are written, `pasted` how
+    people paste them."""
 
     noun: str
     title: str

@@ -25,7 +25,7 @@ def search_tabs(tab_of: str | None = None) -> list[Tab]:
 
 
 def tab_of_kind(kind: str | None) -> str | None:
-    """Return the endpoint of the tab to which a comparison belongs: that of the proposal."""
+    """Return the endpoint of the tab to which the preview of a kind of proposal belongs; None for another kind."""
     tabs = {
         "synonym": "admin.search_synonyms",
         "rule": "admin.search_ranking",

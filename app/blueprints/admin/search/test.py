@@ -41,8 +41,8 @@ FOLLOWED = 5  # Most repetitions of a test, every two seconds, until search has 
 @requires(Permission.MANAGE_SEARCH)
 def search_test() -> Response:
     """Show the page that tests a search. `q` are the words, `product` is a SKU, an SEO name or an id, `at` the moment
-    as of which rules apply: RFC 3339, or a time in the site's own zone; while a change waits, the page tests again as
-    often as `follow` says. JSON raises Invalid for a moment that is none; the page says so and takes now."""
+    as of which rules apply: RFC 3339, or a time in the site's own zone. While a change waits, the page tests again as
+    often as `follow` says. For an invalid moment JSON raises Invalid; the page says so and takes now."""
     zone = ZoneInfo(time_zone_of(current_user.site_id))
     problems: list[Problem] = []
     question = ExplainRequest(_sent("q", MAX_CHARACTERS), _sent("product", LONGEST_REFERENCE), _moment(zone, problems))
@@ -61,7 +61,7 @@ def search_test() -> Response:
 @bp.post("/search/test")
 @requires(Permission.MANAGE_SEARCH)
 def search_test_act() -> Response:
-    """Do what a piece of advice says, and test again."""
+    """Carry out a piece of advice, and test again."""
     act, follow = ACTS.get(request.form.get("act", "")), None
     try:
         if act is None:

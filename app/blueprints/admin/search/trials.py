@@ -32,7 +32,8 @@ Answer = str | Response | tuple[str, int]
 @bp.post("/search/try")
 @requires(Permission.MANAGE_SEARCH)
 def search_try() -> Answer:
-    """Changes nothing. `query` compares that search instead of those that the change is about."""
+    """Preview the proposal of the form; nothing is saved. With `query` that search is compared instead of those that
+    the change is about."""
     query = _query()
     if _wants_json():
         return _as_json(_tried(sent_proposal(_time_zone()), query))
@@ -46,8 +47,8 @@ def search_try() -> Answer:
 
 
 def answer(proposal: Proposal, query: str = "") -> str:
-    """Return the comparison as a fragment, or as a page of its own for a browser without JavaScript. Raises Invalid and
-    NotFound; that search does not answer, or cannot preview such a change, is a sentence in its place."""
+    """Return the comparison as a fragment, or as a page for a browser without JavaScript. Raises Invalid and NotFound.
+    Where search does not answer, or cannot preview such a change, a sentence says so."""
     try:
         tried = _tried(proposal, query)
     except (SearchUnavailable, TrialsUnsupported) as error:

@@ -1,4 +1,4 @@
-"""The report of pages that crawlers read in vain, with remedies."""
+"""The report of crawler visits to pages that are not indexable, with remedies."""
 
 from __future__ import annotations
 

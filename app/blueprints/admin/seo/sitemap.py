@@ -26,8 +26,8 @@ def seo_sitemap() -> str:
 @bp.get("/seo/sitemap/build")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_sitemap_build() -> str:
-    """The latest build's card, requested again and again while it is unfinished. Once its state is another than the
-    page knows (`was`), the other cards come along and the change is announced."""
+    """Show the card of the latest build, which the page reloads while it is unfinished. Once its state is another than
+    the page knows (`was`), the other cards come along and the change is announced."""
     latest = latest_build(ports.clock(), current_user.site_id)
     if latest is None or latest.state == request.args.get("was"):
         return render_template("admin/seo/sitemap/_build.html", build=latest)

@@ -1,4 +1,4 @@
-"""Making a taxonomy the active one, and giving products back what was archived by that."""
+"""Activating a taxonomy, and restoring to products what that archived."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def taxonomy_activation(taxonomy_id: str) -> Answer:
 @bp.post(f"{ONE}/activation")
 @requires(Permission.ACTIVATE_TAXONOMY)
 def taxonomy_activate(taxonomy_id: str) -> Answer:
-    """A plan without the engine is answered by 403."""
+    """Activate a taxonomy. Answers 403 where the plan lacks the taxonomy engine."""
     typed = request.form.get("confirmName", "")
     try:
         with transaction():
@@ -85,7 +85,7 @@ def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: s
 
 
 def _restore_page(taxonomy_id: str) -> Answer:
-    """The page is there at once; the dry run, which takes seconds for a large archive, is requested by the page, or by
+    """Return the page at once; the dry run, which takes seconds for a large archive, is requested by the page, or by
     its link without JavaScript. Answers 409 for a taxonomy that is not the active one, and says why nothing can be
     done."""
     site_id, is_dry_run = current_user.site_id, "dry-run" in request.args
@@ -108,7 +108,8 @@ def _restore_page(taxonomy_id: str) -> Answer:
 
 
 def _is_news(task: TaxonomyTask | None, taxonomy_id: str) -> bool:
-    """The outcome of the last task is, until there is something to restore again."""
+    """Whether the page shows the outcome of the last restore: of this taxonomy, until there is something to restore
+    again."""
     if task is None or task.parameters["taxonomyId"] != taxonomy_id:
         return False
     return task.has_failed or not can_restore(task.site_id, taxonomy_id)

@@ -56,8 +56,9 @@ def is_unsaved(attribute_id: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AttributeForm:
-    """Everything as text, so that what was typed is never lost. `attribute_id` is blank for a new attribute, whose id
-    may be given by hand in `texts`. `removed` are values taken out and not yet kept so, to be put back."""
+    """The form of an attribute. It keeps all fields as text, so that no input is lost. `attribute_id` is blank for a
+    new attribute, whose id may be given by hand in `texts`. `removed` are values that were taken out in the form and
+    can be put back."""
 
     texts: Mapping[str, str]
     attribute_id: str = ""
@@ -74,8 +75,7 @@ class AttributeForm:
 
     @classmethod
     def of(cls, attribute: Mapping[str, Any], stored: Collection[str] = ()) -> AttributeForm:
-        """Return the form of an attribute of the draft. `stored` are the values that products may hold: those of what
-        was saved."""
+        """Return the form of an attribute of the draft. `stored` are the saved values, which products may hold."""
         rules = attribute.get("validation") or {}
         renamed, merged = attribute.get("renamedValues") or {}, attribute.get("mergedValues") or {}
         return cls(
@@ -123,7 +123,7 @@ class AttributeForm:
 
     @property
     def is_stored(self) -> bool:
-        """Whether products may hold values of it."""
+        """Whether the attribute was saved, so that products may hold values of it."""
         return bool(self.attribute_id) and not is_unsaved(self.attribute_id)
 
     @property
@@ -151,7 +151,7 @@ class AttributeForm:
         return self.type is AttributeType.NUMBER
 
     def asks(self, rule: str) -> bool:
-        """Whether a rule means anything for the type."""
+        """Whether the form asks for a rule, since it means something for the type."""
         return rule in RULES_OF.get(self.type, ())
 
     def after(self, intent: str) -> AttributeForm:
@@ -214,7 +214,7 @@ class AttributeForm:
         return int(number) if number.is_integer() else number
 
     def _with_waiting_merge(self, problems: list[Problem]) -> AttributeForm:
-        """Two values that were chosen and not yet merged are merged."""
+        """Return the form with two values merged that were chosen for that and not merged yet."""
         if not (self.type.is_choice and all(self.texts[name] for name in MERGE)):
             return self
         try:
@@ -224,7 +224,7 @@ class AttributeForm:
             return self
 
     def _with_what_waits(self, problems: list[Problem]) -> AttributeForm:
-        """Values that were written into the box and not yet added belong to the attribute too."""
+        """Return the form with the values added that were written into the box and not added yet."""
         if not self.type.is_choice or not self.new_values.strip():
             return self
         form = self.after("paste")
@@ -235,7 +235,7 @@ class AttributeForm:
 
 
 def _duplicates(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
-    """Two values do not become one by renaming: that two were meant to is asked for by merging them."""
+    """Yield a problem for each value that two rows have: renaming does not make one value of two, merging does."""
     seen: set[str] = set()
     for place, row in enumerate(rows):
         text = row.text.strip()
@@ -304,7 +304,8 @@ def _restore_attribute(form: AttributeForm, place: int | None) -> AttributeForm:
 
 
 def _added(form: AttributeForm, split_at_commas: bool = False) -> AttributeForm:
-    """A pasted value that was just taken out is put back, so that products keep it."""
+    """Return the form with the pasted values as rows. One that was just taken out is put back, so that products keep
+    it."""
     found = pasted(form.new_values, [row.text for row in form.rows], split_at_commas)
     _check_number(len(form.rows) + len(found.values))
     gone = set(form.removed)

@@ -35,17 +35,17 @@ from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
-UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may follow a save only when the worker has read of it.
-RECENT = timedelta(minutes=2)  # So long a page says that a task has succeeded.
+UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may begin this long after a save, once the worker has read of it.
+RECENT = timedelta(minutes=2)  # How long a page says that a task has succeeded.
 AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
 Answer = str | AnyResponse
 
 
 @dataclass(frozen=True, slots=True)
 class IndexBanner:
-    """The state of the index after a save of the taxonomy. `is_behind`: the shop's index was made before the taxonomy
-    was last saved. `run` is the rebuild that brings the save into it, or brought it, or failed to. `other` is one under
-    way that does not, since it began before the save or is not of the products; `is_queued`: the products follow it.
+    """The state of the index after a save of the taxonomy. `is_behind`: the shop's index was made before that save.
+    `run` is the rebuild that brings the save into the index, or did, or failed to. `other` is a rebuild under way that
+    does not, since it began before the save or is not of the products; `is_queued`: the products follow it.
     `unindexed`: changes of single records that search does not have. `awaits_tasks`: tasks may still come of the
     save."""
 
@@ -88,7 +88,8 @@ def _summary(run: RebuildRun) -> RunSummary:
 
 
 def to_restore(site_id: int) -> int:
-    """Products that could be given back what another taxonomy's activation archived; 0 while that is done already."""
+    """Return the number of products that could be given back what another taxonomy's activation archived; 0 while a
+    restore runs or waits."""
     if any(task.kind == tasks.Kind.RESTORE for task in tasks.unfinished(site_id)):
         return 0
     return restorable_products(site_id)
@@ -121,8 +122,8 @@ def taxonomy_banner(taxonomy_id: str) -> Answer:
 @bp.post("/catalogue/taxonomy/<taxonomy_id>/rebuild")
 @requires(Permission.MANAGE_SEARCH)
 def taxonomy_rebuild(taxonomy_id: str) -> Answer:
-    """Rebuild the index of products; it is the same rebuild as that of the Search section. Behind one that is joined
-    and began before the save, another is queued."""
+    """Request the rebuild of the index of products, the same as in the Search section. Where one that began before the
+    save is joined, another is queued behind it."""
     site_id, refused = current_user.site_id, None
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     try:

@@ -32,7 +32,7 @@ def taxonomy_conflict(taxonomy_id: str) -> Answer:
 @bp.post(CONFLICT)
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_rebase(taxonomy_id: str) -> Answer:
-    """Do one's own edits again on what is stored now. Nothing is saved by that."""
+    """Apply the user's own edits again, to what is stored now. Nothing is saved by that."""
     with transaction():
         rebased = drafts.rebase_draft(current_author(), taxonomy_id, current_user.user_id)
     for sentence in rebased.refused[:MOST_NAMED]:

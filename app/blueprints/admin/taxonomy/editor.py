@@ -44,8 +44,8 @@ def taxonomy_editor(taxonomy_id: str) -> Answer:
 @bp.get(f"{EDITOR}/level")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_level(taxonomy_id: str) -> Answer:
-    """The panel of one level. Without htmx the page with it. A window whose `version` is not the draft's gets the tree,
-    too: it shows what was changed in another one."""
+    """Show the panel of one level; without htmx the page with it. A window whose `version` is not the draft's gets the
+    tree as well, since another window changed the draft."""
     editing = _opened(taxonomy_id)
     level_id = _known(editing, request.args.get("level"))
     attribute_id = request.args.get("attribute") if level_id else None
@@ -67,7 +67,7 @@ def taxonomy_level(taxonomy_id: str) -> Answer:
 @bp.post(f"{EDITOR}/draft")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_draft(taxonomy_id: str) -> Answer:
-    """One edit; the field `edit` names it."""
+    """Apply one edit, which the field `edit` names, to the draft."""
     try:
         with transaction():
             edited = drafts.edit(current_author(), taxonomy_id, current_user.user_id, _wanted, _token())
@@ -104,7 +104,7 @@ def taxonomy_discard(taxonomy_id: str) -> Answer:
 @bp.post(f"{EDITOR}/details")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_details(taxonomy_id: str) -> Answer:
-    """The taxonomy's own name and description, saved at once."""
+    """Save the taxonomy's own name and description at once, without the draft."""
     name, description = request.form.get("name", ""), request.form.get("description", "")
     try:
         with transaction():
@@ -212,8 +212,8 @@ def _parts(context: dict[str, Any], level_id: str | None, status: int = 200) -> 
 
 
 def _late(taxonomy_id: str, error: StaleDraft) -> Answer:
-    """Another window of this person changed the draft. This one gets the tree as it is now; its panel keeps what was
-    typed, so that it can be sent again."""
+    """Return the tree as another window of this user changed it. The panel keeps what was typed, so that it can be sent
+    again."""
     editing = _opened(taxonomy_id)
     level_id = _known(editing, request.form.get("level"))
     panel = panel_of(editing, level_id, typed=request.form, error=error)

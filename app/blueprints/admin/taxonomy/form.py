@@ -15,13 +15,13 @@ from app.domain.taxonomy.products.saving import PanelForm
 
 PREFIX = "attr:"
 LONGEST_ID = 120
-MOST_FIELDS = 2_000  # Ten times what one level may define; a form with more is none of ours.
+MOST_FIELDS = 2_000  # Ten times what one level may define, so that no form of the shop has more.
 
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyForm:
-    """The Taxonomy part of a product's form. `submitted` says that the page had it. `texts` are what inputs hold, by
-    attribute id."""
+    """The Taxonomy part of a product's form. `submitted`: the page had that part. `texts` are the texts of the inputs,
+    by attribute id."""
 
     submitted: bool = False
     taxonomy_id: str = ""
@@ -34,8 +34,8 @@ class TaxonomyForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> TaxonomyForm:
-        """Return the sent form. `chosenLevel`, which a button of the level picker sends, goes before the level that the
-        form holds."""
+        """Return the sent form. `chosenLevel`, which a button of the level picker sends, takes precedence over the
+        level that the form holds."""
         level_id = sent.get("chosenLevel", sent.get("levelId", ""))
         return cls(
             submitted="taxonomyPanelSubmitted" in sent,
@@ -70,7 +70,7 @@ def typed_texts(sent: MultiDict[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _plain(text: str) -> str:
-    """Browsers send line ends in a way of their own."""
+    """Return the text with plain line ends, in place of those that browsers send, without NUL and outer spaces."""
     return text.replace("\r\n", "\n").replace("\0", "").strip()
 
 

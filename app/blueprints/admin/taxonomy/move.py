@@ -52,8 +52,8 @@ def taxonomy_move(taxonomy_id: str) -> str:
 
 
 def _places(levels: FlatLevels, level_id: str) -> Iterator[MoveTarget]:
-    """Yield the possible places: not below itself, not where it stands already, and not so deep that what is below it
-    would not fit."""
+    """Yield the levels below which a level could be moved: none of its own branch, not its parent, and none so deep
+    that the branch would not fit."""
     own = set(branch(levels, level_id))
     depths = {found: len(path(levels, found)) for found in levels}
     height = max(depths[found] for found in own) - depths[level_id] + 1

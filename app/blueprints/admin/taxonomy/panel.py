@@ -83,7 +83,7 @@ class Panel:
 
     @property
     def changes_kind(self) -> bool:
-        """Whether products may hold values that do not fit the kind that was chosen."""
+        """Whether another type was chosen while products hold values, which may not fit it."""
         if self.form is None or self.stored is None:
             return False
         return self.held.products > 0 and self.form.type is not self.stored.attribute.type
@@ -112,9 +112,9 @@ def panel_of(
     error: DomainError | None = None,
     form: AttributeForm | None = None,
 ) -> Panel:
-    """Return the panel of a level. `typed` and `error` are a form of the panel that was refused. Otherwise the address
-    says which attribute is open (`attribute`); after an edit none is, but for one that just got a definition of its
-    own. An unknown level shows nothing."""
+    """Return the panel of a level, an empty one for an unknown level. `typed` and `error` are a form of the panel that
+    was refused. Otherwise the address names the open attribute (`attribute`); after an edit none is open, except one
+    that just got a definition of its own."""
     levels = editing.levels
     level = levels.get(level_id) if level_id else None
     if level is None or level_id is None:
@@ -155,7 +155,7 @@ def _typed_form(typed: MultiDict[str, str]) -> AttributeForm | None:
 
 
 def _stored_values(editing: Editing, attribute_id: str) -> set[str]:
-    """Return the stored values of any definition with this id: one that replaces an inherited one takes over its
+    """Return the stored values of all definitions with this id: one that replaces an inherited one takes over its
     products."""
     stored = (attribute_of(level, attribute_id) for level in editing.base.values())
     return {value for found in stored if found for value in found.get("allowedValues") or ()}
@@ -181,8 +181,8 @@ def _own(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribut
 
 
 def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
-    """Yield the inherited attributes from the root down. Of several definitions the nearest holds; the others say by
-    which they are replaced."""
+    """Yield the inherited attributes from the root down. The nearest of several definitions applies; the others name
+    the level whose definition replaces them."""
     way = [levels[found] for found in path(levels, level["levelId"])]
     for place, above in enumerate(way[:-1]):
         for stored in above["attributes"]:
@@ -191,7 +191,7 @@ def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAt
 
 
 def _read(stored: Mapping[str, Any]) -> Attribute:
-    """Return an attribute of a draft, whose type may be one that there is not."""
+    """Return an attribute of a draft, as a text where its type is unknown."""
     known = stored.get("type") in AttributeType.__members__
     return Attribute.read(stored if known else {**stored, "type": AttributeType.STRING})
 

@@ -60,8 +60,8 @@ def taxonomy_structure(taxonomy_id: str) -> Response:
 @serves_json
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_impact(taxonomy_id: str) -> Response:
-    """Return the impact of a tree that could be saved on products, and what shoppers lose; another one is answered with
-    its problems, as a save would be."""
+    """Return the impact of a proposed tree on products, and what shoppers lose. Raises Invalid for a tree that a save
+    would refuse, with the same problems."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
     levels, renames = checked_proposal(taxonomy, body["rootLevels"], renames_in(body))
@@ -111,7 +111,7 @@ def taxonomy_activation_impact(taxonomy_id: str) -> Response:
 @serves_json
 @requires(Permission.ACTIVATE_TAXONOMY)
 def taxonomy_activate_rest(taxonomy_id: str) -> Response:
-    """The first activation needs no body."""
+    """Activate a taxonomy. The first activation needs no body."""
     taxonomy_of(current_user.site_id, taxonomy_id)
     confirm_name = json_body(ACTIVATE).get("confirmName") if request.content_length else None
     with transaction():

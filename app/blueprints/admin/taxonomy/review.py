@@ -91,7 +91,7 @@ def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", s
 
 
 def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
-    """Show the review. Only a tree that can be saved has consequences."""
+    """Show the review, with the effects on products where the tree can be saved."""
     taxonomy = editing.taxonomy
     found = shoppers = None
     if not editing.problems:

@@ -1,4 +1,4 @@
-"""A taxonomy's change log: its revisions, two of them compared, and bringing one back."""
+"""A taxonomy's change log: its revisions, the comparison of two, and the revert to one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def taxonomy_revisions(taxonomy_id: str) -> Answer:
 @bp.get(f"{REVISIONS}/compare")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_revisions_compare(taxonomy_id: str) -> Answer:
-    """Two parameters `revision`, in any order; one alone is compared with the present."""
+    """Compare two revisions, parameters `revision` in any order; one alone is compared with the present one."""
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     picked = _picked()

@@ -12,6 +12,6 @@ from app.domain.taxonomy.models import Taxonomy
 
 
 def shoppers_of(taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]]) -> ShopperImpact:
-    """While search does not answer, landing pages are left out."""
+    """Return what shoppers lose by the changed levels; without landing pages while search does not answer."""
     pages_of = partial(ports.landing_directory().of, ports.search_engine(), ports.clock())
     return shopper_impact(taxonomy, root_levels, pages_of)

@@ -1,5 +1,5 @@
-"""Work on many products, followed live: a page of its own, and the card that other pages include. What products lost
-by it can be had as a table."""
+"""Tasks on many products, followed live: a page of its own, and the card that other pages include; and a table of the
+values that products lost by one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def taxonomy_task(task_id: str) -> str:
 @bp.post("/catalogue/taxonomy/tasks/<task_id>/resume")
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_task_resume(task_id: str) -> ResponseReturnValue:
-    """A failed task goes on where it was. One that another user has sent on meanwhile is shown as it is now."""
+    """Resume a failed task where it was. One that another user has resumed meanwhile is shown as it is now."""
     with suppress(Conflict), transaction():
         tasks.resume(current_author(), task_id)
     if not wants_fragment():
@@ -57,7 +57,7 @@ def taxonomy_task_resume(task_id: str) -> ResponseReturnValue:
 @bp.get("/catalogue/taxonomy/tasks/<task_id>/lost")
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_task_lost(task_id: str) -> Response:
-    """Every value that products lost, as CSV; also when the task itself is forgotten already."""
+    """Return every value that products lost as CSV, even once the task itself is forgotten."""
     site_id = current_user.site_id
     if not lost_values.entries(site_id, task_id):
         tasks.task_of(site_id, task_id)
@@ -67,7 +67,7 @@ def taxonomy_task_lost(task_id: str) -> Response:
 
 
 def _table(site_id: int, task_id: str) -> Iterator[str]:
-    """Piece by piece: of 100,000 products it is megabytes."""
+    """Yield the table in pieces, since that of 100,000 products is megabytes."""
     yield spreadsheet.BEGINNING + spreadsheet.lines([("Product", "SKU", "Attribute", "Value")])
     for lost in lost_values.lost_values(site_id, task_id):
         product = str(lost["productId"]), lost["sku"]

@@ -23,8 +23,8 @@ NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9-]", re.ASCII)
 
 @dataclass
 class ShownTree:
-    """The shown tree: `editing` row by row. `products` are those at each level, None where the taxonomy is not in use;
-    `address` is the editor's."""
+    """The tree of `editing`, as it is shown row by row. `products` are the numbers of products at each level, None
+    where the taxonomy is not in use; `address` is the editor's."""
 
     editing: Editing
     products: Mapping[str, int] | None
@@ -38,24 +38,24 @@ class ShownTree:
 
     @cached_property
     def problems(self) -> Counter[str]:
-        """Return the number of problems of each level."""
+        """The number of problems of each level."""
         return Counter(problem.level_id for problem in self.editing.problems if problem.level_id)
 
     def since(self, before: Editing, marked: Collection[str]) -> OutlineChange:
-        """Return the differences from the tree that a window shows, in which the rows of `marked` levels carry the sign
-        of a problem. So the problems from before need not be found anew."""
+        """Return the differences from the tree that a window shows. `marked` are the levels whose rows carry the sign
+        of a problem there, so that the earlier problems need not be found anew."""
         change = differences(Outline(before.levels, before.base, self.products, {}), self.outline)
         signs = {*marked, *self.problems}.intersection(self.editing.levels).difference(change.changed)
         return replace(change, changed=[*change.changed, *signs])
 
     def is_open(self, level_id: str) -> bool:
-        """Whether a level is open until the user opens or closes it: small trees are whole, large ones along the way to
-        the level."""
+        """Whether a level is open at first: in a small tree each is, in a large one those above the chosen level."""
         return level_id in self.opened or not self.outline.is_large
 
 
 def shown_tree(editing: Editing, level_id: str | None, drawn: Collection[str] | None = None) -> ShownTree:
-    """Return the shown tree. `drawn` are the levels of which the answer draws anything; None for all."""
+    """Return the tree to show. `drawn` are the levels of which the answer shows anything, so that products are counted
+    for them alone; None for all."""
     taxonomy = editing.taxonomy
     counted = None if drawn is None else set(chain.from_iterable(branch(editing.levels, found) for found in drawn))
     products = products_by_level(taxonomy.site_id, counted) if is_active(taxonomy) else None
@@ -65,7 +65,7 @@ def shown_tree(editing: Editing, level_id: str | None, drawn: Collection[str] | 
 
 
 def drawn_levels(before: Editing, after: Editing, level_id: str | None, marked: Collection[str]) -> set[str] | None:
-    """The levels that an edit draws anew; None for all, where some came, went or moved."""
+    """Return the levels to draw anew after an edit; None for all, where levels were added, removed or moved."""
     was, now = ([(found, level["parentLevelId"]) for found, level in one.levels.items()] for one in (before, after))
     if before.base is not after.base or was != now:
         return None
@@ -76,5 +76,5 @@ def drawn_levels(before: Editing, after: Editing, level_id: str | None, marked: 
 
 @bp.app_template_filter("element_id")
 def element_id(record_id: str) -> str:
-    """An id of a level as part of an element's id that selectors can name. Different ones stay different."""
+    """Return a level's id as part of the id of an element, which selectors can name; different ids stay different."""
     return NOT_IN_AN_ID.sub(lambda found: f"_{ord(found[0]):x}_", record_id)

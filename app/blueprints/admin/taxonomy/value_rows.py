@@ -28,17 +28,18 @@ class ValueRow:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The values that products hold and that are this one."""
+        """The values of products that this row stands for."""
         return (*([self.was] if self.was else []), *self.merged)
 
     @property
     def key(self) -> str:
-        """What the row is known by while its text is typed over."""
+        """The name of the row in choices, which stays while its text is edited."""
         return self.was or self.text.strip()
 
 
 def merge_rows(rows: Rows, value: str, into: str) -> Rows:
-    """Return the rows once one value (a key) is merged into another. Raises Invalid where they are not two."""
+    """Return the rows with one value, given by its key, merged into another. Raises Invalid for unknown values and for
+    the same one twice."""
     gone = next((row for row in rows if row.key == value), None)
     stays = next((row for row in rows if row.key == into), None)
     if gone is None or stays is None:

@@ -43,7 +43,7 @@ class WorklistRequest:
         return cls(level_id, order, page_number(parameters.get("p")))
 
     def href(self, **changes: object) -> str:
-        """The address with changes; another level or order begins at the first page again."""
+        """Return the address with changes, at the first page unless they name one."""
         sort = "" if self.order is WorkOrder.NAME else self.order.value
         parameters = {"level": self.level_id, "sort": sort, "p": ""} | changes
         if parameters["p"] == 1:
@@ -68,7 +68,7 @@ def taxonomy_worklist() -> Answer:
 @bp.post(f"{WORKLIST}/<int(max=2147483647):product_id>")
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_worklist_fill(product_id: int) -> Answer:
-    """Save what was typed for one product; its row again, or the news that it is complete."""
+    """Save what was typed for one product, and return its row, or the message that it is complete."""
     texts = {name: found for name, found in typed_texts(request.form).items() if any(found)}
     problem: str | None = None
     refused: frozenset[str] = frozenset()
@@ -106,7 +106,8 @@ def _message(row: WorkRow, problem: str | None) -> tuple[str, str]:
 
 
 def _context(query: WorklistRequest, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
-    """A list that is worked off gets shorter, so a page beyond its end is the last one."""
+    """Return the context of the list. Since a list gets shorter as it is worked off, a page beyond its end is the last
+    one."""
     if taxonomy is None:
         return {"taxonomy": None, "query": query, "fragment": wants_fragment()}
     site_id, level = current_user.site_id, taxonomy.tree.levels.get(query.level_id)

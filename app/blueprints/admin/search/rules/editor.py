@@ -41,8 +41,8 @@ FOLLOWS = "Live within two seconds."
 @bp.get("/search/ranking/new")
 @requires(Permission.MANAGE_SEARCH)
 def search_rule_new() -> AnyResponse:
-    """Show the editor of a new rule. `term` begins a rule for a word; a word that has one leads to it. `pin` is a SKU
-    to begin with."""
+    """Show the editor of a new rule. `term` fills in its search, or leads to the rule that this search has; `pin` is a
+    SKU to begin with."""
     term = " ".join(request.args.get("term", "")[:LONGEST_TERM].split())
     known = editing.rule_for(current_user.site_id, term) if term else None
     if known is not None:

@@ -28,7 +28,7 @@ class TypedPin:
 
     @property
     def number(self) -> int | None:
-        """The position as a number; None for what is no whole number of a place."""
+        """The position as a number; None for what is no whole number of up to four digits."""
         text = self.position.strip()
         return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else None
 
@@ -135,7 +135,8 @@ class RuleForm:
         return next((row for row, pin in enumerate(self.pins) if pin.sku == sku), 0)
 
     def _moved_to(self, sku: str, row: int) -> RuleForm:
-        """The positions stay where they are; the products change places among them."""
+        """Return the form with a pinned product moved to a row. The rows keep their positions; the products change
+        places among them."""
         skus = [pin.sku for pin in self.pins]
         if sku not in skus:
             return self

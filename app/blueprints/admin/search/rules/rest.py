@@ -19,7 +19,7 @@ from app.transaction import transaction
 
 REST = "/search/ranking/rest"
 ONE = f"{REST}/<int(max=2147483647):rule_id>"
-# What an answer has besides the fields of a rule; sent back, it is ignored.
+# The fields of an answer besides those of a rule; where they are sent back, they are ignored.
 GIVEN = {name: Anything() for name in ("id", "normalizedTerm", "synced", "updatedBy", "updatedAt")}
 ADD = Record(**RULE.fields, **GIVEN, revision=Anything())
 REVISION = Whole(required=True)
@@ -47,7 +47,7 @@ def search_rules_rest_one(rule_id: int) -> Response:
 @bp.put(ONE)
 @requires(Permission.MANAGE_SEARCH)
 def search_rules_rest_change(rule_id: int) -> Response:
-    """The whole rule, with the revision that it is based on."""
+    """Replace a whole rule. The body has the revision on which it is based."""
     editing.rule_of(current_user.site_id, rule_id)
     body = json_body(CHANGE)
     with transaction():

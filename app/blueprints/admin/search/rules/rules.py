@@ -29,7 +29,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 RULE = "/search/ranking/<int(max=2147483647):rule_id>"
-DAYS = 30  # For which the list says how often a rule applied.
+DAYS = 30  # The period for which the list counts how often a rule applied.
 Answer = str | AnyResponse
 NARROWED = (
     (Narrowed.ALL, "All rules"),
@@ -108,7 +108,7 @@ def _page_size(text: str) -> int:
 
 
 def applied_counts() -> Mapping[str, int] | None:
-    """Return the counts by normalised term; None where the site counts no searches."""
+    """Return how often each rule applied, by its normalised term; None where the site counts no searches."""
     site_id = current_user.site_id
     if not stored_settings(site_id).tracking:
         return None

@@ -24,7 +24,7 @@ class SynonymForm:
 
     @classmethod
     def about(cls, word: str) -> SynonymForm:
-        """A new one for a word that shoppers search, perhaps in vain: what else should it find?"""
+        """Return the form of a new synonym for a word that shoppers search: the word is its root."""
         word = " ".join(word[:LONGEST_WORD].split())
         return cls(SynonymType.ONE_WAY, word) if word else cls()
 

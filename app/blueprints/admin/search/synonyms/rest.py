@@ -55,7 +55,7 @@ def search_synonyms_rest_change(synonym_id: int) -> Response:
 @bp.delete(SYNONYM)
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms_rest_delete(synonym_id: int) -> Response:
-    """The revision comes in the body or as a parameter."""
+    """Delete a synonym. `revision` stands in the body or in the address."""
     _there(synonym_id)
     revision = json_body(DECIDE)["revision"] if request.content_length else revision_in_address()
     with transaction():
@@ -87,7 +87,7 @@ def search_synonyms_rest_reject(synonym_id: int) -> Response:
 
 
 def _there(synonym_id: int) -> Synonym:
-    """Another site's synonym is not found, whatever the body says of it."""
+    """Return the synonym. Raises NotFound for one of another site, before the body is read."""
     return editing.synonym_of(current_user.site_id, synonym_id)
 
 

@@ -1,4 +1,4 @@
-"""Asking for more synonyms, and how that goes."""
+"""Requesting a search for more synonyms, and its progress."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def search_synonym(synonym_id: int) -> Answer:
 @bp.post(SYNONYM)
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym_save(synonym_id: int) -> Answer:
-    """A live synonym is changed; a suggestion is accepted as it was edited."""
+    """Save the form: a live synonym is changed, a suggestion is accepted as it was edited."""
     synonym, form = editing.synonym_of(current_user.site_id, synonym_id), SynonymForm.typed(request.form)
     act: Callable[..., object] = editing.change if synonym.status == LIVE else editing.accept
     try:
@@ -120,8 +120,7 @@ def search_synonym_reject(synonym_id: int) -> Answer:
 @bp.post("/search/synonyms/reject")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms_reject_shown() -> Answer:
-    """Reject the suggestions that the page shows. `shown` is once for each suggestion its id and revision, as in
-    12:1."""
+    """Reject the suggestions that the page shows. `shown` is sent for each of them: its id and revision, as in 12:1."""
     pairs = [text.partition(":")[::2] for text in request.form.getlist("shown")]
     shown = {sent_id(one) or 0: sent_id(revision) or 0 for one, revision in pairs}
     with transaction():
@@ -205,7 +204,7 @@ def _about(synonym: Synonym, form: SynonymForm, errors: FieldErrors = NO_ERRORS,
 
 
 def _refused(form: SynonymForm, synonym: Synonym | None, errors: FieldErrors) -> Answer:
-    """Show the typed form again, over the revision that is stored now: saving again puts it in place of that."""
+    """Show the typed form again, over the revision that is stored now, so that saving it again replaces that."""
     if synonym is not None and errors.is_stale:
         form = form.on(synonym.revision)
     if wants_fragment():
@@ -214,7 +213,7 @@ def _refused(form: SynonymForm, synonym: Synonym | None, errors: FieldErrors) ->
 
 
 def _done(message: str, marked: int | None = None, undoes: int | None = None) -> Answer:
-    """The list as it was, with the row that changed marked. `undoes` is the synonym whose change can be undone."""
+    """Show the list as it was, with the changed row marked. `undoes` is the synonym whose change can be undone."""
     listing = SynonymList.read(request.args)
     address = f"{url_for('admin.search_synonyms')}?{listing.query(page=listing.page)}".rstrip("?")
     if undoes is None:

@@ -45,7 +45,7 @@ class NewTerm:
         return cls(*(sent.get(name, "").replace("\0", "")[:LONGEST_WORDS] for name in ("term", "product", "chosen")))
 
     def choices(self, site_id: int) -> list[TermRow]:
-        """Return the products that may be meant; none where the product is known."""
+        """Return the products among which to choose; none where the product is clear."""
         if referred_product(site_id, self._named) is not None:
             return []
         found = term_list.find_with_terms(site_id, self._named)

@@ -46,8 +46,8 @@ def search_terms_more(product_id: int) -> Response:
 
 
 def _sent_terms(product_id: int) -> list[object]:
-    """Return the sent terms. Raises NotFound before the body is read, for a product of another site just as for
-    none."""
+    """Return the sent terms. Raises NotFound, before the body is read, for an unknown product and for one of another
+    site."""
     product_with_terms(current_user.site_id, product_id)
     terms: list[object] = json_body(TERMS)["terms"]
     return terms
