@@ -1,4 +1,4 @@
-"""The surfaces, cut by who calls."""
+"""The views of all surfaces: health, files, the admin, /v1 and the storefront."""
 
 from __future__ import annotations
 

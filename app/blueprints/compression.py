@@ -1,5 +1,5 @@
-"""Compression of texts for clients that take gzip. Only for what holds no secret: the length of a compressed answer
-that has a secret beside words of the request tells the secret to whoever sees the length (BREACH)."""
+"""Compression of texts for clients that take gzip. Only for answers without secrets: where a secret stands beside words
+of the request, the compressed length reveals it (BREACH)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ quickly: Compress = partial(gzip.compress, compresslevel=QUICK, mtime=0)
 
 @lru_cache(maxsize=256)
 def once(text: bytes) -> bytes:
-    """Compress a text that is sent again and again."""
+    """Compress a text that is sent again and again; the result is cached."""
     return gzip.compress(text, THOROUGH, mtime=0)
 
 
 def compressed(response: Response, compress: Compress) -> Response:
-    """Compress an answer whose body is known and whose client takes gzip. Caches learn in either case that it comes in
-    two forms. HEAD says what GET would."""
+    """Compress an answer whose body is known and whose client takes gzip, and declare in either case that it varies by
+    encoding. HEAD gets the headers of GET."""
     if response.mimetype not in COMPRESSED or response.status_code not in (200, 206, 304):
         return response
     response.vary.add("Accept-Encoding")

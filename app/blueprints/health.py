@@ -30,7 +30,7 @@ csrf.exempt(bp)
 
 
 class Down(Exception):
-    """A part does not answer; the message says no more than an outsider may know."""
+    """A part does not answer; the message is safe to show to outsiders."""
 
 
 @bp.get("/healthz")
@@ -83,9 +83,9 @@ def _queue() -> None:
 
 
 def _index() -> None:
-    """Return the state of the indexes: down when an index of the shop at this host is damaged or lost, at a host
-    without a shop an index of any; or when no shop can be searched. One new shop that waits for its first rebuild takes
-    no other out of service."""
+    """Check the indexes. Raises Down when an index of the shop at this host is damaged or lost, at a host without a
+    shop an index of any; or when no shop can be searched. One new shop that waits for its first rebuild takes no other
+    out of service."""
     engine = ports.search_engine()
     try:
         site_ids = db.session.scalars(select(Site.id)).all()

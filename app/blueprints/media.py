@@ -1,4 +1,4 @@
-"""Pictures of products: those of a site on its own hosts, and for who works on it wherever they are signed in."""
+"""Pictures of products: those of a site on its own hosts, and on any host for users who are signed in to work on it."""
 
 from __future__ import annotations
 

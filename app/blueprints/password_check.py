@@ -1,4 +1,4 @@
-"""Password check for browsers and for /v1, with one throttle for both. A browser may be known from before; what a
+"""Password check for browsers and for /v1, with one throttle for both. Only a browser can be a known device: what a
 program says of its device is not signed and proves nothing."""
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from app.transaction import transaction
 
 
 def checked_user(email: str, password: str, device_id: str | None = None) -> User:
-    """Return the user whose password it is. The attempt is counted before the check, which is slow on purpose and
-    holds no transaction: for the device where the user is known there, else for account and address.
-    Raises Invalid, TooManyRequests."""
+    """Return the user of an email address and password. The attempt is counted before the check, which is slow on
+    purpose and holds no transaction: for the device where the user is known there, else for account and address.
+
+    Raises Invalid, TooManyRequests.
+    """
     clock, address = ports.clock(), request.remote_addr or "unknown"
     email = accounts.normal_email(email)[:254]
     with transaction():
@@ -36,6 +38,6 @@ def checked_user(email: str, password: str, device_id: str | None = None) -> Use
 
 
 def password_memory() -> int:
-    """KiB for a hash."""
+    """Return the memory for a password hash, in KiB."""
     config: Config = current_app.config["SHOP"]
     return config.password_memory_kib

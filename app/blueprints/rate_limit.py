@@ -1,4 +1,4 @@
-"""Rate limits of views, by caller: the user whose token or session it is, else the network that the client is in."""
+"""Rate limits of views, by caller: the user of the token or session, else the network of the client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.domain.shared.rate_limit import Rate
 from app.domain.sites.throttle import is_this_machine, network, subscriber
 from app.permissions import View
 
-GROUPS = 4_096  # Of networks: each has a million of the addresses that there are.
+GROUPS = 4_096  # Of networks; each holds a million addresses of IPv4.
 TILL_READS = ("pos-read", 120)  # A minute.
 
 
@@ -35,26 +35,27 @@ def rate_limited(action: str, most: int, seconds: int = 60) -> Callable[[View], 
 
 
 def refuse_beyond(action: str, rate: Rate) -> None:
-    """Refuse requests beyond a rate. Raises TooManyRequests."""
+    """Count a request of the caller. Raises TooManyRequests beyond the rate."""
     if key := _key(action):
         rate_limiting.refuse_beyond(key, rate)
 
 
 def seconds_to_wait(action: str, rate: Rate) -> int:
-    """Count a request of the caller; 0 when it is within the limit."""
+    """Count a request of the caller; return the seconds until another is allowed, 0 when this one is within the
+    limit."""
     key = _key(action)
     return rate_limiting.seconds_to_wait(key, rate) if key else 0
 
 
 def counts(action: str, rate: Rate) -> bool:
-    """Whether one more of what the client's line did counts in a window of days."""
+    """Whether one more event of the client's line is within the limit of a window of days; always on this machine."""
     address = request.remote_addr or "unknown"
     return is_this_machine(address) or rate_limiting.counts(f"{action}:line:{subscriber(address)}", rate)
 
 
 def is_first_of_group(action: str, seconds: int) -> bool:
-    """Whether nobody of the client's group of networks did this within a window of weeks. A group is one of GROUPS, so
-    that what is kept for weeks says of nobody that it was they."""
+    """Whether this is the first event of its kind from the client's group of networks within so many seconds, which are
+    weeks; always on this machine. A group is one of GROUPS, so that what is kept for weeks identifies nobody."""
     address = request.remote_addr or "unknown"
     if is_this_machine(address):
         return True

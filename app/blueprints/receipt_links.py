@@ -20,7 +20,8 @@ def transaction_of_link(site_id: int, token: str) -> str | None:
 
 
 def qr_code(address: str) -> Markup:
-    """An SVG without styles or scripts; its size is that of the place where it stands."""
+    """Return the QR code of an address as SVG, without styles or scripts; it takes the size of the place where it
+    stands."""
     drawn = segno.make(address, error="m", micro=False).svg_inline(dark="#000", light="#fff", border=2, omitsize=True)
     return Markup(drawn)
 

@@ -30,8 +30,8 @@ def prepare(state: BlueprintSetupState) -> None:
 @bp.get("/static/v-<version>/<path:filename>")
 @public
 def versioned(version: str, filename: str) -> Response:
-    """The file as it is now. A page from before an upgrade gets it too, but may not keep it under the old version;
-    in development nothing is kept, since files change while the process runs."""
+    """Return the current file. In production browsers keep it for good, but only under its current version: a page from
+    before an upgrade gets it, too. In development files change while the process runs."""
     response = compressed(current_app.send_static_file(filename), once)
     if version == _version(_folder()) and current_app.config["SHOP"].production:
         response.headers["Cache-Control"] = IMMUTABLE
@@ -40,7 +40,8 @@ def versioned(version: str, filename: str) -> Response:
 
 @bp.app_template_global("static_url")
 def static_url(filename: str) -> str:
-    """The address of a file of ours with the version of them all: they import each other, so they change together."""
+    """Return the address of a static file with the version of all of them: they import each other, so they change
+    together. Raises FileNotFoundError."""
     if filename not in _files(_folder()):
         raise FileNotFoundError(filename)
     return f"/static/v-{_version(_folder())}/{filename}"

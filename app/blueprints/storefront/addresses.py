@@ -1,4 +1,4 @@
-"""Every address has one form and belongs to a shop, and says calmly when it has nothing to show."""
+"""The one form of every address, the refusal of unknown hosts, and the answer while search is down."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
 
 @bp.before_app_request
 def refuse_unknown_hosts() -> None:
-    """Refuse requests to unknown hosts, except for health, whose callers may know this machine by its number alone."""
+    """Refuse requests to unknown hosts, except for health, whose callers may know this machine only by its IP address.
+    Raises NotFound."""
     if not (request.endpoint or "").startswith("health."):
         current_shop()
 
 
 @bp.before_app_request
 def drop_trailing_slash() -> Response | None:
-    """The way to the one form is written anew, so that nothing in the address can lead elsewhere."""
+    """Redirect to the address without a trailing slash. The address is written anew, so that nothing in it can lead
+    elsewhere."""
     path = request.path
     if path == "/" or not path.endswith("/") or path.startswith(OTHER_SURFACES):
         return None

@@ -56,7 +56,8 @@ def _theme(name: str) -> Theme:
 
 
 def _sent(bundle: Bundle, digest: str, mimetype: str) -> Response:
-    """A page from before an upgrade gets the present file too, but may not keep it under the old name."""
+    """Return the current file, to be kept for good at its current address alone: a page from before an upgrade gets it,
+    too."""
     packed = request.accept_encodings.quality("gzip") > 0
     response = Response(bundle.packed if packed else bundle.body, mimetype=mimetype)
     response.headers["Cache-Control"] = IMMUTABLE if digest == bundle.digest else "no-cache"

@@ -43,8 +43,8 @@ def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: 
 
 
 def note_opened(product_id: int) -> None:
-    """Record a product page. A referrer must be a page of results; without one, the latest page that showed the product
-    is assumed."""
+    """Record that a product page was opened, from the page of results that is the referrer; without a referrer from the
+    latest one that showed the product."""
     referrer = request.headers.get("Referer")
     if not referrer:
         _note(lambda journey, context: rules.opened(journey, context, product_id))
@@ -98,8 +98,8 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
 
 
 def _counts(event: Event) -> bool:
-    """Leave out that a network rephrases a search today as it did before, and that it opens a product again and again:
-    one shopper is no evidence for all."""
+    """Whether an event counts. A network's same rephrasing counts once a day, and so does its opening of a product from
+    a search: one shopper is no evidence for all."""
     if event.kind is EventKind.REPHRASED:
         return rate_limit.counts_rephrasing(event)
     if event.kind is EventKind.OPENED:
@@ -108,8 +108,8 @@ def _counts(event: Event) -> bool:
 
 
 def _with_network(event: Event) -> Event:
-    """Note of a search whether its network makes it for the first time on a day, and of an opened product whether it
-    opens it for the first time in weeks: what is popular or learned is so of several."""
+    """Return the event with the note whether its network is new: for a search on its day, for an opened product within
+    weeks. What is popular or learned must come of several networks."""
     if event.kind is EventKind.SEARCHED:
         return replace(event, of_new_network=rate_limit.is_first_of_network(event))
     if event.kind is EventKind.OPENED:

@@ -62,7 +62,7 @@ def basket_add() -> Response:
 @bp.post("/basket/lines/<int(max=2147483647):line_id>")
 @public
 def basket_change(line_id: int) -> Response:
-    """Change a quantity in the basket. `to` is a button's quantity and comes before the one that was typed."""
+    """Change a quantity in the basket. `to`, which a button sends, takes precedence over the typed quantity."""
     quantity = _number(request.form.get("to") or request.form.get("quantity", ""))
     site_id, token = current_shop().site_id, basket_token()
     try:
@@ -116,7 +116,7 @@ def _not_added(error: DomainError) -> Response:
 
 
 def _changed(change: BasketChange) -> Response:
-    """Return the answer to a change: with htmx, the basket as it is now; the cookie is the same as before."""
+    """Return the answer to a change: for htmx the basket as it is now, else a redirect to it."""
     notice = "short" if change.short else "" if change.quantity else "removed"
     if wants_fragment():
         return basket_page(*NOTICES.get(notice, NO_NOTICE))
@@ -133,6 +133,6 @@ def _status(error: DomainError) -> int:
 
 
 def _number(text: str) -> int:
-    """Return the sent number; -1, which is refused in words, for what is no number."""
+    """Return the sent number; for any other text -1, which is refused with a reason."""
     typed = text.strip()
     return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 6 else -1

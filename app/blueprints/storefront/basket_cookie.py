@@ -1,5 +1,5 @@
-"""Two cookies of a shopper: the token that names the basket, which no script can read, and how many items it holds,
-which a script writes into the header of pages that are the same for all shoppers."""
+"""Two cookies of a shopper: the token of the basket, which no script can read, and the number of its items, which a
+script writes into the header of pages that are the same for all shoppers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.domain.orders.purge import UNTOUCHED
 
 COUNT = "basket-count"
 LONGEST_TOKEN = 100
-AFTER_ORDER = timedelta(hours=1)  # So long a button that is pressed again leads to the order that was placed.
+AFTER_ORDER = timedelta(hours=1)  # How long a button that is pressed again leads to the placed order.
 
 
 def basket_token() -> str | None:
-    """The token of the shopper's basket, which may be one that is there no longer."""
+    """Return the token of the shopper's basket, which may no longer exist; None without one."""
     token = request.cookies.get(_name(), "")
     return token if 0 < len(token) <= LONGEST_TOKEN else None
 
@@ -28,13 +28,13 @@ def set_basket_cookies(response: Response, token: str, items: int) -> None:
 
 
 def set_order_cookies(response: Response, token: str) -> None:
-    """The basket was ordered: there is nothing in it, and who ordered is soon forgotten by this browser."""
+    """Set the basket's cookies after an order: no items, and a token that this browser soon forgets."""
     _set(response, _name(), token, AFTER_ORDER, httponly=True)
     _set(response, COUNT, "0", AFTER_ORDER, httponly=False)
 
 
 def _name() -> str:
-    """Return the name of the cookie. Behind https the browser itself sees to it that no other host sets it."""
+    """Return the name of the cookie. Behind https it has the prefix with which browsers let no other host set it."""
     return "__Host-basket" if _is_secure() else "basket"
 
 

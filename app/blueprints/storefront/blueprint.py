@@ -30,7 +30,7 @@ from app.themes.drawing import use_theme
 from app.themes.preview import previewed_theme
 
 bp = Blueprint("storefront", __name__)
-csrf.exempt(bp)  # A token would need a session, and with it pages that differ for everybody; see origin.py.
+csrf.exempt(bp)  # A token would need a session, and pages that differ by shopper; see origin.py.
 WINDOW = "shop-window"
 SERVING = "shop-serving-cache"
 LISTING_CACHE = "shop-listing-cache"
@@ -91,7 +91,7 @@ def empty_caches(app: App) -> None:
 
 
 def current_shop() -> Shop:
-    """The shop of the request's host. Raises NotFound for a host that is no shop's."""
+    """Return the shop of the request's host, and set its theme. Raises NotFound for a host without a shop."""
     if "shop" not in g:
         window: ShopWindow = current_app.extensions[WINDOW]
         g.shop = window.shop_at(ports.clock(), request_host())
@@ -101,7 +101,7 @@ def current_shop() -> Shop:
 
 
 def _choose_theme(shop: Shop) -> None:
-    """The site's, or the one that this browser previews."""
+    """Set the theme of the request: the one that this browser previews, else the site's."""
     token = request.cookies.get(preview_cookie(), "")
     previewed = previewed_theme(token, shop.site_id, ports.clock().now()) if token else None
     setattr(g, PREVIEWS, previewed is not None)
@@ -141,7 +141,7 @@ def card_cache() -> FragmentCache[Markup]:
 
 
 def shop_or_none() -> Shop | None:
-    """Return the shop, or None where there is none, or none can be read: for pages that must also be drawn then."""
+    """Return the shop; None where the host has none or it cannot be read, for pages that must be drawn even then."""
     try:
         return current_shop()
     except (NotFound, SQLAlchemyError):

@@ -31,14 +31,14 @@ from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
 from app.themes.drawing import current_theme
 
-SECONDS_PLAIN = 10  # A plain listing is cached for so long, since no version says when it is old.
+SECONDS_PLAIN = 10  # How long a plain listing is cached, since no version says when it is old.
 NO_CATEGORY = "This category does not exist or has been removed."
 
 
 @bp.get("/c/<path:path>")
 @public
 def category(path: str) -> AnyResponse:
-    """A path that is no category is tried as a landing page."""
+    """Show a category, or the landing page at the path."""
     shop = current_shop()
     node = shop.tree.at(path)
     if node is None:
@@ -100,7 +100,8 @@ def _listing(
 def _cached(
     shop: Shop, listing_request: ListingRequest, version: tuple[object, ...], make: Callable[[], Listing]
 ) -> DrawnListing:
-    """Unknown parameters make no key: crawlers invent them without end."""
+    """Return the listing from the cache. One with unknown parameters is not cached, since crawlers invent them without
+    end."""
 
     def draw() -> DrawnListing:
         listing = make()

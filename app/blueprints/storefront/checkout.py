@@ -1,4 +1,4 @@
-"""The checkout: whose order it is, then thanks. It is paid for when it is collected."""
+"""The checkout: the contact of an order, then its page. The order is paid for when it is collected."""
 
 from __future__ import annotations
 

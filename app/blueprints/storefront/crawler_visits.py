@@ -1,4 +1,4 @@
-"""Records visits of crawlers to pages that they may not list. Nothing here can fail or delay a page."""
+"""The recording of crawlers' visits to pages that are not indexable. Nothing here can fail or delay a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def note_crawler(response: Response) -> Response:
 
 
 def _note(family: str, parameter: str) -> None:
-    """A staging site has no crawlers that matter."""
+    """Record a visit, except to a staging site."""
     shop = current_shop()
     if shop.staging:
         return

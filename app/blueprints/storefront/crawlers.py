@@ -38,7 +38,8 @@ def robots() -> Response:
 @bp.get("/sitemap.xml")
 @public
 def sitemap() -> Response:
-    """Serve the sitemap, which is never built here. Where there is none yet, crawlers shall come again."""
+    """Serve the sitemap, which is never built here. Where there is none yet one is requested, and 503 tells crawlers to
+    come again."""
     shop = _shop_with_sitemap()
     return _file(shop, FIRST_FILE) or _not_yet(shop)
 
@@ -60,7 +61,8 @@ def _shop_with_sitemap() -> Shop:
 
 
 def _file(shop: Shop, name: str) -> Response | None:
-    """The file with its ETag and date, or 304 where the crawler has it already."""
+    """Return a file of the sitemap with its ETag and date, or 304 for a crawler that has it; None where there is
+    none."""
     stored = ports.sitemaps().file(shop.site_id, name)
     if stored is None:
         return None
@@ -72,7 +74,7 @@ def _file(shop: Shop, name: str) -> Response | None:
 
 
 def _content(stored: StoredFile) -> Iterator[bytes]:
-    """Yield the contents of a file, opened once they are read, and closed whenever reading stops."""
+    """Yield the contents of a file. It is opened at the first piece, and closed when reading stops."""
     with stored.path.open("rb") as file:
         while part := file.read(PART):
             yield part

@@ -12,13 +12,13 @@ from cachetools import LRUCache
 from markupsafe import Markup
 
 T = TypeVar("T")
-FASTEST = 1  # The level of compression; the next ones save little of HTML and cost more.
+FASTEST = 1  # Level of compression; higher ones save little of HTML and cost more.
 
 
 @dataclass(frozen=True, slots=True)
 class PackedMarkup:
-    """A fragment compressed, to an eighth or so: many more are kept in the same memory, and to unpack one takes a
-    hundredth of the time that drawing it does."""
+    """A compressed fragment, about an eighth of its HTML: many more fit into the same memory, and unpacking one takes a
+    hundredth of the time of drawing it."""
 
     packed: bytes
 
@@ -37,9 +37,9 @@ class PackedMarkup:
 
 
 class FragmentCache(Generic[T]):
-    """A key must name everything that decides how the fragment looks, versions included: then nothing needs to be
-    invalidated when something changes, its old key is just not looked up again. `most` counts fragments, or what
-    `size_of` makes of them."""
+    """A cache of fragments. A key must name everything that decides how the fragment looks, versions included, so that
+    nothing has to be invalidated: after a change the old key is not looked up again. `most` limits the number of
+    fragments, or the sum of `size_of` them."""
 
     def __init__(self, most: int, size_of: Callable[[T], int] = lambda _fragment: 1) -> None:
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class FragmentCache(Generic[T]):
         return len(self._fragments)
 
     def get(self, key: Hashable, draw: Callable[[], T]) -> T:
-        """The fragment, drawn once for each key. Two threads may draw the same one."""
+        """Return the fragment of a key, drawn where it is not cached. Two threads may draw the same one."""
         with self._lock:
             cached = self._fragments.get(key)
         if cached is None:

@@ -1,4 +1,4 @@
-"""The way in."""
+"""The home page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Suggestions on the page of an address that has none. They are bounded, so that a program that tries addresses makes
-no work: an address is searched once for each state of the shop, and only so many a minute."""
+"""Suggestions on the page of an address that does not exist. They are bounded against programs that try addresses: an
+address is searched once for each state of the shop, and only so many are searched a minute."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ OF_CALLER, OF_SITE = Rate(20), Rate(120)  # Addresses a minute that are searched
 
 @bp.app_template_global("missing_page_suggestions")
 def missing_page_suggestions() -> Markup:
-    """Return what comes closest to the address of the request; nothing for addresses that were never of a page."""
+    """Return links to what comes closest to the address of the request; nothing for addresses that cannot be of a
+    page."""
     shop = shop_or_none()
     if shop is None or request.method not in ("GET", "HEAD") or not words_of_address(request.path):
         return Markup()
@@ -38,7 +39,7 @@ def missing_page_suggestions() -> Markup:
 
 
 def _draw(shop: Shop, path: str) -> PackedMarkup:
-    """Raises TooManyRequests, SearchUnavailable."""
+    """Return the suggestions for an address. Raises TooManyRequests, SearchUnavailable."""
     refuse_beyond(ACTION, OF_CALLER)
     rate_limiting.refuse_beyond(f"{ACTION}:site:{shop.site_id}", OF_SITE)
     found = suggestions(ports.search_engine(), shop, path, served_configuration(shop), ports.clock().now())

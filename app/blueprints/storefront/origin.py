@@ -1,10 +1,11 @@
-"""The shop's own forms, against forgery.
+"""The protection of the shop's own forms against forgery.
 
-They carry no token: a token belongs to a session, and the shop has none, so that a page is the same for everybody and
-can be kept. Instead what changes something must not have come from another site's page, which browsers say of each
-request that is not just a link (Sec-Fetch-Site, before that Origin, before that Referer). A request that says nothing
-comes from no browser: a program, which has no shopper's cookie to abuse. The cookie that names a basket does not
-travel with other sites' forms either (SameSite).
+They carry no token: a token belongs to a session, and the shop has none, so that a page is the same
+for everybody and can be cached. Instead a request that changes something must not come from another
+site's page, which browsers name with each request that is not just a link (Sec-Fetch-Site, before
+that Origin, before that Referer). A request without any of these comes from no browser but from a
+program, which has no shopper's cookie to abuse. Nor do other sites' forms send the cookie that
+names a basket (SameSite).
 """
 
 from __future__ import annotations

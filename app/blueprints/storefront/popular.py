@@ -1,5 +1,5 @@
-"""Products below a search that found nothing. They are drawn once for all searches, so that a program that tries words
-makes no work."""
+"""Popular products below a search without results. They are drawn once for all searches, so that a program that tries
+words causes no work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.domain.search.engine import SearchUnavailable
 from app.domain.search.listings.popular import popular_products
 from app.themes.drawing import current_theme, drawn
 
-SECONDS_POPULAR = 3_600  # New orders change no version, so that what sells is read anew each hour.
+SECONDS_POPULAR = 3_600  # Best sellers are read anew each hour, since new orders change no version.
 
 
 @bp.app_template_global("popular_products")

@@ -1,4 +1,4 @@
-"""Functions for templates of the storefront, and how these show money and pictures."""
+"""Functions and filters for the storefront's templates, among them those of money and pictures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from app.themes.drawing import current_theme, drawn, environment
 from app.themes.folders import Theme
 
 LISTING = "#listing"
-COUNT = "#product-count"  # What the sheet of filters requests: how many products its choices leave.
+COUNT = "#product-count"  # The target of the requests by the sheet of filters for the number of products.
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
 LOADING = {"first": Markup(' fetchpriority="high"'), "lazy": Markup(' loading="lazy"')}
 HEADLINES = {
@@ -51,26 +51,27 @@ def shown_listing(listing: Listing) -> ShownListing:
 
 
 def page_answer(template: str, head: PageHead, **context: Any) -> Response:
-    """A page whose head says how search engines may treat it, as does the header of the answer."""
+    """Return a page. Its head and its X-Robots-Tag header say how search engines may treat it."""
     keep_decision(head.decision)
     return _compressed(template, head=head, **context)
 
 
 def listing_answer(template: str, swap: str, head: PageHead, **context: Any) -> Response:
-    """The page of a listing, or the listing alone where htmx swaps it, which is no page to be found."""
+    """Return the page of a listing, or for htmx the listing alone, which is no page to be indexed."""
     response = _compressed(swap, head=head, **context) if wants_listing() else page_answer(template, head, **context)
     response.vary.add("HX-Target")
     return response
 
 
 def _compressed(template: str, **context: Any) -> Response:
-    """Pages of goods and texts hold no token (see origin.py) and nothing else that is secret, so they may be
-    compressed. Baskets, orders and forms with a person's data are drawn elsewhere and stay as they are."""
+    """Return a page compressed, which is safe since pages of goods and texts hold no token (see origin.py) and nothing
+    else that is secret. Baskets, orders and forms with a person's data are made by other functions, uncompressed."""
     return compressed(make_response(drawn(template, **context)), quickly)
 
 
 def count_answer(total: int) -> Response:
-    """The label of the button that shows the products which the choices in the sheet of filters leave."""
+    """Return the label of the button in the sheet of filters, with the number of products that the choices there
+    leave."""
     response = make_response(product_count_label(total))
     response.vary.add("HX-Target")
     return response
@@ -139,8 +140,7 @@ def home_name_of(shop: Shop, trail: Iterable[ShopNode]) -> str:
 
 @bp.app_template_filter("card")
 def card(card: Mapping[str, Any], loading: str) -> Markup:
-    """A product in a list. The same product looks the same in every list, so it is drawn once. Its picture is loaded
-    `first`, `eager` or `lazy`."""
+    """Return a product of a list, drawn once for all lists. Its picture is loaded `first`, `eager` or `lazy`."""
     shop = current_shop()
     template = environment().get_template("storefront/_card.html")
     key = (current_theme().name, shop.site_id, shop.currency, loading, *card.values())
@@ -157,7 +157,7 @@ def card_picture(card: Mapping[str, Any]) -> str:
 
 @bp.app_template_filter("is_photograph")
 def is_photograph(url: str) -> bool:
-    """Whether the address is of a kept picture, not of a drawing."""
+    """Whether the address is of a stored picture and not of a drawing."""
     return url.startswith(MEDIA_PREFIX)
 
 
@@ -174,7 +174,7 @@ def loading_attribute(loading: str) -> Markup:
 
 @bp.app_template_filter("card_srcset")
 def card_srcset(card: Mapping[str, Any]) -> str:
-    """The forms of a card's photograph; empty for a drawing, which is as sharp in every size."""
+    """Return the `srcset` of a card's photograph; empty for a drawing, which is as sharp in every size."""
     width, height = card.get("imageWidth"), card.get("imageHeight")
     if not (card["image"] and width and height):
         return ""
@@ -201,13 +201,14 @@ def wants_listing() -> bool:
 
 
 def wants_count() -> bool:
-    """Whether the sheet of filters requests the number of products alone, which is no look at them."""
+    """Whether the sheet of filters requests the number of products alone, which does not count as a search."""
     return wants_fragment() and request.headers.get("HX-Target", "").endswith(COUNT)
 
 
 @bp.app_template_filter("category_picture")
 def category_picture(node: ShopNode) -> str:
-    """A drawing of what a category holds, or of what the first one below it does, in a quiet colour."""
+    """Return the address of a drawing of what a category holds, or the first one below it that can be drawn, in a quiet
+    colour."""
     kinds = [node.name, *(child.name for child in current_shop().tree.children(node.id))]
     return shape_path(shape_among(kinds), QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
 

@@ -1,4 +1,4 @@
-"""A product."""
+"""The page of a product."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.domain.seo.heads import product_head
 from app.permissions import public
 from app.themes.drawing import current_theme, drawn
 
-SECONDS_RELATED = 3_600  # New orders change no version, so that what was bought together is read anew each hour.
+SECONDS_RELATED = 3_600  # What was bought together is read anew each hour, since new orders change no version.
 
 
 @bp.get("/p/<seo_name>")
@@ -43,7 +43,7 @@ def related(page: ProductPage) -> Markup:
 
 
 def _drawn_once(cache: FragmentCache[PackedMarkup], key: tuple[object, ...], shop: Shop, page: ProductPage) -> Markup:
-    """Raises SearchUnavailable."""
+    """Return the related products from the cache. Raises SearchUnavailable."""
 
     def draw() -> PackedMarkup:
         found = related_products(ports.search_engine(), shop, page)

@@ -1,4 +1,4 @@
-"""Search: what a shopper's words find."""
+"""Search: the page of results for a shopper's words."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Suggestions below the search box as shoppers type: the part of a page that a script of ours shows there. They are
-counted as what they are and not as searches."""
+"""Suggestions below the search box as shoppers type: the part of a page that a script of the shop shows there. They are
+counted as suggestions and not as searches."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from app.permissions import public
 from app.themes.drawing import current_theme, drawn
 
 ACTION = "suggestions"
-RATE = Rate(300)  # A minute; who types fast makes five a second, for some seconds.
-KEPT = 60  # Seconds that browsers keep suggestions, and we where only time makes them old.
-NEARLY_ALL = 0.9  # Of a brand's products: a page that shows so many of them is the brand's page.
+RATE = Rate(300)  # A minute; a fast typist makes five a second, for some seconds.
+KEPT = 60  # Seconds that browsers cache suggestions, and the shop where only time makes them stale.
+NEARLY_ALL = 0.9  # The share of a brand's products that makes a page the brand's page.
 
 bp.add_app_template_filter(results_of, "results_of")
 
@@ -44,8 +44,8 @@ bp.add_app_template_filter(results_of, "results_of")
 @bp.get("/search/suggest")
 @public
 def suggest() -> Response:
-    """Return the suggestions for what is typed, for nothing the popular searches; empty where there are none. Raises
-    NotFound where the shop makes none."""
+    """Return the suggestions for the typed text, and popular searches without any text; empty where there are none.
+    Raises NotFound where the shop makes none."""
     shop = current_shop()
     if not shop.settings[settings.SUGGESTIONS]:
         raise NotFound("This shop makes no suggestions.")
@@ -72,7 +72,8 @@ def suggestions_for(shop: Shop, typed: Typed) -> Suggestions:
 
 
 def _suggestions(shop: Shop, typed: Typed) -> Markup:
-    """Return suggestions, made once for each state of the shop and its index, and of what it is taught."""
+    """Return the suggestions from the cache: drawn once for each state of the shop, its index, its served configuration
+    and its popular searches."""
     clock, served = ports.clock(), served_configuration(shop)
     popular = _popular(shop)
     state = (shop.version, shop.index_version, served.version, popular.version, int(clock.now().timestamp()) // KEPT)
@@ -101,7 +102,8 @@ def _directory() -> SuggestionDirectory:
 
 
 def _page_of(shop: Shop, brand: Brand) -> str | None:
-    """Return the path of the page of a brand, which a main category has that holds nearly all of its products."""
+    """Return the path of a brand's landing page in a main category, the largest, where that holds nearly all of its
+    products; else None."""
     pages = (landing_pages_of(shop, root) for root in shop.tree.children(None))
     found = (page for made in pages if (page := made.by_value.get(("manufacturer", brand.name))))
     largest = max(found, key=lambda page: page.products, default=None)

@@ -1,4 +1,4 @@
-"""A theme before shoppers see it: the admin's link sets a cookie for an hour, in that browser only."""
+"""The preview of a theme: the admin's link sets a cookie for an hour, in that browser only."""
 
 from __future__ import annotations
 

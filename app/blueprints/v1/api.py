@@ -1,4 +1,4 @@
-"""flask-smorest in this shop's ways: strict JSON, every problem at once, and no say in what pages answer."""
+"""flask-smorest as this shop uses it: strict JSON, all problems at once, and no handling of errors outside /v1."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from app.permissions import View
 
 MOST_PROBLEMS = 1_000  # Reported at once.
 TOO_MANY_FIELDS = "too_many_fields"
-WRONG_TYPE = "invalid"  # What marshmallow says of a body that is no object.
+WRONG_TYPE = "invalid"  # Marshmallow's code for a body that is no object.
 ACCESS_TOKEN, READER_TOKEN = "accessToken", "readerToken"  # Security schemes of the description.
 IDEMPOTENCY_KEY = "IdempotencyKey"  # A parameter of the description.
 MOST_NAMES = 50  # In one object; no shape has half as many.
 
 
 def camel_case(name: str) -> str:
-    """The name of a field or parameter as it goes over the wire."""
+    """Return the name of a field or parameter in JSON and in addresses."""
     first, *others = name.split("_")
     return first + "".join(word.title() for word in others)
 
 
 def parameter_name(argument: str) -> str:
-    """The name in the description of what a view calls so: that of the specification."""
+    """Return the name in the description of a view's argument, which is that of the specification."""
     return "id" if argument == "basket_id" else camel_case(argument)
 
 
@@ -98,7 +98,8 @@ class OneProblemShape(Shape):
 
 
 class ProblemApi(Api):
-    """Its handler of errors would be the one of the whole application; ours is, and knows a page from /v1."""
+    """The API, with the shop's own handler of errors: flask-smorest's would answer errors of the whole application,
+    pages included."""
 
     ERROR_SCHEMA = ProblemShape
     DEFAULT_ERROR_RESPONSE_NAME = None
@@ -111,7 +112,7 @@ class StrictParser(FlaskParser):
     DEFAULT_VALIDATION_STATUS = 400
 
     def load_json(self, req: Request, schema: Schema) -> Any:
-        """Read a body by the shop's own reader, which refuses what webargs would shrug off. Raises Invalid."""
+        """Read a body by the shop's own reader, which refuses what webargs would accept. Raises Invalid."""
         return req.get_json() if req.get_data(cache=True) else missing
 
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:
@@ -127,7 +128,8 @@ class StrictParser(FlaskParser):
 
 
 class ApiBlueprint(Blueprint):
-    """Cookies mean nothing here, so no forged form can do anything. `tag` is one of TAGS in `description`."""
+    """A blueprint of /v1, without the check against forged forms: cookies mean nothing here. `tag` is one of TAGS in
+    `description`."""
 
     ARGUMENTS_PARSER = StrictParser()
 
@@ -140,8 +142,8 @@ class ApiBlueprint(Blueprint):
         super().add_url_rule(*args, **kwargs | {"tags": [self.tag]})
 
     def described(self, name: str, *problems: int) -> Callable[[View], View]:
-        """Gives the operation its name in the description, and says with which problems it may answer besides those
-        of what was sent."""
+        """Give the operation its name in the description, and declare the problems with which it may answer besides
+        those of the input."""
 
         def decorate(view: View) -> View:
             for status in problems:
@@ -152,17 +154,17 @@ class ApiBlueprint(Blueprint):
         return decorate
 
     def open_to_all(self, view: View) -> View:
-        """Says in the description that no token is needed."""
+        """Declare in the description that no token is needed."""
         described: View = self.doc(security=[])(view)
         return described
 
     def for_readers(self, view: View) -> View:
-        """Says in the description that the token of a card reader is needed, and no other holds."""
+        """Declare in the description that the token of a card reader is needed, and no other is valid."""
         described: View = self.doc(security=[{READER_TOKEN: []}])(view)
         return described
 
     def idempotent(self, view: View) -> View:
-        """Says in the description that the operation reads the header Idempotency-Key."""
+        """Declare in the description that the operation reads the header Idempotency-Key."""
         described: View = self.doc()(view)
         documentation = described._apidoc  # type: ignore[attr-defined]
         documentation.setdefault("arguments", {}).setdefault("parameters", []).append(IDEMPOTENCY_KEY)
@@ -170,5 +172,5 @@ class ApiBlueprint(Blueprint):
 
 
 def problem_name(status: int) -> str:
-    """Return the name of a kind of problem in the description; flask-smorest itself names the first."""
+    """Return the name of a problem's answer in the description; flask-smorest itself names that of 400."""
     return "BAD_REQUEST" if status == 400 else f"PROBLEM_{status}"

@@ -108,7 +108,7 @@ def logout() -> None:
 
 
 def _device(body: Mapping[str, Any]) -> Device:
-    """Raises Invalid for one that is named after a card."""
+    """Return the device of the body. Raises Invalid for one that is named after a card."""
     device = Device(body.get("device_id"), body.get("device_name"))
     if problems := device_problems(device.id, device.name):
         raise Invalid(problems)
@@ -123,7 +123,7 @@ def _end(session_id: str, because: Because) -> None:
 
 
 def _program() -> tuple[str, str]:
-    """Return the calling program, by its own words, and its address."""
+    """Return the calling program, as it names itself, and its address."""
     return request.user_agent.string, request.remote_addr or ""
 
 
@@ -132,7 +132,8 @@ def _is_other_program(session_id: str) -> bool:
 
 
 def _lenient_body() -> dict[str, Any]:
-    """Return the body, also one sent as text, which is all that a page that is closed can still send."""
+    """Return the body, empty where it cannot be read. It may be sent as text, which is all that a page can still send
+    as it is closed."""
     try:
         body = request.get_json(force=True)
     except (Invalid, HTTPException):

@@ -41,7 +41,7 @@ class RefreshBody(Body):
     )
 
 
-# Signing out ends well whatever is sent, so nothing that is sent breaks a rule.
+# Signing out succeeds whatever is sent, so no body breaks a rule.
 LOGOUT_BODY: dict[str, Any] = {
     "description": "An object, of which these two are read; everything else is passed over.",
     "properties": {

@@ -134,7 +134,7 @@ def _user() -> BasketUser:
 
 
 def _checked(basket_id: str, to_change: bool = False) -> Order:
-    """The basket, which the caller may use."""
+    """Return the basket, once it is checked that the caller may use it."""
     found = find_basket(till().caller.site_id, basket_id, to_change)
     baskets.check_basket(_user(), found)
     return found

@@ -1,5 +1,5 @@
-"""The callers of the API: the holder of a bearer token, which is that of a session or a personal one. Sessions of
-browsers and their cookies count for nothing here."""
+"""The callers of the API: users by their bearer tokens, of a session or personal ones. Sessions of browsers and their
+cookies count for nothing here."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NOT_ALLOWED = "Your role on this site does not allow this."
 
 
 def requires_token(permission: Permission) -> Callable[[View], View]:
-    """Answers 401 without a token that holds, and 403 without the permission or with a till's token. Stands above
-    the decorators that read the body, which nobody but the right ones may send."""
+    """Declare and check the permission of a view: 401 without a valid token, 403 without the permission or with a
+    till's token. Stands above the decorators that read the body, which is read only from permitted callers."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -47,7 +47,7 @@ def requires_token(permission: Permission) -> Callable[[View], View]:
 
 
 def caller() -> Caller:
-    """Within a view that requires a token."""
+    """Return the caller, within a view that requires a token."""
     found: Caller = g.api_caller
     return found
 
@@ -77,12 +77,13 @@ def _of_this_shop(holder: TokenCaller) -> TokenCaller:
 
 
 def sent_claims() -> Claims:
-    """Return the claims of the sent token. Raises Unauthenticated for none, or one that is not ours."""
+    """Return the claims of the sent token. Raises Unauthenticated without one, and for one that the shop did not
+    issue."""
     return access_tokens.read(sent_token())
 
 
 def sent_token() -> str:
-    """Raises Unauthenticated where none was sent."""
+    """Return the bearer token. Raises Unauthenticated where none was sent."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         raise not_ours()
@@ -90,7 +91,7 @@ def sent_token() -> str:
 
 
 def identified() -> ApiCaller:
-    """The holder of the sent token, whatever it is for. Raises Unauthenticated."""
+    """Return the holder of the sent token, whether it is for a till or for the API. Raises Unauthenticated."""
     claims = sent_claims()
     if claims.is_over(ports.clock().now()):
         raise Unauthenticated("token_expired", "This token is over. Get another with the refresh token.")

@@ -40,7 +40,8 @@ READS = ("catalogue-read", 120)  # A minute: an office of shoppers has one addre
 
 @bp.before_request
 def _know_signed_in_callers() -> None:
-    """Tills count by themselves. A token that does not hold is as good as none where everybody may read."""
+    """Identify the callers with a valid token, tills among them, so that each has a rate limit of its own. An invalid
+    token counts as none where everybody may read."""
     with suppress(Unauthenticated):
         g.api_caller = identified()
 

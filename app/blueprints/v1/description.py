@@ -87,7 +87,7 @@ MEANINGS: dict[int, tuple[str, str]] = {
     ),
 }
 
-# What some of them carry besides.
+# Further members of some problems, in their examples.
 MORE: dict[int, dict[str, object]] = {
     400: {"errors": [{"code": "required", "pointer": "#/name", "message": "This is required."}]},
     402: {"declineCode": "insufficient_funds", "retryable": True},
@@ -100,7 +100,7 @@ HEADERS: dict[int, dict[str, Any]] = {
     503: RETRY_AFTER,
 }
 
-# What operations are about, in the order of the page that shows them.
+# The tags of operations, in the order of the page that shows them.
 TAGS = {
     "Tokens": "Signing in, exchanging tokens, signing out.",
     "POS": "Tills on phones: locations, agents, card payments, refunds, receipts and work sessions.",
@@ -142,7 +142,7 @@ def spec_options() -> dict[str, Any]:
 
 
 class CamelCasePaths(FlaskPlugin):  # type: ignore[misc]
-    """Parameters of a path are named as everything else that goes over the wire."""
+    """A plugin that names the parameters of paths in camelCase, like every other name of the API."""
 
     @staticmethod
     def flaskpath2openapi(path: str) -> str:
@@ -153,7 +153,7 @@ class CamelCasePaths(FlaskPlugin):  # type: ignore[misc]
 
 
 class BodyProblems(BasePlugin):
-    """The problems for which any body of JSON may be refused, so that no view needs to name them."""
+    """A plugin that adds the problems for which any JSON body may be refused, so that no view needs to name them."""
 
     def operation_helper(self, path: str | None = None, operations: Any = None, **_more: Any) -> None:
         for operation in (operations or {}).values():
@@ -169,7 +169,8 @@ def _name_of(shape: Any) -> str:
 
 
 def describe_problems(spec: APISpec) -> None:
-    """To be called before the views are described, which refer to these by name."""
+    """Add the shared header and the problems to the description. To be called before the views are described, which
+    refer to these by name."""
     spec.components.parameter(
         IDEMPOTENCY_KEY,
         "header",
@@ -190,12 +191,12 @@ def describe_problems(spec: APISpec) -> None:
 
 
 def describe_tokens(spec: APISpec) -> None:
-    """And what else operations refer to by name."""
+    """Add the security schemes to the description, and remove a schema that nothing refers to."""
     bearer = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
     spec.components.security_scheme(ACCESS_TOKEN, bearer | {"description": "Of `POST /v1/auth/login`."})
     reader = "The `token` of `GET /v1/pos/{locationId}/paymentToken`, for card readers alone."
     spec.components.security_scheme(READER_TOKEN, bearer | {"description": reader})
-    spec.components.schemas.pop("PaginationMetadataSchema", None)  # Of flask-smorest's kind of lists; ours are others.
+    spec.components.schemas.pop("PaginationMetadataSchema", None)  # Of flask-smorest's own lists, which no view uses.
 
 
 def _example(status: int, code: str) -> dict[str, object]:

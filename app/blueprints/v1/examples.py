@@ -75,7 +75,8 @@ BY_TYPE: Json = {"string": "text", "integer": 1, "number": 1.5, "boolean": True,
 
 
 class ExamplesPlugin(BasePlugin):
-    """Stands after the plugin that replaces shapes by their schemas."""
+    """A plugin that adds an example to each body without one. It stands after the plugin that replaces shapes by their
+    schemas."""
 
     def init_spec(self, spec: APISpec) -> None:
         super().init_spec(spec)
@@ -96,7 +97,7 @@ class ExamplesPlugin(BasePlugin):
 
 
 def example_of(schema: Json, schemas: Mapping[str, Json], name: str = "", within: tuple[str, ...] = ()) -> Any:
-    """A value that fits the schema of the field `name`. A shape within itself has no items there."""
+    """Return an example for the schema of the field `name`; None for a shape within itself."""
     if "$ref" in schema:
         shape = schema["$ref"].rpartition("/")[2]
         return None if shape in within else example_of(schemas[shape], schemas, name, (*within, shape))
@@ -113,7 +114,7 @@ def example_of(schema: Json, schemas: Mapping[str, Json], name: str = "", within
 
 
 def type_of(schema: Json) -> str | None:
-    """The type besides null."""
+    """Return the type of a schema; of several the first one besides null."""
     kinds = schema.get("type")
     if isinstance(kinds, list):
         return next((kind for kind in kinds if kind != "null"), "null")

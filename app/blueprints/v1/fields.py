@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, validate
 from app.domain.shared.times import rfc3339
 
 LONGEST_NUMBER = 7  # Digits in an address.
-# What texts hold, as a description says it: in the regular expressions of ECMA 262, which need anchors.
+# The rules of texts for the description: regular expressions of ECMA 262, which need anchors.
 ANY_TEXT = {"pattern": r"^[^\u0000]*$"}
 # The rule of the domain (app/domain/shared/text.py), in which white space of any kind is a space.
 _NO_LINE = r"\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff"
@@ -28,7 +28,7 @@ class NumberInAddress(fields.Integer):
 
 
 class ShortLine(fields.String):
-    """1 to 100 characters without a control character."""
+    """A text of 1 to 100 characters without a control character."""
 
     def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
         rule = validate.Regexp(r"[^\x00-\x1f\x7f]{1,100}\Z", error="A line of 1 to 100 characters, please.")
@@ -37,7 +37,7 @@ class ShortLine(fields.String):
 
 
 class UtcTime(fields.String):
-    """In UTC, to the second."""
+    """A time in UTC, to the second."""
 
     def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
         super().__init__(metadata={"format": "date-time"} | dict(metadata or {}), **kwargs)
@@ -47,7 +47,7 @@ class UtcTime(fields.String):
 
 
 class Few(fields.List):
-    """Looks at no item of a list that is too long."""
+    """A list that is refused when it is too long, before any of its items is read."""
 
     def __init__(self, inner: fields.Field, most: int, **kwargs: Any) -> None:
         super().__init__(inner, validate=validate.Length(max=most), **kwargs)

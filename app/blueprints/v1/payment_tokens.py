@@ -16,7 +16,8 @@ PAYMENT = TokenKind(TYPE, "pos-reader", "payment-tokens", ("sid", "agent", "loca
 
 @dataclass(frozen=True, slots=True)
 class PaymentClaims:
-    """`agent_id` None is an admin who is no agent; `location_id` is the one by which clients name it."""
+    """The claims of a payment token. `agent_id` is None for an admin who is no agent; `location_id` is the one by which
+    clients name the location."""
 
     user_id: int
     session_id: str
@@ -39,8 +40,8 @@ def issue(caller: ApiCaller, agent_id: int | None, location_id: str, now: dateti
 
 
 def read(token: str) -> PaymentClaims:
-    """Return the claims of one of our payment tokens, also when its time is over. Raises Unauthenticated for any other
-    text."""
+    """Return the claims of a payment token that the shop issued, even of an expired one. Raises Unauthenticated for any
+    other text."""
     claims = PAYMENT.read(token)
     agent_id = int(claims["agent"]) if claims["agent"] else None
     return PaymentClaims(int(claims["sub"]), claims["sid"], agent_id, claims["location"], claims["exp"])

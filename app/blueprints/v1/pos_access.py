@@ -77,19 +77,20 @@ def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[Vi
 
 
 def _alert(refusal: Misconfigured) -> None:
-    """No agent can remedy it."""
+    """Alert the owner that the payment processor is set up wrongly, which no agent can remedy."""
     with transaction():
         raise_alert(ports.clock(), Cause.PROCESSOR_MISCONFIGURED, refusal.message, till().caller.site_id)
 
 
 def till() -> Till:
-    """Within a view that requires a till."""
+    """Return the caller at the till, within a view that requires a till."""
     found: Till = g.till
     return found
 
 
 def work_at(location_id: str) -> PosLocation:
-    """Go to the location that a body names, in a view whose address names none. Raises NotFound and Forbidden."""
+    """Set the till's location to the one that the body names, in a view whose address names none, and return it. Raises
+    NotFound and Forbidden."""
     caller = till().caller
     known = access.standing(caller.site_id, caller.user_id, caller.session_id, location_id)
     location = access.check_location(known, caller.roles, settles=False)
@@ -98,7 +99,7 @@ def work_at(location_id: str) -> PosLocation:
 
 
 def cashier() -> Cashier:
-    """The caller as who takes a payment, within a view whose address names a location."""
+    """Return the caller as the cashier of a payment, within a view for which a location is set."""
     at = till()
     assert at.location is not None, "the address names a location"
     agent_id = at.agent.id if at.agent else None
@@ -106,7 +107,8 @@ def cashier() -> Cashier:
 
 
 def admitted(caller: ApiCaller, location_id: str | None, settles: bool = False, as_agent: bool = False) -> Till:
-    """The till of a caller whose token is known to hold. Raises Forbidden and NotFound."""
+    """Return the till of a caller whose token is valid, and note that the work session is used. Raises Forbidden and
+    NotFound."""
     g.api_caller = caller
     if not allowed(caller.roles, Permission.USE_POS):
         raise Forbidden("Your role on this site does not allow working at a till.", "pos_role_required")

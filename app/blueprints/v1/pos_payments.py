@@ -83,7 +83,8 @@ def create(body: dict[str, Any]) -> Answer:
 
 
 def begun(who: Cashier, wanted: PaymentRequest) -> Answer:
-    """Begin a payment; 30 a minute of each agent, without those that are refused or repeated."""
+    """Begin a payment and return the answer about it. An agent may begin 30 a minute; refused and repeated ones are not
+    counted."""
     processor = ports.payment_processor()
     return created_answer(creating.create_payment(work_context(), processor, who, wanted, _may_begin))
 
@@ -174,7 +175,7 @@ def transaction(transaction_id: str) -> dict[str, Any]:
 
 
 def idempotency_key() -> str | None:
-    """The header of the request. Raises Invalid."""
+    """Return the request's Idempotency-Key, None without one. Raises Invalid."""
     key = request.headers.get("Idempotency-Key")
     if key is None or (0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         return key
@@ -183,7 +184,7 @@ def idempotency_key() -> str | None:
 
 
 def created_answer(created: CreatedPayment) -> Answer:
-    """A payment that was begun, or had been under the same key."""
+    """Return the answer about a payment that was begun now, or before under the same key."""
     location = till().location
     assert location is not None, "payments are created at a location"
     headers = {"Location": f"/v1/pos/{location.location_id}/paymentIntents/{created.intent.id}"}
@@ -232,5 +233,5 @@ def _state_answer(body: dict[str, Any], state: PaymentState) -> Answer:
 
 
 def _number(agent_id: str) -> int:
-    """0, which no agent has, for what can be no id."""
+    """Return the id of an agent; for a text that can be no id 0, which no agent has."""
     return int(agent_id) if agent_id.isascii() and agent_id.isdigit() and len(agent_id) <= 9 else 0

@@ -71,5 +71,5 @@ def send_receipt(body: dict[str, Any], transaction_id: str) -> dict[str, Any]:
 
 
 def _url(payment: PosTransaction) -> str:
-    """At the host that was called, which is one of the shop's."""
+    """Return the receipt's address at the host of the request, which is one of the shop's."""
     return f"{request.scheme}://{request.host}{receipt_path(payment.site_id, payment.id)}"

@@ -1,4 +1,4 @@
-"""The caller's spell of work at a till: its opening float, X report and closing."""
+"""The caller's work session at a till: its opening float, X report and closing."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def payment_token() -> dict[str, Any]:
 
 
 def requires_reader(view: View) -> View:
-    """Lets in who holds a payment token, as if they called the token's location; they may settle only. Answers 404
-    where a real processor has real readers, 401, 403."""
+    """Admit the holder of a payment token as if the token's location were called, to settle payments only. Answers 404
+    unless payments are simulated, and 401, 403."""
 
     @wraps(view)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -72,7 +72,8 @@ def requires_reader(view: View) -> View:
 
 
 def _till(claims: PaymentClaims) -> Till:
-    """Raises Unauthenticated, also for an agent who is another one by now, Forbidden and NotFound."""
+    """Return the till of a payment token's holder. Raises Unauthenticated, also where the user is another agent by now,
+    Forbidden and NotFound."""
     caller = api_sessions.find_caller(ports.clock(), claims.session_id, claims.user_id, request_host(), ())
     found = admitted(caller, claims.location_id, settles=True)
     if (found.agent.id if found.agent else None) != claims.agent_id:

@@ -19,7 +19,7 @@ CODE = re.compile(r"`([^`]+)`")
 @bp.get("/docs")
 @public
 def docs() -> str:
-    """Read once: what is described does not change while the process runs."""
+    """Show the page. The description is read once, since it does not change while the process runs."""
     page: Page | None = current_app.extensions.get(PAGE)
     if page is None:
         page = current_app.extensions[PAGE] = read_page(described())
@@ -27,7 +27,7 @@ def docs() -> str:
 
 
 def prose(text: str) -> Markup:
-    """Paragraphs, with what stands between backticks as code."""
+    """Return a text as paragraphs, with what stands between backticks as code."""
     paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
     return Markup("").join(Markup("<p>{}</p>").format(_with_code(part)) for part in paragraphs)
 

@@ -11,7 +11,7 @@ from app.blueprints.v1.examples import type_of
 
 Json = dict[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")
-# What a schema says of its values, as the page says it.
+# The rules of a schema for its values, in the words of the page.
 RULES = {
     "minimum": "from {}",
     "maximum": "to {}",
@@ -25,7 +25,7 @@ RULES = {
 
 @dataclass(frozen=True, slots=True)
 class FieldType:
-    """`shape` names the schema that the label links to."""
+    """The type of a field. `shape` names the schema that the label links to."""
 
     label: str
     shape: str | None = None
@@ -45,7 +45,7 @@ class DescribedField:
 
 @dataclass(frozen=True, slots=True)
 class DescribedBody:
-    """`fields` where it is an object of a shape."""
+    """A body of a request or an answer. `fields` are those of its shape, where it is an object of one."""
 
     kind: str
     type: FieldType
@@ -193,7 +193,7 @@ def _bodies(described: Json, schemas: Json) -> Iterator[DescribedBody]:
 
 
 def _status(problem: Json) -> str:
-    """A problem's example says its status."""
+    """Return the status of a problem, which its example names."""
     return str(next(iter(problem["content"].values()))["example"]["status"])
 
 

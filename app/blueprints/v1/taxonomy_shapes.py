@@ -14,7 +14,7 @@ from app.domain.taxonomy.lifecycle.revisions import LONGEST_NOTE
 from app.domain.taxonomy.taxonomies import LONGEST_DESCRIPTION, LONGEST_NAME
 
 MOST_RENAMES = 1_000
-NAME = {"minLength": 1, "maxLength": LONGEST_NAME, **LINE}  # Told here and checked by the domain, in its own words.
+NAME = {"minLength": 1, "maxLength": LONGEST_NAME, **LINE}  # Described here, checked by the domain.
 DESCRIPTION = {"maxLength": LONGEST_DESCRIPTION, **BLOCK}
 EXAMPLE: dict[str, Any] = {
     "revision": 4,
