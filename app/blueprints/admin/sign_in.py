@@ -62,7 +62,7 @@ def sign_in_check() -> Answer:
         user = user_signing_in()
     except Invalid as wrong:
         return _form(FieldErrors(wrong), wanted), 400
-    return _admitted(user, wanted)
+    return _admitted(user, _site_of_host(), wanted)
 
 
 @bp.post("/logout")
@@ -95,7 +95,7 @@ def password() -> Answer:
 @bp.post("/password")
 @requires(Permission.USE_ADMIN)
 def password_change() -> Answer:
-    """Change the password, which ends every session of the user; this browser gets a new one."""
+    """Change the password, which ends every session of the user; this browser gets a new one on the same shop."""
     try:
         user = user_by_password("current")
         with transaction():
@@ -103,19 +103,23 @@ def password_change() -> Answer:
             audit.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")
     except Invalid as wrong:
         return render_template("admin/sign_in/password.html", errors=FieldErrors(wrong)), 400
-    response = _admitted(user)
+    response = _admitted(user, current_user.site_id)
     flash("Password changed. You are signed out everywhere else.", "good")
     return response
 
 
-def _admitted(user: User, wanted: str | None = None) -> Response:
-    """Open a new session in the place of the browser's own, and redirect to the wanted page, by default the dashboard.
-    Raises NotFound at a host without a shop."""
-    clock, host = ports.clock(), request_host()
-    site = site_by_host(host)
+def _site_of_host() -> int:
+    """Return the site of the address. Raises NotFound at a host without a shop."""
+    site = site_by_host(request_host())
     if site is None:
         raise NotFound("There is no shop at this address.")
-    site_id = site.id
+    return site.id
+
+
+def _admitted(user: User, site_id: int, wanted: str | None = None) -> Response:
+    """Open a new session on the site in the place of the browser's own, and redirect to the wanted page, by default the
+    dashboard."""
+    clock, host = ports.clock(), request_host()
     with transaction():
         if current_user.is_authenticated:
             sign_in_sessions.close_session(current_user.token)

@@ -44,7 +44,7 @@ class SignedIn:
 
 
 def open_session(clock: Clock, user: User, host: str, site_id: int) -> str:
-    """Open a session at the host, and return its token. It acts on the host's site where the user holds a role there,
+    """Open a session at the host, and return its token. It acts on the given site where the user holds a role there,
     else on the first site where they do."""
     reachable = [site.id for site in reachable_sites(user.id)]
     token = secrets.token_urlsafe(32)

@@ -174,6 +174,32 @@ def test_changing_the_password_signs_out_everywhere_else(signed_in) -> None:
     assert there.client.get("/admin/").status_code == 302
 
 
+def test_changing_the_password_leaves_the_user_on_the_shop_that_they_switched_to(app: Flask, signed_in) -> None:
+    other = _other_shop(app)
+    browser = signed_in(Role.SUPERADMIN)
+    browser.post("/admin/site", {"site": other})
+    browser.get("/admin/password")
+    browser.post("/admin/password", {"current": PASSWORD, "password": "nine blue kettles"})
+    assert "Other" in browser.get("/admin/").texts["title"]
+
+
+def test_the_role_on_that_shop_still_counts_after_the_password_has_changed(app: Flask, signed_in) -> None:
+    other = _other_shop(app)
+    browser = signed_in(Role.ADMIN)
+    with app.app_context(), transaction():
+        mia = accounts.get_user("admin@shop.test")
+        grant = accounts.grant(mia, other, Role.MERCHANDISER)
+    assert grant
+    browser.post("/admin/site", {"site": other})
+    browser.get("/admin/password")
+    browser.post("/admin/password", {"current": PASSWORD, "password": "nine blue kettles"})
+    assert "Other" in browser.get("/admin/").texts["title"]
+    assert browser.client.get("/admin/users").status_code == 403, "they are an admin of the other one only"
+    with app.app_context(), transaction():
+        db.session.execute(delete(RoleGrant).where(RoleGrant.site_id == other))
+    assert browser.client.get("/admin/").status_code == 403
+
+
 def test_the_password_stays_without_the_old_one_or_with_a_short_one(app: Flask, signed_in) -> None:
     browser = signed_in()
     browser.get("/admin/password")
