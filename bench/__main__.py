@@ -90,7 +90,7 @@ def _print_table(outcomes: list[Outcome], before: dict[tuple[str, str, str], flo
 
 def _row(figure: Figure) -> str:
     verdict = "ok" if figure.kept else "MISS"
-    numbers = f"{figure.value:>10.3f} {figure.unit:<6} {figure.limit:>10.3f} {figure.ratio:>6.2f}"
+    numbers = f"{figure.value:>10.3f} {figure.unit:<6} {figure.limit:>10.3f} {figure.ratio:>6}"
     return f"{verdict:4}   {figure.name:<68} {numbers}"
 
 

@@ -63,13 +63,14 @@ class Figure:
     kept: bool
 
     @property
-    def ratio(self) -> float:
-        return self.value / self.limit if self.limit else float("inf")
+    def ratio(self) -> str:
+        """The figure in units of its limit; nothing is a multiple of a limit of 0."""
+        return f"{self.value / self.limit:.2f}" if self.limit else "-"
 
     def __str__(self) -> str:
         limit = f"limit {self.limit:>10.3f} ({self.source})"
         verdict = "ok  " if self.kept else "MISS"
-        return f"{verdict} {self.name:<56} {self.value:>10.3f} {self.unit:<6} {limit}  x{self.ratio:.2f}"
+        return f"{verdict} {self.name:<56} {self.value:>10.3f} {self.unit:<6} {limit}  x{self.ratio}"
 
 
 def run(benchmark: Callable[[], None]) -> None:
