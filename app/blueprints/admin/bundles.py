@@ -57,18 +57,15 @@ def bundle_export() -> Response | tuple[str, int]:
 @requires(Permission.MANAGE_SETTINGS)
 def bundle_upload(permit: str) -> Response | tuple[str, int]:
     """Store the file and request its dry run. The web server takes so large a body for the permit alone."""
-    folder, file = _folder(), None
     try:
         if _permits().holder(permit, ports.clock().now().timestamp()) != _holder():
             raise Conflict("This page has expired. Choose the file again.")
         sent = request.files.get("bundle")
         if sent is None or not sent.filename:
             raise Invalid.one("required", "Choose a .zip file first.", "#/bundle")
-        file = folder.receive(sent.stream)
-        with transaction():
+        with _folder().received(sent.stream) as file, transaction():
             run_id = runs.request_import(current_author(), current_user.user_id, sent.filename, file, _parts()).id
     except (Invalid, Conflict) as refused:
-        folder.drop(file)
         return _refused(refused, "import")
     return _at(run_id)
 

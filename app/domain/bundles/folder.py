@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
@@ -57,9 +58,19 @@ class BundleFolder:
             raise
         return name
 
-    def drop(self, name: str | None) -> None:
-        if name is not None:
-            self.path(name).unlink(missing_ok=True)
+    @contextmanager
+    def received(self, stream: IO[bytes], kind: str = "zip") -> Iterator[str]:
+        """Store an upload and yield its name for a request in the block; it is removed where the block raises anything,
+        since no run knows it then. Raises Invalid."""
+        name = self.receive(stream, kind)
+        try:
+            yield name
+        except BaseException:
+            self.drop(name)
+            raise
+
+    def drop(self, name: str) -> None:
+        self.path(name).unlink(missing_ok=True)
 
     def sweep(self, kept: Collection[str], ended: Collection[str], written_before: float) -> int:
         """Remove the files that are not in `kept` and are either in `ended` or were written before a moment (seconds

@@ -16,7 +16,7 @@ from app.domain.catalogue.models import PictureUpload, Product
 from app.domain.catalogue.products import product_of
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import DomainError, Invalid, NotFound
+from app.domain.shared.problems import Invalid, NotFound
 from app.domain.shared.records import find_record
 from app.domain.shared.text import one_line
 from app.domain.work import leases
@@ -53,12 +53,12 @@ class UploadSummary(WorkSummary):
 
 @contextmanager
 def received(store: ImageStore, site_id: int, data: bytes) -> Iterator[str]:
-    """Receive an upload and yield its file name for a request in the block; it is removed where the block raises a
-    DomainError. Raises Invalid."""
+    """Receive an upload and yield its file name for a request in the block; it is removed where the block raises
+    anything, since no upload names it then and nothing else would remove it. Raises Invalid."""
     file = store.receive(site_id, data)
     try:
         yield file
-    except DomainError:
+    except BaseException:
         store.drop(site_id, file)
         raise
 

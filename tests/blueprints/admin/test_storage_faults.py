@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import errno
+import io
 import sqlite3
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from flask import Flask
-from sqlalchemy import event
+from PIL import Image
+from sqlalchemy import event, select
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from structlog.typing import EventDict
 
 from app.domain.alerts.causes import Cause
+from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.storage_faults import cause_of
+from app.transaction import transaction
+from tests.factories import make_product
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, check_page
 
@@ -32,6 +38,7 @@ def sqlite_error(code: int, text: str, kind: type[DBAPIError] = OperationalError
 
 
 FULL = sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full")
+BUSY = sqlite_error(sqlite3.SQLITE_BUSY, "database is locked")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +114,7 @@ def test_with_javascript_the_news_stands_beside_the_form(mia: PageClient, break_
     assert 'id="flashes"' in mia.client.get("/admin/", base_url=mia.base).text
 
 
-@pytest.mark.parametrize("error", [FULL, sqlite_error(sqlite3.SQLITE_BUSY, "database is locked")])
+@pytest.mark.parametrize("error", [FULL, BUSY])
 def test_a_read_that_fails_says_nothing_of_saving(app: Flask, mia: PageClient, error: Exception) -> None:
     def refuse(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
         if " FROM page" in statement.replace("\n", " "):
@@ -167,3 +174,34 @@ def test_thirty_refusals_are_one_line_and_an_alert_that_admins_see(
     assert [(line["event"], line["cause"]) for line in written] == [("alert_raised", "disk_full")]
     assert "database or disk is full" in written[0]["detail"]
     assert Cause.DISK_FULL.sentence in mia.client.get("/admin/", base_url=mia.base).text
+
+
+@pytest.mark.parametrize("error", [FULL, BUSY])
+def test_a_bundle_whose_import_could_not_be_requested_leaves_no_file(
+    app: Flask, mia: PageClient, break_writes: Break, error: Exception
+) -> None:
+    forms = mia.get("/admin/settings/import-export").all("form")
+    [address] = [form["action"] for form in forms if "/upload/" in form.get("action", "")]
+    break_writes(error)
+    sent = {"bundle": (io.BytesIO(b"a shop"), "shop.zip"), "part": "catalogue"}
+    assert _status(mia, address, sent) == 503
+    assert not list(app.config["SHOP"].bundle_folder.glob("*"))
+
+
+@pytest.mark.parametrize("error", [FULL, BUSY])
+def test_a_picture_whose_preparation_could_not_be_requested_leaves_no_file(
+    app: Flask, mia: PageClient, break_writes: Break, error: Exception
+) -> None:
+    with app.app_context(), transaction():
+        product_id = make_product(db.session.scalars(select(Site)).one(), "T-1").id
+    break_writes(error)
+    picture = io.BytesIO()
+    Image.new("RGB", (40, 30)).save(picture, "PNG")
+    picture.seek(0)
+    sent = {"image": (picture, "a.png")}
+    assert _status(mia, f"/admin/catalogue/product/{product_id}/images", sent) == 503
+    assert not list(Path(app.config["SHOP"].media_dir).rglob("*.upload"))
+
+
+def _status(mia: PageClient, address: str, sent: dict[str, Any]) -> int:
+    return mia.client.post(address, data=sent | {"csrf_token": mia.token}, base_url=mia.base).status_code

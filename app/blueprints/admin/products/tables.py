@@ -57,17 +57,17 @@ def products_import() -> Response:
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_upload(permit: str) -> Response:
     """Store the file. The web server takes so large a body for the permit alone."""
-    folder, file = _folder(), None
+    folder = _folder()
     try:
         if UploadPermits.of(_config()).holder(permit, ports.clock().now().timestamp()) != _holder():
             raise Conflict(TOO_OLD)
         sent = request.files.get("table")
         if sent is None or not sent.filename:
             raise Invalid.one("required", "Choose a .csv file first.", "#/table")
-        file, name = folder.receive(sent.stream, "csv"), sent.filename[: runs.LONGEST_NAME]
-        header_and_samples(folder.path(file), name, 1)
+        name = sent.filename[: runs.LONGEST_NAME]
+        with folder.received(sent.stream, "csv") as file:
+            header_and_samples(folder.path(file), name, 1)
     except DomainError as refused:
-        folder.drop(file)
         return _page(FieldErrors(refused))
     token = ReceivedFiles.of(_config()).issue(ReceivedFile(*_holder(), file, name))
     return redirect(url_for("admin.products_import_columns", token=token))
