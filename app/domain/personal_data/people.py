@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 
+from app.domain.orders import contact
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent, PosTransaction
 from app.domain.pos.receipts.models import PosReceiptMail
@@ -82,7 +83,7 @@ def find_person(clock: Clock, site_id: int, words: str) -> Person:
     digits = typed.casefold().removeprefix("order").strip().removeprefix("#")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= LARGEST_NUMBER:
         return _person_of_order(clock, site_id, int(digits))
-    if not EMAIL.fullmatch(typed):
+    if not EMAIL.fullmatch(typed) and not contact.EMAIL.fullmatch(typed):
         raise Invalid.one("invalid_person", "Enter an email address or an order number.", "#/who")
     person = person_at(site_id, typed, clock.now())
     if person is None:
@@ -92,8 +93,10 @@ def find_person(clock: Clock, site_id: int, words: str) -> Person:
 
 def person_at(site_id: int, email: str, known_until: datetime) -> Person | None:
     """Return the person of an address; None where the site keeps nothing under it."""
-    email = normal_email(email)
-    person = Person(site_id, email, None, known_until, _account(site_id, email, known_until))
+    account = _account(site_id, normal_email(email), known_until)
+    # Users are stored under folded addresses, in which "ß" is "ss"; those of orders the database only makes lower.
+    email = normal_email(email) if account else email.strip().lower()
+    person = Person(site_id, email, None, known_until, account)
     mails = select(PosReceiptMail.id).where(
         PosReceiptMail.site_id == site_id, func.lower(PosReceiptMail.email) == email
     )

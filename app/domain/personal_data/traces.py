@@ -22,6 +22,7 @@ from app.extensions import Base, db
 ADDRESS = "erased address"
 WORDS = "erased"
 FEWEST_DIGITS = 5  # A shorter number may be anything.
+LOOKED_FOR_AT_ONCE = 40  # Words: each has several forms in several columns, and SQLite nests conditions 1,000 deep.
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # All that SQLite makes lower.
 SETTLED = "settled"  # The transaction event whose detail ends with a person's note.
 
@@ -176,9 +177,22 @@ def _replace_actors(person: Person, table: Table, actors: Collection[str]) -> in
 
 
 def _rewrite(table: Table, names: Collection[str], which: ColumnElement[bool], replacement: Replacement) -> int:
+    words, rewritten = list(replacement.words), replacement.writer()
+    parts = (words[start : start + LOOKED_FOR_AT_ONCE] for start in range(0, len(words), LOOKED_FOR_AT_ONCE))
+    return sum(_rewrite_holders(table, names, which, part, rewritten) for part in parts)
+
+
+def _rewrite_holders(
+    table: Table,
+    names: Collection[str],
+    which: ColumnElement[bool],
+    words: Collection[str],
+    rewritten: Callable[[Any], Any],
+) -> int:
+    """Rewrite the rows that hold one of the words; return how many changed."""
     columns, keys = [table.c[name] for name in names], list(table.primary_key.columns)
-    query = select(*keys, *columns).where(which, _may_hold(columns, replacement.words))
-    changed, rewritten = 0, replacement.writer()
+    query = select(*keys, *columns).where(which, _may_hold(columns, words))
+    changed = 0
     for row in db.session.execute(query).all():
         old = row[len(keys) :]
         new = [rewritten(value) for value in old]

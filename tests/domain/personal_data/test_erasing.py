@@ -18,6 +18,7 @@ from app.domain.bundles import runs
 from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Part
+from app.domain.orders.contact import Contact, clean_contact
 from app.domain.orders.letters import OrderMailKind
 from app.domain.orders.mails import request_mail
 from app.domain.orders.models import Order, OrderMail
@@ -190,6 +191,15 @@ def test_what_is_neither_an_address_nor_a_number_is_refused(shop: Shop, words: s
         shop.find(words)
 
 
+@pytest.mark.parametrize("address", ["o'brien@home.test", "Zoë.O'Brien@fußball.test"])
+def test_every_address_that_orders_take_is_found(shop: Shop, address: str) -> None:
+    order_id = shop.order(contact_email=clean_contact(Contact("Zoë", address)).email)
+    for words in (address, address.upper().replace("SS", "ß")):
+        assert [one.number for one in kept_about(shop.find(words)) if one.holding.name == "orders"] == [1]
+    shop.erase(address)
+    assert db.session.get_one(Order, order_id).contact_email == ""
+
+
 @pytest.mark.parametrize("words", ["no@body.test", "4711"])
 def test_nobody_is_found_where_nothing_is_kept(shop: Shop, words: str) -> None:
     with pytest.raises(NotFound):
@@ -287,6 +297,18 @@ def test_work_at_a_till_is_ended_first(shop: Shop) -> None:
         session.ended_at = WHEN
     shop.erase("nia@shop.test")
     assert not named("10.1.2.3", "For Tom", "Phone")
+
+
+def test_one_who_wrote_hundreds_of_notes_is_erased_with_all_of_them(shop: Shop) -> None:
+    """SQLite nests a condition a thousand deep at most."""
+    with transaction():
+        agent = db.session.get_one(PosAgent, shop.agent)
+        for day in range(400):
+            make_work_session(agent, ended_at=WHEN, closing_note=f"Day {day}, for Tom")
+        audit.record(shop.author, "pos_agent.save", ("pos_agent", str(agent.id)), "Said: day 7, for tom")
+        audit.record(shop.author, "pos_agent.save", ("pos_agent", str(agent.id)), "Day 1, for Tom. Day 399, for Tom")
+    shop.erase("nia@shop.test")
+    assert not named("for Tom")
 
 
 def test_somebody_of_another_shop_is_not_found_here(shop: Shop) -> None:
