@@ -41,12 +41,12 @@ def schedule(env: Environment, name: str, default: str) -> str:
 
 
 def path(env: Environment, name: str) -> Path | None:
-    """Return the file or folder in a variable, None without one."""
+    """Return the file or folder that a variable names; None without one."""
     return Path(env[name]) if env.get(name) else None
 
 
 def addresses(env: Environment, name: str) -> tuple[str, ...]:
-    """Return the addresses of email in a variable, which commas separate."""
+    """Return the email addresses of a variable, separated by commas. Raises ConfigurationError."""
     named = tuple(address.strip() for address in (env.get(name) or "").split(",") if address.strip())
     for address in named:
         if not re.fullmatch(r"[^@\s<>,]+@[^@\s<>,]+", address) or not address.isascii():

@@ -133,8 +133,7 @@ def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> Paym
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:
-    """Return the sources of suggestions: what is mined from the shop's data always, a language model where one is set
-    up."""
+    """Return the sources of suggestions: the shop's own data, and a language model where one is set up."""
     if config.ai_base_url is None:
         return (MinedSuggestions(),)
     return (MinedSuggestions(), AiSuggestions(config.ai_base_url, config.ai_api_key, config.ai_model))

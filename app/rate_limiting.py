@@ -13,12 +13,12 @@ def seconds_to_wait(key: str, rate: Rate) -> int:
 
 
 def counts(key: str, rate: Rate) -> bool:
-    """Whether one more event under a key is within the limit of its window of days; notes the event."""
+    """Count an event under a key; return whether it is within the limit of a window of days."""
     return ports.day_windows().take(key, rate, ports.clock().now().timestamp()) == 0
 
 
 def is_first(key: str, seconds: int) -> bool:
-    """Whether a key is new within a window of so many seconds, which are weeks; notes the key."""
+    """Note a key for a window of `seconds`, which lasts weeks; return whether it is new there."""
     return ports.network_windows().take(key, Rate(1, seconds), ports.clock().now().timestamp()) == 0
 
 

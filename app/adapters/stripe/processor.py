@@ -41,8 +41,8 @@ PAGE = 100
 
 
 class StripeProcessor:
-    """The port's payment processor by Stripe. The account is sent with each request. `page` is the number of intents in
-    a page of a list."""
+    """The payment processor of the port, by Stripe. The account is sent with each request. `page` is the number of
+    intents in a page of a list."""
 
     name = "stripe"
 

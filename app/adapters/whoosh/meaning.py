@@ -91,8 +91,8 @@ def vector_count(view: View, model: SentenceModel | None) -> int | None:
 
 
 def lacks_vectors(view: View, model: SentenceModel | None) -> str | None:
-    """Return the name of a model that can be used, which shows when it is loaded, and of which too few documents have
-    vectors, so that a rebuild would let it rank; None otherwise."""
+    """Return the name of the model where it can be used, which may load it, and too few documents have its vectors, so
+    that a rebuild would let it rank; else None."""
     try:
         if model is not None and not is_covered(view, model) and model.label:
             return model.name

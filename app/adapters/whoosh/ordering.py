@@ -18,8 +18,8 @@ _FEATURED_WORTH = 1e12
 
 
 def slice_of(docs: Docs, keys: Keys, start: int, end: int) -> Docs:
-    """Return the documents at the places from `start` to before `end`, by falling key. Equal keys are divided by place,
-    so that pages never overlap."""
+    """Return the documents at the places from `start` to before `end`, by falling key. It is cut by place and not by
+    key, so that pages never overlap where keys are equal."""
     return docs[_top(keys, min(end, len(docs)))[start:]]
 
 

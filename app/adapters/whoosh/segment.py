@@ -33,8 +33,8 @@ LARGE = 2_000
 
 
 class Segment:
-    """A segment of an index, open for reading. `count` includes deleted documents; the table of contents has which are
-    deleted."""
+    """A segment of an index, open for reading. `count` includes deleted documents; the table of contents names
+    those."""
 
     def __init__(self, directory: Path, entry: W3Segment) -> None:
         self.entry = entry

@@ -109,7 +109,7 @@ class View:
         return self.cached(("lengths", field), lambda: np.concatenate([s.lengths(field) for s in self.segments]))
 
     def facet(self, name: str) -> FacetColumn:
-        """Return the column of a facet. It is cached where documents carry it; others any address can make up."""
+        """Return the column of a facet, cached only where documents carry it: addresses can make up any name."""
         facet = self._facets.get(name)
         if facet is None:
             columns = [segment.values(name) for segment in self.segments]
