@@ -48,14 +48,15 @@ def seconds_to_wait(action: str, rate: Rate) -> int:
 
 
 def counts(action: str, rate: Rate) -> bool:
-    """Whether one more event of the client's line is within the limit of a window of days; always on this machine."""
+    """Count an event of the client's line; return whether it is within the limit of a window of days. Those of this
+    machine always are."""
     address = request.remote_addr or "unknown"
     return is_this_machine(address) or rate_limiting.counts(f"{action}:line:{subscriber(address)}", rate)
 
 
 def is_first_of_group(action: str, seconds: int) -> bool:
-    """Whether this is the first event of its kind from the client's group of networks within so many seconds, which are
-    weeks; always on this machine. A group is one of GROUPS, so that what is kept for weeks identifies nobody."""
+    """Whether this is the first event of its kind from the client's group of networks within `seconds`, which are
+    weeks; True for this machine. A group is one of GROUPS, so that what is kept for weeks identifies nobody."""
     address = request.remote_addr or "unknown"
     if is_this_machine(address):
         return True

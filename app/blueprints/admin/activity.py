@@ -68,7 +68,7 @@ def _choices(site_id: int) -> dict[str, list[tuple[str, str]]]:
 
 
 def _lines(entries: Iterator[ActivityEntry], zone: ZoneInfo) -> Iterator[str]:
-    """Yield the table in pieces, since that of years is megabytes."""
+    """Yield the table in pieces: for years of entries it takes megabytes."""
     header = [f"{name} ({zone.key})" if name == "When" else name for name in HEADER]
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])
     while some := [_cells(entry, zone) for entry in islice(entries, WRITTEN_AT_ONCE)]:

@@ -36,7 +36,7 @@ def camel_case(name: str) -> str:
 
 
 def parameter_name(argument: str) -> str:
-    """Return the name in the description of a view's argument, which is that of the specification."""
+    """Return the name of a view's argument in the description, which is that of the specification."""
     return "id" if argument == "basket_id" else camel_case(argument)
 
 

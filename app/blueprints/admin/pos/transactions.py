@@ -99,7 +99,7 @@ def _choices(site_id: int) -> dict[str, object]:
 
 
 def _lines(rows: Iterator[TransactionRow], zone: ZoneInfo) -> Iterator[str]:
-    """Yield the table in pieces, since that of a busy year is megabytes."""
+    """Yield the table in pieces: for a busy year it takes megabytes."""
     yield spreadsheet.BEGINNING + spreadsheet.lines([_headings(zone)])
     while some := [_cells(row, zone) for row in islice(rows, WRITTEN_AT_ONCE)]:
         yield spreadsheet.lines(some)

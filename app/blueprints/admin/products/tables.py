@@ -202,7 +202,7 @@ def _table(rows: Iterable[Sequence[str]], name: str) -> Response:
 
 
 def _written(rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    """Yield the table in pieces, since that of a large shop is a hundred megabytes."""
+    """Yield the table in pieces: for a large shop it takes a hundred megabytes."""
     yield spreadsheet.BEGINNING
     while some := list(islice(rows, WRITTEN_AT_ONCE)):
         yield spreadsheet.lines(some)

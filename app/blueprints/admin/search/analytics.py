@@ -87,7 +87,7 @@ def _download(lines: Iterator[str], name: str, period: Period) -> Response:
 
 
 def _words(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
-    """Yield the table in pieces, since that of 90 busy days is megabytes."""
+    """Yield the table in pieces: for 90 busy days it takes megabytes."""
     zone = ZoneInfo(time_zone_of(site_id))
     header = ("Search", *_counts_header(currency), "Results of the latest", f"Latest search ({zone.key})")
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])

@@ -70,7 +70,7 @@ def typed_texts(sent: MultiDict[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _plain(text: str) -> str:
-    """Return the text with plain line ends, in place of those that browsers send, without NUL and outer spaces."""
+    """Return the text with line feeds as line ends, of which browsers make CR LF, and without NUL and outer spaces."""
     return text.replace("\r\n", "\n").replace("\0", "").strip()
 
 

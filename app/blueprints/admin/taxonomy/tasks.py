@@ -67,7 +67,7 @@ def taxonomy_task_lost(task_id: str) -> Response:
 
 
 def _table(site_id: int, task_id: str) -> Iterator[str]:
-    """Yield the table in pieces, since that of 100,000 products is megabytes."""
+    """Yield the table in pieces: for 100,000 products it takes megabytes."""
     yield spreadsheet.BEGINNING + spreadsheet.lines([("Product", "SKU", "Attribute", "Value")])
     for lost in lost_values.lost_values(site_id, task_id):
         product = str(lost["productId"]), lost["sku"]
