@@ -19,8 +19,8 @@ log = structlog.get_logger()
 
 def learn(site_id: int) -> None:
     """Learn anew what shoppers open and buy for each search of a site. The counts are read before the transaction, so
-    that orders need not wait; only where a merchandiser has switched, forgotten or restored something meanwhile TRIES
-    times, all is done within one."""
+    that orders need not wait. Where a merchandiser switched, forgot or restored something meanwhile, this is repeated;
+    after TRIES, counts are read and stored within one transaction."""
     for _ in range(TRIES):
         read_afresh()
         studied = study(clock(), site_id)
