@@ -41,8 +41,8 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person, identified by `email`, or, where an order has no address, by that order alone. Orders made after
-    `known_until` are left out."""
+    """A person, identified by `email`, or, where an order has no address, by that order alone. Orders and accounts made
+    after `known_until` are left out."""
 
     site_id: int
     email: str | None

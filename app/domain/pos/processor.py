@@ -200,7 +200,7 @@ class OutcomeUnknown(ProcessorError):
 
 
 class BadSignature(ProcessorError):
-    """The event has no valid signature of the processor, or one of another time."""
+    """The event is not signed by the processor, or was signed too long before or after now."""
 
     code = "bad_signature"
 

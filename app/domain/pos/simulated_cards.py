@@ -12,7 +12,7 @@ from app.domain.pos.processor import CardDetails, IntentStatus, PaymentError
 
 
 class Answer(StrEnum):
-    """Whether the reader's answer arrives."""
+    """What becomes of the reader's answer."""
 
     ARRIVES = "arrives"
     IS_LOST = "is lost"

@@ -12,13 +12,13 @@ LARGEST_ID = 2_147_483_647  # PostgreSQL refuses to compare a column of ids with
 
 
 def id_in(text: str | None) -> int | None:
-    """Return the id that a text writes, a whole number from 1 to LARGEST_ID; None for any other text."""
+    """Return the id in a text, a whole number from 1 to LARGEST_ID; None for any other text."""
     number = int(text) if text and text.isascii() and text.isdigit() and len(text) < 11 else 0
     return number if 0 < number <= LARGEST_ID else None
 
 
 def lookup_id(text: str | None) -> int:
-    """Return the id that a text writes; 0, which no record has, for any other text."""
+    """Return the id in a text; 0, which no record has, for any other text."""
     return id_in(text) or 0
 
 

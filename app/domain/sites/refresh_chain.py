@@ -23,7 +23,7 @@ def first_token(session_id: str) -> str:
 
 
 def session_of(token: str) -> str | None:
-    """Return the id of the session that a token names; None for text that has not the form of a token."""
+    """Return the id of the session that a token names; None for a text that does not have the form of a token."""
     found = TOKEN.fullmatch(token)
     return found[1] if found else None
 

@@ -41,7 +41,7 @@ def apply_refunds(author: Author, transaction_id: str, refunded: int, action: st
 
 
 def creation_failed(author: Author, transaction_id: str, code: str, action: str = "create") -> PosTransaction:
-    """Apply that the processor made no intent, and never will under this transaction's key."""
+    """Apply a failed creation: the processor made no intent, and never will under this transaction's key."""
     return _advance(author, transaction_id, lambda known: outcomes.of_failed_creation(known, code), action)
 
 

@@ -210,8 +210,8 @@ def _settle_by_charge(context: WorkContext, processor: PaymentProcessor, author:
 
 
 def _compare_with_charge(author: Author, refund_id: str, explained: int, unexplained: int) -> None:
-    """Settle a refund by the refunded sum of its charge. Nothing follows from it where another refund was made since
-    the charge was read; while another one is still sent again, only too small a sum says something."""
+    """Settle a refund by the refunded sum of its charge. It stays UNKNOWN where another refund was made since the
+    charge was read, and, unless the sum is too small for it, while another one is still sent again."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     refunds = refunds_of(author.site_id, refund.transaction_id)
     others = [one for one in refunds if one.id != refund.id and one.status in UNSETTLED and not is_made(one)]

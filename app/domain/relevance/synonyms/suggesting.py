@@ -175,7 +175,7 @@ class _Run:
 
 
 def searched_in_vain(clock: Clock, site_id: int) -> list[FoundNothing]:
-    """Return the searches of the last 30 days that found nothing, the latest time included, the most frequent first."""
+    """Return the searches of the last 30 days that found nothing, also at the latest time, the most frequent first."""
     sums = rolling_sums.select_sums(site_id, days.today(clock, time_zone_of(site_id)), DAYS)
     in_vain = sums.c.found_nothing > 0, sums.c.last_result_count == 0, sums.c.word != ""
     query = select(sums.c.word, sums.c.found_nothing).where(*in_vain)
@@ -206,8 +206,8 @@ def _worth_it(
     nothing: Sequence[FoundNothing],
     candidates: Iterable[Candidate],
 ) -> Iterator[Candidate]:
-    """Yield the candidates that make a search find something which finds nothing today, at most EACH for a search. One
-    that visits rephrased may find something today that shoppers did not want; then it must find more."""
+    """Yield the candidates by which a search that finds nothing today would find something, at most EACH for a search.
+    A search that visits rephrased may find something today, which shoppers did not want; it must find more then."""
     searches = {searched.word: searched.searches for searched in nothing}
     kept: dict[str, int] = {}
     for candidate in candidates:

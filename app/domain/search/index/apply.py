@@ -38,8 +38,8 @@ def apply_for_a_turn(context: SearchContext, site_id: int) -> bool:
 
 
 def _apply_index(context: SearchContext, site_id: int, index: IndexName, ends: float = inf) -> int:
-    """Apply the waiting entries of an index, at least one batch and none once the time `ends`; return their number.
-    Those of an index that is not set up are dropped."""
+    """Apply the waiting entries of an index, at least one batch and no further one once the time is `ends`; return
+    their number. Those of an index that is not set up are dropped."""
     state = context.engine.status(site_id, index).state
     if state is EngineState.NOT_SET_UP:
         _drop_entries(context, site_id, index)

@@ -48,7 +48,7 @@ def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
 
 
 def _each_once(shelves: Sequence[Shelf]) -> list[Shelf]:
-    """Return the rows, ON_A_SHELF products in each at most; a product of several stands in that with the lowest
+    """Return the rows, at most ON_A_SHELF products in each. A product of several rows stays in the one with the lowest
     total."""
     seen: set[str] = set()
     filled: dict[str, Shelf] = {}

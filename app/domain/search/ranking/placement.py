@@ -1,4 +1,4 @@
-"""The places that a request gives documents in the order by relevance: pinned at positions, boosted, buried."""
+"""The places of documents in the order by relevance: pins at their positions, then boosts, the others, and buries."""
 
 from __future__ import annotations
 

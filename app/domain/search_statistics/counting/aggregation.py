@@ -42,8 +42,8 @@ class WordChange:
 
 @dataclass(frozen=True, slots=True)
 class SiteChanges:
-    """The changes of one site's counts by its events. `rephrased` has the visits that searched the one words and then
-    the other."""
+    """The changes of one site's counts by its events. `rephrased` counts the visits that searched one word and then the
+    other, by day."""
 
     words: list[WordChange]
     rephrased: Counter[DayPair]

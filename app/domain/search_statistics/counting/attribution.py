@@ -208,8 +208,8 @@ def _last(journey: Journey, products: str, product_id: int, word: str | None = N
 
 
 def _rephrased(journey: Journey, context: EventContext, search: Search) -> list[Event]:
-    """Return the event that a search rephrased the one right before, which led to nothing, not even to a page; none
-    where it did not."""
+    """Return the event that a search rephrased the one right before it, which led to nothing, not even to a page; an
+    empty list where it did not."""
     place = journey.searches.index(search)
     before = journey.searches[place - 1] if place else None
     if before is None or before.clicked or before.answered or not before.followed:

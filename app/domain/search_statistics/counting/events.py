@@ -58,8 +58,8 @@ MISSING: list[Any] = ["", None, None, False]
 
 
 def as_json(event: Event) -> list[Any]:
-    """Return the form that `from_json` reads. Whether the network of a search is new stands in the place of a revenue,
-    which a search has not: the first readers took no more than COLUMNS."""
+    """Return the form that `from_json` reads. A search has no revenue, so in its place stands whether the search's
+    network is new: the first readers took no more than COLUMNS."""
     flags = [int(event.followed), int(event.ruled)]
     when = [event.day.isoformat(), int(event.at.timestamp())]
     last = int(event.of_new_network) if event.kind is EventKind.SEARCHED else event.revenue

@@ -59,7 +59,7 @@ def _is_personal(word: str) -> bool:
 
 def _hides_card(run: str) -> bool:
     """Whether the run hides a card number, in any place of the run, whatever stands before or behind: another card, or
-    an expiry date. Digits in a row that are more than a card has count as one, since they may be several numbers."""
+    an expiry date. A row of digits longer than a card's counts as hiding one, since it may be several numbers."""
     return hides_card("".join(filter(str.isdigit, run))) or max(map(len, _DIGITS.findall(run))) > LONGEST_CARD
 
 

@@ -159,7 +159,7 @@ def _override_problems(overrides: Sequence[Mapping[str, Any]], at: str) -> Itera
 
 
 def _beside(known: Sequence[Problem], found: Iterator[Problem]) -> list[Problem]:
-    """Return the problems found at places that have no known problem and are in none that has one."""
+    """Return the problems found, without those at or within a place that has a known problem."""
     places = tuple(f"{problem.pointer}/" for problem in known)
     return [problem for problem in found if not f"{problem.pointer}/".startswith(places)]
 

@@ -42,8 +42,8 @@ def sites_due(clock: Clock, engine: SearchEngine, store: SitemapStore) -> list[i
 
 
 def is_request_due(clock: Clock, site_id: int) -> bool:
-    """Whether a site without files needs a request for them: no build is under way, and none was requested in the last
-    minutes, as another would fail too."""
+    """Whether a site without files needs a request for them: no build is under way, and none was requested within
+    RETRIED_AFTER, since another would fail, too."""
     now = clock.now()
     is_recent = SitemapBuild.created_at.between(now - RETRIED_AFTER, now)
     pending = select(SitemapBuild.id).where(

@@ -156,7 +156,7 @@ class _Values:
 
     @property
     def merged(self) -> set[str]:
-        """The renamed values whose new word another value keeps, or one that was renamed before them got."""
+        """The renamed values whose new word another value keeps, or a value renamed before them has got."""
         found, words = set(), set(self._old) - self.renamed.keys()
         for value, to in self.renamed.items():
             if to in words:

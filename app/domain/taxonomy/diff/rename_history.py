@@ -27,8 +27,8 @@ def renames_on(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[Val
 
 def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[ValueRename]:
     """Return the renames that lead from the tree `later` back to the tree `earlier`, by the definitions of the earlier
-    one. A value that two values became turns into the first of them again; one that was merged into another that was
-    there already stays merged."""
+    one. Where two values became one, that becomes the first of them again; a value that was merged into an existing one
+    stays merged."""
     words = _followed(saves)
     found: dict[tuple[Definition, str], ValueRename] = {}
     for definition, offered, after in _definitions(words, earlier, later):

@@ -1,7 +1,7 @@
 """Edits of attributes and their values, like those of level_edits. Pure.
 
-In a draft an attribute may carry `renamedValues`, which maps a new value to the stored one in whose place it is, so
-that products can follow when the draft is saved; and `mergedValues`, see levels/renames.py.
+In a draft an attribute may carry `renamedValues`, which maps a new value to the stored one that it replaces, so that
+products can follow when the draft is saved; and `mergedValues`, see levels/renames.py.
 """
 
 from __future__ import annotations

@@ -76,9 +76,9 @@ def preview_classification(
 def set_classification(
     author: Author, product_id: int, change: ClassificationChange, revision: int | None = None
 ) -> ChangedProduct:
-    """Change the classification of a product, and return the product with both. Call it within a transaction.
-    `revision` is that of the product as the author read it, if it matters. Raises NotFound, Conflict, StaleRevision,
-    Invalid."""
+    """Change the classification of a product; return the product with its classification before and after. Call it
+    within a transaction. `revision` is that of the product as the author read it, if it matters. Raises NotFound,
+    Conflict, StaleRevision, Invalid."""
     hold_active(author.site_id)
     product = product_of(author.site_id, product_id, to_change=True)
     if revision is not None:

@@ -48,7 +48,7 @@ def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[Colum
 
 def _holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:
     """Return the query of the ids of products that hold a value of an attribute, any value for an empty one. Case does
-    not matter: beyond what the database can compare, the spelling of the allowed value is looked up."""
+    not matter: where the database cannot ignore it, the allowed value's own spelling is searched for."""
     held = select(ProductAttributeValue.product_id).where(
         ProductAttributeValue.site_id == site_id, ProductAttributeValue.attribute_id == attribute_id
     )
