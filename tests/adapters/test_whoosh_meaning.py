@@ -120,6 +120,17 @@ def test_a_change_of_anything_but_the_text_embeds_nothing(folder: Path):
     assert similar(answer(engine, "furniture", correct=False)) == ["T3"]
 
 
+def test_what_was_indexed_without_a_vector_gets_one_when_it_is_saved_again(folder: Path):
+    engine, _ = with_model(folder, WordSums(dimensions=8))
+    rebuild(engine, [thing(n, f"Teapot {n}") for n in range(1_000)])
+    late = [Upsert(thing(n, f"Couch {n}")) for n in range(1_000, 1_060)]
+    with engine.exclusive(SITE, PRODUCTS):
+        engine.apply(SITE, PRODUCTS, late)  # Saved after the preparation of the batch that has them.
+    assert engine.status(SITE, PRODUCTS).vectors == 1_000
+    apply(engine, *late)
+    assert engine.status(SITE, PRODUCTS).vectors == 1_060
+
+
 def test_changes_saved_during_a_rebuild_are_embedded_with_it(folder: Path):
     engine, _ = with_model(folder)
     rebuild(engine, THINGS, [Upsert(thing(7, "Settee"))])

@@ -32,8 +32,12 @@ class Embedder:
             for vectors in known
             if vectors is not None and (vectors.model, vectors.dimensions) == (model.name, model.dimensions)
         ]
-        self._hashes: Hashes = np.concatenate([np.zeros(0, np.uint64), *(v.hashes for v in self._known)])
-        self._order = np.argsort(self._hashes)
+        hashes: Hashes = np.concatenate([np.zeros(0, np.uint64), *(v.hashes for v in self._known)])
+        scales = np.concatenate([np.zeros(0, np.float32), *(v.scales for v in self._known)])
+        # A row without a vector, whose text another may have one of, is none to take over.
+        rows = np.flatnonzero(scales)
+        self._order = rows[np.argsort(hashes[rows])]
+        self._hashes = hashes[self._order]
         self._starts = np.cumsum([0, *map(len, self._known)])
 
     def vectors(self, documents: Sequence[IndexDocument], most: int | None = None) -> RowVectors:
@@ -69,15 +73,13 @@ class Embedder:
         taken = np.zeros(len(found), np.bool_)
         if not len(self._hashes):
             return taken
-        at = np.minimum(self._hashes.searchsorted(found.hashes, sorter=self._order), len(self._hashes) - 1)
+        at = np.minimum(self._hashes.searchsorted(found.hashes), len(self._hashes) - 1)
         sources = self._order[at]
-        for place in np.flatnonzero(self._hashes[sources] == found.hashes).tolist():
+        for place in np.flatnonzero(self._hashes[at] == found.hashes).tolist():
             part = int(self._starts.searchsorted(sources[place], side="right")) - 1
             row = int(sources[place] - self._starts[part])
-            scale = self._known[part].scales[row]
-            if scale:
-                found.rows[place], found.scales[place] = self._known[part].rows[row], scale
-                taken[place] = True
+            found.rows[place], found.scales[place] = self._known[part].rows[row], self._known[part].scales[row]
+            taken[place] = True
         return taken
 
 

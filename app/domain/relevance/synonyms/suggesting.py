@@ -32,6 +32,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import DomainError
 from app.domain.sites.sites import time_zone_of
 from app.domain.work import leases
+from app.domain.work.joining import insert_alone
 from app.domain.work.kinds import WorkKind, WorkRequested
 from app.domain.work.leases import Claim, LeaseLost
 from app.domain.work.performing import perform
@@ -80,13 +81,12 @@ def request(author: Author) -> bool:
     publish(WorkRequested(SUGGESTIONS.name, author.site_id))
     if run is not None and run.is_unfinished:
         return False
-    if run is None:
-        run = SuggestionRun(site_id=author.site_id, fence=0)
-        db.session.add(run)
-    run.state, run.requested_by, run.created_at = State.WAITING.value, author.name, author.now()
+    is_first = run is None
+    run = run or SuggestionRun(site_id=author.site_id, fence=0)
+    run.state, run.requested_by, run.created_at = State.WAITING.value, author.name[:100], author.now()
     run.lease_until = run.started_at = run.finished_at = run.error = None
     run.added = run.compared = run.attempts = 0
-    return True
+    return insert_alone(run) if is_first else True
 
 
 def suggest(context: SearchContext, sources: Sequence[SuggestionSource], site_id: int) -> None:

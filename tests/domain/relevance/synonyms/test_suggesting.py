@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
@@ -34,6 +35,7 @@ from tests.factories import make_product, make_rule, make_site
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, request
 from tests.snapshots import built
+from tests.waiting import wait_until_somebody_waits
 
 MINED = (MinedSuggestions(),)
 
@@ -389,3 +391,24 @@ def test_a_run_counts_the_searches_that_it_compared(indexing: SearchContext, sit
         searched_in_vain(site_id, clock, word, 3)
     run = ask(indexing, site_id)
     assert (run.state, run.added, run.compared) == ("done", 0, 2)
+
+
+@pytest.mark.usefixtures("context")
+def test_who_asks_at_the_same_moment_as_the_first_person_joins_that_search(
+    app: Flask, site_id: int, clock: StoppedClock
+) -> None:
+    asked: list[bool] = []
+
+    def ask_too() -> None:
+        with app.app_context(), transaction():
+            asked.append(suggesting.request(Author(site_id, "Max Moor", clock)))
+
+    other = threading.Thread(target=ask_too)
+    with transaction():
+        assert suggesting.request(Author(site_id, "Mia Moss", clock))
+        db.session.flush()
+        other.start()
+        wait_until_somebody_waits()
+    other.join()
+    assert asked == [False]
+    assert db.session.get(SuggestionRun, site_id, populate_existing=True).requested_by == "Mia Moss"
