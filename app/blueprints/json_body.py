@@ -10,6 +10,7 @@ from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Record
 
 LARGEST_TREE = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
+LARGEST_RULES = 8 * 1024 * 1024  # Bytes: landing rules with 2,000 overrides that have 4,000 letters each.
 
 
 def json_body(record: Record) -> dict[str, Any]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from flask import request
+
 from app import ports
+from app.blueprints.json_body import LARGEST_RULES
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.bearer import caller, calling_author, requires_token
 from app.blueprints.v1.merchandising_shapes import (
@@ -30,6 +33,12 @@ from app.transaction import transaction
 bp = ApiBlueprint("v1_merchandising", __name__, url_prefix="/v1/admin/merchandising", tag="Merchandising")
 NODE_RULES = "/nodes/<node_id>/landing-rules"
 TREE_RULES = "/trees/<tree_id>/landing-rules"
+
+
+@bp.url_value_preprocessor
+def _let_rules_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    if endpoint in ("v1_merchandising.save_tree_rules", "v1_merchandising.save_node_rules"):
+        request.max_content_length = LARGEST_RULES
 
 
 @bp.get("/trees")

@@ -341,3 +341,49 @@ def test_the_tree_lists_the_categories_that_do_not_take_its_rules(app: Flask, mi
 def test_unknown_records_are_not_found(mia: Merchandiser) -> None:
     for path in ("/admin/merchandising/category/99/landing", "/admin/merchandising/99/landing"):
         mia.get(path, 404)
+
+
+LONG = {"value": "Brand", "heading": "A heading", "metaTitle": "", "metaDescription": "", "intro": "é, " * 300 + "."}
+
+
+def full_form(*facets: str, texts: dict[str, str]) -> dict[str, str]:
+    """A form of rules that have as many overrides as may be."""
+    sent = {"mode": "own"}
+    for index, facet in enumerate(facets):
+        sent[f"rules/{index}/facetId"] = facet
+        for number in range(200):
+            at = f"rules/{index}/overrides/{number}"
+            sent |= {f"{at}/{name}": text for name, text in texts.items()} | {f"{at}/value": f"Brand {number}"}
+    return sent
+
+
+@pytest.mark.parametrize("address", [TENTS, TREE])
+def test_long_rules_are_changed_and_saved(app: Flask, mia: Merchandiser, address: str) -> None:
+    seen = form_of(mia.get(address))["seen"]
+    sent = full_form("manufacturer", texts=LONG) | {"seen": seen}
+    assert mia.swap(address, sent | {"intent": "remove-override:0:199"}).status_code == 200
+    mia.post(address, sent)
+    [rule] = (rules_of(app) or []) if address == TENTS else default_of(app)
+    assert len(rule["overrides"]) == 200
+    assert rule["overrides"][199] == {"value": "Brand 199", "heading": LONG["heading"], "intro": LONG["intro"]}
+
+
+def test_a_form_of_many_short_fields_is_saved_in_either_encoding(app: Flask, mia: Merchandiser) -> None:
+    short = dict.fromkeys(LONG, "") | {"excluded": "on"}
+    for encoding in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        set_rules(app, "camping/tents", None)
+        sent = full_form("manufacturer", "colour", texts=short) | {"seen": form_of(mia.get(TENTS))["seen"]}
+        sent["csrf_token"] = mia.pages.token
+        answer = mia.pages.client.post(TENTS, data=sent, base_url=mia.pages.base, content_type=encoding)
+        assert answer.status_code == 302
+        assert [len(rule["overrides"]) for rule in rules_of(app) or []] == [200, 200]
+
+
+def test_a_form_that_is_huge_or_has_countless_fields_is_refused_in_words(app: Flask, mia: Merchandiser) -> None:
+    huge = mia.swap(TENTS, {"mode": "own", "rules/0/facetId": "x" * 9 * 1024 * 1024})
+    assert huge.status_code == 413 and "larger than the 9 MB that this address takes" in huge.text
+    form = "application/x-www-form-urlencoded"
+    for client in (mia.pages.client, app.test_client()):
+        flood = client.post(TENTS, data=b"a&" * 1_000_000, base_url=mia.pages.base, content_type=form)
+        assert flood.status_code == 413 and "at most 20,000 fields" in flood.text
+    assert rules_of(app) is None

@@ -271,3 +271,16 @@ def test_a_save_shows_in_the_shop_within_a_second(
     program.call("PUT", rules_of("trees", tree["id"]), {"rules": [BRAND]})
     clock.move(seconds=1)
     assert status() == 200
+
+
+@pytest.mark.parametrize("kind", ["trees", "nodes"])
+def test_long_rules_are_let_in_and_huge_ones_are_not(
+    program: ApiClient, tree: dict[str, Any], tents: str, kind: str
+) -> None:
+    address = rules_of(kind, {"trees": tree["id"], "nodes": tents}[kind])
+    overrides = [{"value": f"Brand {n}", "intro": "x" * 5_000} for n in range(200)]
+    saved = program.call("PUT", address, {"rules": [BRAND | {"overrides": overrides}]})
+    assert (saved.status_code, len(saved.json["rules"][0]["overrides"])) == (200, 200)
+    huge = program.call("PUT", address, {"rules": [BRAND | {"pathSegment": "x" * 8 * 1024 * 1024}]})
+    assert (huge.status_code, huge.content_type) == (413, "application/problem+json")
+    assert "larger than the 8 MB that this address takes" in huge.json["detail"]
