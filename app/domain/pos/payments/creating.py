@@ -168,7 +168,7 @@ def _checked_payment(
     if request.amount is not None:
         rules.check_limit(site, agent, request.amount, currency)
     order = payable_order(cashier, request.order_id) if request.order_id is not None else None
-    amount = amount_due(order, request.amount)
+    amount = amount_due(order, request.amount, currency)
     rules.check_limit(site, agent, amount, currency)
     if order is not None:
         lock_for_payment(order, transaction_id)

@@ -43,12 +43,18 @@ def _under_way(transaction_id: str) -> Conflict:
     return Conflict("A payment of this order is under way. Go on with that one.", "payment_in_progress", **about_it)
 
 
-def amount_due(order: Order | None, requested: int | None) -> int:
-    """Return the amount due by the shop's own figures. Raises Unprocessable where the client gives another."""
+def amount_due(order: Order | None, requested: int | None, currency: str) -> int:
+    """Return the amount due by the shop's own figures. Raises Unprocessable where the client gives another, and for an
+    order that was placed in another currency than `currency`, the one of the payment."""
     if order is None:
         if requested is None:
             raise Unprocessable("Say how much is to be paid.", "amount_invalid")
         return requested
+    if order.currency != currency:  # An order keeps its currency when that of the shop is changed.
+        raise Unprocessable(
+            f"This order was placed in {order.currency.upper()}, and payments here are in {currency.upper()}.",
+            "currency_not_supported",
+        )
     if requested not in (None, order.total):
         raise Unprocessable("The order comes to another amount.", "amount_mismatch", totalInPence=order.total)
     rules.check_amount(order.total)

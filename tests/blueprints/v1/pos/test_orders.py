@@ -49,6 +49,20 @@ def pay(till: TillClient, order_id: str, amount: int = 2_500, **more: object) ->
     return till.create(orderId=order_id, amountInPence=amount, **more)
 
 
+def test_an_order_is_not_paid_in_another_currency_than_the_one_it_was_placed_in(
+    app: Flask, fair: int, agent: TillClient, order, order_of
+) -> None:
+    placed, basket = order("SUBMITTED", owner=None), order()
+    with app.app_context(), transaction():
+        db.session.get(Site, fair).currency = "jpy"  # As the import of a shop does.
+    answer = pay(agent, placed, currency="jpy")
+    assert problem(answer) == (422, "currency_not_supported")
+    assert answer.json["detail"] == "This order was placed in GBP, and payments here are in JPY."
+    assert (stored_payments(app), agent.processor.intents(), order_of(placed).payment_lock) == ([], [], None)
+    due = pay(agent, basket, amount=2 * 1_250, currency="jpy")
+    assert due.status_code == 201, "a basket is priced anew"
+
+
 def test_what_is_due_for_an_order_is_paid(app: Flask, agent: TillClient, order, order_of) -> None:
     order_id = order()
     answer = pay(agent, order_id)
