@@ -175,11 +175,9 @@ class _Restoring:
         os.rename(self._new_media, self._media)
         if SECRET_KEY in self._backup.manifest.files:
             self._put_aside(self._instance / SECRET_KEY_FILE)
-            os.rename(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
+            _put(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
         if ERASURES in self._backup.manifest.files and not self._config.erasure_list.exists():
-            os.rename(
-                self._work / ERASURES, self._config.erasure_list
-            )  # One that is here knows of later erasures, too.
+            _put(self._work / ERASURES, self._config.erasure_list)  # One that is here knows of later erasures, too.
         for folder in {self._media.parent, self._database.folder, self._instance}:
             fsync_path(folder)
 
@@ -204,6 +202,18 @@ class _Restoring:
             aside = path.with_name(path.name + self._aside)
             os.rename(path, aside)
             self._moved.append(str(aside))
+
+
+def _put(unpacked: Path, target: Path) -> None:
+    """Put an unpacked file durably in its place, which may be on another disk, in a folder that is not there yet."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = target.with_name(target.name + UNPACKED)
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(unpacked.read_bytes())
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, target)
+    fsync_path(target.parent)
 
 
 def _is_queue(path: Path) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import zipfile
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from flask_migrate import downgrade, upgrade
@@ -164,6 +167,18 @@ def test_the_list_of_erasures_outlives_a_restore(shop: Installation, folder: Pat
     erasures.unlink()
     shop.restore(folder, minutes=61)
     assert erasures.read_text() == "one\n"
+
+
+def test_the_list_of_erasures_may_lie_on_another_disk_in_a_folder_that_is_new(shop: Installation, folder: Path) -> None:
+    shop.config.erasure_list.write_text("one\n")
+    shop.back_up(folder)
+    with TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as other_disk:
+        shop.config = replace(shop.config, erasure_file=Path(other_disk) / "lists" / "erasures.list")
+        shop.restore(folder)
+        assert shop.config.erasure_list.read_text() == "one\n"
+        assert shop.config.erasure_list.stat().st_mode & 0o077 == 0
+        assert [path.name for path in shop.config.erasure_list.parent.iterdir()] == ["erasures.list"]
+    check_restored(shop.instance)
 
 
 def test_a_backup_of_the_release_before_is_brought_up_to_date(shop: Installation, folder: Path) -> None:
