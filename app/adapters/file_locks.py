@@ -1,5 +1,5 @@
-"""Locks of workers, each a flock on a file: the kernel frees it when its process dies, and the file that stays shows
-it."""
+"""Locks of workers, each a flock on a file: the kernel frees the lock when its process dies, and the file that is left
+shows that."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class Made:
 
 
 def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep: int | None = None) -> Made:
-    """Make a backup: the file `path`, or, where that is a folder, a file in it with the date in its name, of which the
-    newest `keep` stay. Raises BackupError."""
+    """Make a backup as the file `path`. Where that is a folder, the file in it gets a name with the date, and the
+    newest `keep` files with such names stay. Raises BackupError."""
     is_folder = path.is_dir()
     target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
     _check_target(target, keep, is_folder)

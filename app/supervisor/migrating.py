@@ -1,5 +1,6 @@
-"""The compatibility of releases with a database. Migrations only add what the release before can live with, unless they
-say `NEEDS_A_STOP = True`. Each upgrade notes that release beside the database, so that it may come back."""
+"""The compatibility of releases with a database. Migrations only add what the previous release can live with, unless
+they say `NEEDS_A_STOP = True`. Each upgrade notes the previous release beside the database, so that it may come
+back."""
 
 from __future__ import annotations
 

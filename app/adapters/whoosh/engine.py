@@ -63,7 +63,7 @@ class WhooshEngine:
             return self._readers[key]
 
     def _meanings(self, index: IndexName) -> Meanings | None:
-        """Return what ranks an index by meaning; None for other indexes than that of products, and without a model."""
+        """Return what ranks an index by meaning; None without a model, and for indexes other than that of products."""
         return self._product_meanings if index is IndexName.PRODUCTS else None
 
     def _model(self, index: IndexName) -> SentenceModel | None:

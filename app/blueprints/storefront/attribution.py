@@ -109,7 +109,7 @@ def _counts(event: Event) -> bool:
 
 def _with_network(event: Event) -> Event:
     """Return the event with the note whether its network is new: for a search on its day, for an opened product within
-    weeks. What is popular or learned must come of several networks."""
+    weeks. What is popular or learned must come from several networks."""
     if event.kind is EventKind.SEARCHED:
         return replace(event, of_new_network=rate_limit.is_first_of_network(event))
     if event.kind is EventKind.OPENED:

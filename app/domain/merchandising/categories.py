@@ -74,8 +74,8 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         return problems
 
     def stored_problems(self, site_id: int, draft: CategoryDraft, own_id: int | None) -> list[Problem]:
-        """Return the problems of a draft beside what is stored. A level that the stored rule has may stay, even if the
-        active taxonomy has it no more."""
+        """Return the problems that a draft has with what is stored. A level that the stored rule has may stay, even if
+        the active taxonomy no longer has it."""
         own = node_of(site_id, own_id) if own_id is not None else None
         levels = {*active_tree(site_id).levels, *(own.source_levels if own else ())}
         _, of_source = clean_source(draft.source.levels, draft.source.manufacturers, levels, "#/source")

@@ -94,7 +94,7 @@ def rename(author: Author, tree_id: int, name: str) -> Tree:
 
 
 def make_primary(author: Author, tree_id: int) -> Tree:
-    """Make a tree the one that shoppers browse; addresses that only the one before has are not found any more. Raises
+    """Make a tree the one that shoppers browse; addresses that only the former one has are not found any more. Raises
     NotFound, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
     if tree.primary:

@@ -83,7 +83,7 @@ def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity
 
 
 def token_hash(token: str) -> str:
-    """Return the hash under which the database stores a token, so that who reads the database cannot take over a
+    """Return the hash under which the database stores a token, so that a reader of the database cannot take over a
     basket."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 

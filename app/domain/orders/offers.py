@@ -66,8 +66,8 @@ def offer_of(site_id: int, sku: str) -> Offer:
 
 
 def offers_by_sku(site_id: int, skus: Collection[str]) -> dict[str, Offer]:
-    """Return the offers of the SKUs, by SKU, in a few statements; what is not sold has none. That of a product with
-    variants `needs_variant`."""
+    """Return the offers of the SKUs, by SKU, in a few statements; what is not sold has none. The offer of a product
+    with variants `needs_variant`."""
     of_variant = select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))
     named = or_(Product.sku.in_(skus), Product.id.in_(of_variant))
     products = db.session.scalars(_enabled(site_id).where(named)).all() if skus else []

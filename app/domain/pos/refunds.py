@@ -1,5 +1,5 @@
-"""Refunds: stored, sent to the processor, then applied, in this order, so that none is sent twice and none is lost. All
-refunds of a payment never exceed what was captured."""
+"""Refunds: stored, sent to the processor, then applied, in this order, so that none is sent twice and none is lost. The
+refunds of a payment together never exceed what was captured."""
 
 from __future__ import annotations
 

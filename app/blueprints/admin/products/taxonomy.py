@@ -26,8 +26,8 @@ LONGEST_WORDS = 200
 @bp.get("/catalogue/product/taxonomy/fields")
 @requires(Permission.MANAGE_CATALOGUE)
 def product_taxonomy_fields() -> str:
-    """Return the inputs for a level, filled with the values of a product where one is named, and over those with what
-    was typed, as the address says."""
+    """Return the inputs for a level. The address may name a product, whose values fill them, and carry typed texts,
+    which take precedence."""
     form = _stored_form(request.args.get("productId", ""))
     level_id = request.args.get("levelId", "")
     typed = TaxonomyForm(level_id=level_id, texts={**form.texts, **typed_texts(request.args)})

@@ -54,8 +54,8 @@ class ShownTree:
 
 
 def shown_tree(editing: Editing, level_id: str | None, drawn: Collection[str] | None = None) -> ShownTree:
-    """Return the tree to show. `drawn` are the levels of which the answer shows anything, so that products are counted
-    for them alone; None for all."""
+    """Return the tree to show. `drawn` are the levels of which the answer shows anything, None for all: products are
+    counted only at these and below them."""
     taxonomy = editing.taxonomy
     counted = None if drawn is None else set(chain.from_iterable(branch(editing.levels, found) for found in drawn))
     products = products_by_level(taxonomy.site_id, counted) if is_active(taxonomy) else None

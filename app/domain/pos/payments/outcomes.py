@@ -106,7 +106,7 @@ _S = TransactionStatus
 
 def _attempt(known: Recorded, intent: Intent) -> dict[str, object]:
     """Return the error and the number of attempts to store. A second decline of the same kind is recognised by its
-    charge, which is another one."""
+    charge, which differs."""
     error = intent.last_error
     if error is None:
         return {"last_error_code": None, "decline_code": None} if intent.status == "succeeded" else {}

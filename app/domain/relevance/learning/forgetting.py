@@ -57,8 +57,8 @@ def _set(author: Author, word: str, through: date | None) -> None:
 
 
 def _relearn(author: Author, word: str, through: date | None) -> None:
-    """Learn one search anew. Of ALL, drop everything learned where it is forgotten up to today, else request learning,
-    which runs after the commit."""
+    """Learn one search anew. For ALL, drop everything learned where all is forgotten up to today; else request
+    learning, which runs after the commit."""
     if word != ALL:
         learn_words(author.clock, author.site_id, [word])
     elif through == site_today(author.clock, author.site_id):

@@ -68,8 +68,8 @@ class LearnedRow:
 
 @dataclass(frozen=True, slots=True)
 class LearningState:
-    """The state of learning. `searches` is how many taught something and `learned_at` when they were learned, None for
-    none; `since` is when shoppers were first served it, None while they are not."""
+    """The state of learning. `searches` is how many taught something and `learned_at` when they were last learned, None
+    for none; `since` is when shoppers were first served it, None while they are not."""
 
     mode: LearningMode
     searches: int

@@ -43,9 +43,9 @@ class SearchStatus:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The Overview. `products_shown` and `pages_shown` count the catalogue, `status` the index. `run` is the latest
-    rebuild, `recent` the first of the history. `is_lost`: an index was built and cannot be read now; the shop rebuilds
-    it by itself."""
+    """The Overview of the Search section. `products_shown` and `pages_shown` count the catalogue, `status` the index.
+    `run` is the latest rebuild, `recent` the first of the history. `is_lost`: an index was built and cannot be read
+    now; the shop rebuilds it by itself."""
 
     status: SearchStatus
     products_shown: int

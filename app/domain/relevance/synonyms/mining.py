@@ -108,8 +108,8 @@ def _other_numbers(token: str) -> list[str]:
 
 
 def _named(searched: list[str], vocabulary: CatalogueWords) -> Iterator[tuple[str, Candidate]]:
-    """Yield each reason with a candidate: for a brand or value that the search nearly names, and for a brand whose
-    initials it is, or that is its initials."""
+    """Yield (reason, candidate) for a brand or value that the search nearly names, and for a brand whose initials it
+    is, or which is its initials."""
     whole = " ".join(searched)
     if not 0 < len(searched) <= MOST_WORDS:
         return

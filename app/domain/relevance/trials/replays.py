@@ -115,8 +115,8 @@ def _replay(context: SearchContext, claim: Claim[SearchReplay]) -> None:
 
 
 def _touched(trial: Trial, proposal: Proposal, searches: Sequence[tuple[str, int]]) -> list[Touched]:
-    """Return the searches that the change alters, of (words, number of times made). A search whose plan stays the same,
-    and whose spelling was not corrected, is not run again, which halves the work, unless search terms change."""
+    """Return the searches, given as (words, number of times made), that the change alters. Unless search terms change,
+    one whose plan stays the same and whose spelling was not corrected is not run again, which halves the work."""
     before = dict(zip(searches, trial.before([query for query, _ in searches]), strict=True))
     differ = [
         (query, count)

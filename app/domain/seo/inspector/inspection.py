@@ -93,8 +93,8 @@ def inspect(of: InspectedShop, address: InspectedAddress) -> Inspection:
 
 
 def _why_left_out(of: InspectedShop, path: str) -> LeftOut | None:
-    """Return why the sitemap leaves out the category at a path, or that of the landing page there; None where neither
-    is there or the category is listed."""
+    """Return why the sitemap leaves out the category at a path, or the category of the landing page there; None where
+    there is neither or the category is listed."""
     if not path.startswith("/c/"):
         return None
     tree, rest = of.shop.tree, path.removeprefix("/c/")

@@ -59,8 +59,8 @@ def _name_of(site_id: int, taxonomy_id: str) -> str:
 
 def activate(author: Author, taxonomy_id: str, confirm_name: object) -> bool:
     """Make a taxonomy the active one, and return whether that switched from another. A switch needs its name in
-    `confirm_name`, to the letter; it is compared in the same transaction, so that no other name can hold by then.
-    Raises NotFound, Forbidden when the plan lacks the engine, Invalid for a wrong name."""
+    `confirm_name`, to the letter; it is compared in the same transaction, so that the taxonomy is not renamed in
+    between. Raises NotFound, Forbidden when the plan lacks the engine, Invalid for a wrong name."""
     taxonomy = taxonomy_of(author.site_id, taxonomy_id, to_change=True)
     _hold_site(author.site_id)
     current = active_id(author.site_id)
