@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.upserting import upsert
+from app.domain.sites import versioning
 from app.domain.sites.models import Setting
 from app.extensions import db
 
@@ -111,16 +113,21 @@ def change_settings(site_id: int, changes: Mapping[str, object]) -> dict[str, tu
     changed = {key: (current[key], value) for key, value in changes.items() if current[key] != value}
     for key, (_, value) in changed.items():
         _store(site_id, key, value)
+    if changed:
+        versioning.touch(db.session(), [site_id])  # The session does not see what statements change.
     return changed
 
 
 def _store(site_id: int, key: str, value: Any) -> None:
-    """Store a setting. One that equals the default has no record: None, which is the default of some keys, cannot be
-    stored."""
-    if value != SETTINGS[key].default:
-        db.session.merge(Setting(site_id=site_id, key=key, value=value))
-    elif (known := db.session.get(Setting, (site_id, key))) is not None:
-        db.session.delete(known)
+    """Store a setting, also where another transaction stores it at the same moment: the later one holds. One that
+    equals the default has no record: None, which is the default of some keys, cannot be stored."""
+    if value == SETTINGS[key].default:
+        record = delete(Setting).where(Setting.site_id == site_id, Setting.key == key)
+        db.session.execute(record, execution_options={"synchronize_session": False})
+        return
+    statement = upsert(Setting).values(site_id=site_id, key=key, value=value)
+    stored = {"value": statement.excluded.value}
+    db.session.execute(statement.on_conflict_do_update(index_elements=["site_id", "key"], set_=stored))
 
 
 def _problem(key: str, value: object) -> Problem | None:

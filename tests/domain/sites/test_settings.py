@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
+from flask import Flask
 from sqlalchemy import select
 
 from app.domain.shared.problems import Invalid
@@ -11,6 +14,7 @@ from app.domain.sites.settings import SETTINGS, change_settings, settings_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site
+from tests.waiting import wait_until_somebody_waits
 
 
 @pytest.fixture
@@ -59,4 +63,43 @@ def test_set_and_taken_back_in_one_transaction(site: Site) -> None:
 def test_what_a_key_does_not_take_changes_nothing(site: Site) -> None:
     with pytest.raises(Invalid):
         change(site, listing_page_size=0, taxonomy_active_id="kit")
+    assert stored(site) == {}
+
+
+def test_two_people_change_the_same_setting_at_the_same_moment(app: Flask, site: Site) -> None:
+    site_id = site.id
+
+    def change_too() -> None:
+        with app.app_context(), transaction():
+            change_settings(site_id, {"listing-page-size": 36})
+
+    other = threading.Thread(target=change_too)
+    with transaction():
+        change_settings(site_id, {"listing-page-size": 48})
+        db.session.flush()
+        other.start()
+        wait_until_somebody_waits()
+    other.join()
+    db.session.rollback()
+    assert settings_of(site_id)["listing-page-size"] == 36
+
+
+def test_two_people_put_the_same_setting_back_at_the_same_moment(app: Flask, site: Site) -> None:
+    site_id, default = site.id, SETTINGS["listing-page-size"].default
+    change(site, listing_page_size=48)
+
+    def put_back() -> None:
+        with app.app_context(), transaction():
+            change_settings(site_id, {"listing-page-size": default})
+            done.append(True)
+
+    done: list[bool] = []
+    other = threading.Thread(target=put_back)
+    with transaction():
+        change_settings(site_id, {"listing-page-size": default})
+        db.session.flush()
+        other.start()
+        wait_until_somebody_waits()
+    other.join()
+    assert done == [True]
     assert stored(site) == {}
