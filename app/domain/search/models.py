@@ -43,7 +43,7 @@ class RebuildRun(LeasedWork, Base):
     `{"products": {"before": "gen-3", "after": "gen-4"}}`; "after" is missing until the swap is known to be done.
     `taxonomy_id` is the taxonomy that was active when it began; `blocked`: its index failed golden searches.
     `for_model` names the sentence model for whose vectors the shop itself requested the run, made or not.
-    `queued_scope` is rebuilt right after this run: what `queued_by`, who joined it, requested and it does not bring.
+    `queued_scope` is rebuilt right after this run: what it does not bring of the request with which `queued_by` joined.
     """
 
     __tablename__ = "rebuild_runs"

@@ -62,8 +62,8 @@ class _Built:
     replayed: list[backlog.Waiting] = field(default_factory=list)
 
     def has_all_of(self, entry: backlog.Waiting) -> bool:
-        """Whether the generation has all of an entry's change, what is prepared included; it is applied once more
-        otherwise."""
+        """Whether the generation has all of an entry's change, also the part that is prepared; otherwise the entry is
+        applied once more."""
         return self.prepared is None or entry.id in self.prepared
 
 
