@@ -86,7 +86,9 @@ def offers_of(
     ids = {line.product_id for line in wanted if line.product_id is not None}
     query = (_any(site_id) if hidden_too else _enabled(site_id)).where(Product.id.in_(ids)).order_by(Product.id)
     if to_sell:
-        query = query.with_for_update().execution_options(populate_existing=True)
+        # Baskets may get lines of the products meanwhile: for a stronger lock a till that begins a basket would wait,
+        # and it holds the order numbers, for which checkout waits next.
+        query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
     products = {product.id: product for product in db.session.scalars(query)} if ids else {}
     found = {line.id: offer_of_line(products.get(line.product_id or 0), line) for line in wanted}
     return {line_id: offer for line_id, offer in found.items() if offer is not None}

@@ -4,10 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import event, select
+from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue import products
-from app.domain.catalogue.models import Variant
+from app.domain.catalogue.models import Product, Variant
 from app.domain.orders import basket_contents
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.contact import Contact
@@ -214,6 +215,30 @@ def test_a_button_pressed_twice_at_the_same_moment_gives_one_order(app: Flask, m
         answers = list(threads.map(press, range(6)))
     assert sorted(answers) == [(False, 1)] * 5 + [(True, 1)]
     assert stock("KETTLE") == 2
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)  # SQLite has one writer.
+def test_a_checkout_does_not_wait_for_a_till_that_waits_for_it(mia: Shopper) -> None:
+    """A till that begins a basket holds the order numbers, for which a checkout waits, and then adds a line, which
+    looks at its product as here."""
+    mia.add("KETTLE")
+    looked = []
+    kettle = select(Product.id).where(Product.sku == "KETTLE")
+
+    def begin_a_basket(_connection: object, _cursor: object, sql: str, *_: object) -> None:
+        if "FROM products" in sql and " FOR " in sql and not looked:
+            looked.append(sql)
+            with db.engine.connect() as till:
+                till.execute(kettle.with_for_update(read=True, key_share=True, nowait=True))
+                with pytest.raises(OperationalError, match="could not obtain lock"):  # Two who sell it take turns.
+                    till.execute(kettle.with_for_update(key_share=True, nowait=True))
+
+    event.listen(db.engine, "after_cursor_execute", begin_a_basket)
+    try:
+        assert mia.order().is_new
+    finally:
+        event.remove(db.engine, "after_cursor_execute", begin_a_basket)
+    assert looked and stock("KETTLE") == 2
 
 
 def test_one_basket_filled_from_two_tabs_loses_nothing(app: Flask, mia: Shopper) -> None:
