@@ -13,7 +13,13 @@ UNFINISHED_RESTORE = "restore.unfinished"
 
 
 class CannotStart(Exception):
-    """The shop cannot start; the message is one sentence for the operator."""
+    """The shop, or a part of it, cannot start; the message is one sentence for the operator."""
+
+    @classmethod
+    def because_of(cls, error: OSError, what: str) -> CannotStart:
+        """`what` cannot be started; the operator reads the system's reason, and which file it names."""
+        reason = error.strerror or str(error)
+        return cls(f"{what} cannot be started ({reason}{f': {error.filename}' if error.filename else ''}).")
 
 
 def claim_folder(instance: Path) -> IO[str]:

@@ -28,8 +28,9 @@ class RunningShop:
     """`make run`, in `folder`: instance/ and everything else it writes lie there. Without the MCP server, unless the
     environment gives it a port."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, python: str = sys.executable, **environment: str) -> None:
         self.folder = folder
+        self._python = python
         self.port = free_port()
         self.log = folder / "shop.log"
         self._environment = (
@@ -54,7 +55,7 @@ class RunningShop:
         with self.log.open("ab") as log:
             before = log.tell()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "app.supervisor"],
+                [self._python, "-m", "app.supervisor"],
                 cwd=self.folder,
                 env=self._environment,
                 stdout=log,

@@ -52,14 +52,24 @@ def main() -> int:
         with ExitStack() as leaving:
             _run(leaving, started, upgrades)
     except (CannotStart, ConfigurationError) as trouble:
-        print(trouble, file=sys.stderr)
+        say(str(trouble))
         return 1
     except Stop:
         return 0
 
 
 def _run(leaving: ExitStack, started: float, upgrades: list[int]) -> NoReturn:
-    """Run the shop. What is put on `leaving` is undone in reverse order: the queue's server outlives its users."""
+    """Run the shop. What is put on `leaving` is undone in reverse order: the queue's server outlives its users. Raises
+    CannotStart, also for whatever the system refuses meanwhile, such as a folder."""
+    try:
+        config, sockets, crew = _start(leaving, started)
+    except OSError as error:
+        raise CannotStart.because_of(error, "The shop") from error
+    _watch(config, sockets, crew, upgrades)
+
+
+def _start(leaving: ExitStack, started: float) -> tuple[Config, Sockets, Crew]:
+    """Start everything in order. Raises CannotStart, ConfigurationError and OSError."""
     os.umask(UMASK)
     instance = INSTANCE.absolute()
     leaving.enter_context(claim_folder(instance))
@@ -76,7 +86,7 @@ def _run(leaving: ExitStack, started: float, upgrades: list[int]) -> NoReturn:
     leaving.callback(crew.stop)
     crew.start_first(release.web_servers(config, sockets.web.fileno()), release.others(sockets.mcp_descriptor))
     _announce(config, has_demo, sockets.mcp is not None, time.monotonic() - started)
-    _watch(config, sockets, crew, upgrades)
+    return config, sockets, crew
 
 
 def _watch(config: Config, sockets: Sockets, crew: Crew, upgrades: list[int]) -> NoReturn:
@@ -90,7 +100,14 @@ def _watch(config: Config, sockets: Sockets, crew: Crew, upgrades: list[int]) ->
 
 def _upgrade(config: Config, sockets: Sockets, crew: Crew) -> None:
     """Replace the running release by the one that is in place now. Where that fails, the running one goes on."""
-    release = current_release()
+    try:
+        _replace_by(current_release(), config, sockets, crew)
+    except CannotStart as trouble:
+        say(f"Not upgraded: the running release goes on. {trouble}")
+
+
+def _replace_by(release: Release, config: Config, sockets: Sockets, crew: Crew) -> None:
+    """Replace the running release, or say why not. Raises CannotStart."""
     say(f"Upgrading to {release.folder}.")
     match crew.prepare(release.preparation(*_options(config), "upgrade")):
         case outcomes.READY | outcomes.READY_WITH_DEMO:
@@ -142,7 +159,7 @@ def _announce(config: Config, has_demo: bool, has_mcp: bool, seconds: float) -> 
     if has_demo:
         people = ", ".join(f"{name}@demo.test" for name in ("super", "admin", "merch", "agent"))
         lines += [f"  Sign in as {people}; the password is demo-password-1"]
-    print("\n".join([*lines, "Ctrl-C stops everything."]), flush=True)
+    say("\n".join([*lines, "Ctrl-C stops everything."]), sys.stdout)
 
 
 def _empty_folder(folder: Path) -> str:
@@ -156,7 +173,7 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     """Raise Stop. Further signals are ignored, so that none cuts the stopping short."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    print("Stopping the shop.", flush=True)
+    say("Stopping the shop.", sys.stdout)
     raise Stop
 
 

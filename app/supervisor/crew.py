@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TextIO
 
 from app.instance_claim import CannotStart
-from app.supervisor.outcomes import FAILED
+from app.supervisor.outcomes import FAILED, NEEDS_A_STOP, READY, READY_WITH_DEMO
 from app.supervisor.parts import Part, stop
 
 SECONDS_TO_ANSWER = 60.0
@@ -51,35 +53,43 @@ class Crew:
 
     def take_over(self, web: Sequence[Part], make_others: Callable[[], Sequence[Part]]) -> bool:
         """Start new web servers beside the old ones, then drain the old ones; of the other parts, for which no request
-        waits, the old ones end before the new ones start. Returns False, and leaves the old ones running, when the new
-        web servers do not become ready."""
-        fresh: list[Part] = []
-        old_web, old_others = self.web, self.others
+        waits, the old ones end before the new ones start. Returns False when the new web servers do not become ready,
+        and raises CannotStart when a part cannot be started: then the old ones go on, and those of the other parts that
+        ended already are started again as they are tended."""
+        fresh_web: list[Part] = []
+        fresh_others: list[Part] = []
+        old_web = self.web
         try:
-            start(web, fresh)
-            if not self._are_ready(fresh, restarted=False):
+            start(web, fresh_web)
+            if not self._are_ready(fresh_web, restarted=False):
                 return False
-            self.web, fresh = fresh, []
+            stop(self.others, SECONDS_TO_STOP)
+            start(make_others(), fresh_others)
+            self.web, self.others, fresh_web, fresh_others = fresh_web, fresh_others, [], []
         finally:
-            stop(fresh, SECONDS_TO_STOP)
-        deadline = time.monotonic() + SECONDS_TO_DRAIN
-        for part in old_web:
-            part.drain()
-            self._draining.append((part, deadline))
-        stop(old_others, SECONDS_TO_STOP)
-        self.others = []
-        start(make_others(), self.others)
+            stop([*fresh_web, *fresh_others], SECONDS_TO_STOP)
+        self._drain(old_web)
         return True
 
+    def _drain(self, web: Sequence[Part]) -> None:
+        deadline = time.monotonic() + SECONDS_TO_DRAIN
+        for part in web:
+            part.drain()
+            self._draining.append((part, deadline))
+
     def prepare(self, preparing: Part) -> int:
-        """Run the preparation of a release to its end, and return the exit status of that process."""
+        """Run the preparation of a release to its end, and return the exit status of that process. Raises
+        CannotStart."""
         preparing.start()
         try:
             while preparing.running:
                 self.tend()
         finally:
             stop([preparing], SECONDS_TO_STOP)
-        return preparing.process.returncode if preparing.process else FAILED
+        status = preparing.process.returncode if preparing.process else FAILED
+        if status not in (READY, READY_WITH_DEMO, NEEDS_A_STOP):
+            say(f"The {preparing.name} stopped ({preparing.ending}).")  # One that was killed said nothing itself.
+        return status
 
     def _are_ready(self, parts: Sequence[Part], restarted: bool) -> bool:
         deadline = time.monotonic() + SECONDS_TO_ANSWER
@@ -91,10 +101,13 @@ class Crew:
 
 
 def start(parts: Iterable[Part], among: list[Part]) -> None:
+    """Start the parts and put them `among` others, also one that cannot be started. Raises CannotStart."""
     for part in parts:
         among.append(part)
         part.start()
 
 
-def say(news: str) -> None:
-    print(news, file=sys.stderr, flush=True)
+def say(news: str, to: TextIO | None = None) -> None:
+    """Print news for the operator. A log that takes none, such as one on a full disk, must not end the shop."""
+    with suppress(OSError):
+        print(news, file=to or sys.stderr, flush=True)

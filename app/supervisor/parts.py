@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.config import READY
+from app.instance_claim import CannotStart
 
 PR_SET_PDEATHSIG = 1
 STEADY_AFTER = 30.0  # Seconds that a part must run for its next death to count as the first.
@@ -44,17 +45,24 @@ class Part:
     _pipe: int | None = None
 
     def start(self) -> None:
-        # A session of its own keeps Ctrl-C from reaching the part: the supervisor stops the parts in order.
-        with self._pipe_for_report() as (environment, handed_over):
-            self.process = subprocess.Popen(
-                self.command,
-                env=environment,
-                start_new_session=True,
-                preexec_fn=_die_with_parent,
-                pass_fds=handed_over,
-            )
-        self.started_at = time.monotonic()
+        """Start the process. Raises CannotStart where there is no room for it, or its program cannot be run."""
+        self.process, self.started_at = None, time.monotonic()
+        try:
+            with self._pipe_for_report() as (environment, handed_over):
+                self.process = self._spawn(environment, handed_over)
+        except OSError as error:
+            raise CannotStart.because_of(error, f"The {self.name}") from error
         self.start_again_at = None
+
+    def _spawn(self, environment: Mapping[str, str], handed_over: Sequence[int]) -> subprocess.Popen[bytes]:
+        # A session of its own keeps Ctrl-C from reaching the part: the supervisor stops the parts in order.
+        return subprocess.Popen(
+            self.command,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=_die_with_parent,
+            pass_fds=handed_over,
+        )
 
     @contextmanager
     def _pipe_for_report(self) -> Iterator[tuple[Mapping[str, str], Sequence[int]]]:
@@ -87,25 +95,40 @@ class Part:
 
     def tend(self) -> str | None:
         """Restart the part once it died and its pause is over; return a message for the operator where it has just
-        died."""
+        died, or could not be started."""
         if self.running:
             return None
         if self.start_again_at is None:
             return self._note_death()
         if time.monotonic() >= self.start_again_at:
-            self.start()
+            return self._start_again()
         return None
 
     def _note_death(self) -> str:
-        assert self.process is not None
         self._signal_group(signal.SIGKILL)  # A dead server's own workers would keep its port.
+        return f"The {self.name} stopped ({self.ending}); it is started again {self._pause()}."
+
+    def _start_again(self) -> str | None:
+        """Start the part; a start that fails counts as one more death."""
+        try:
+            self.start()
+        except CannotStart as trouble:
+            return f"{trouble} The next try is {self._pause()}."
+        return None
+
+    def _pause(self) -> str:
+        """Count a death, and return when the next start is."""
         now = time.monotonic()
         steady = now - self.started_at > STEADY_AFTER
         self.deaths_in_a_row = 1 if steady else self.deaths_in_a_row + 1
         pause = pause_before_restart(self.deaths_in_a_row)
         self.start_again_at = now + pause
-        when = f"in {pause:.0f} s" if pause else "now"
-        return f"The {self.name} stopped ({_ending(self.process.returncode)}); it is started again {when}."
+        return f"in {pause:.0f} s" if pause else "now"
+
+    @property
+    def ending(self) -> str:
+        """How the process ended."""
+        return _ending(self.process.returncode if self.process else None)
 
     def ask_to_stop(self) -> None:
         if self.running and self.process:
@@ -147,6 +170,7 @@ def _die_with_parent() -> None:
 
 
 def _ending(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"killed by {signal.Signals(-code).name}"
-    return f"exit status {code}"
+    if code is None or code >= 0:
+        return f"exit status {code}"
+    named = {each.value: each.name for each in signal.Signals}  # Most real-time signals have no name.
+    return f"killed by {named.get(-code, f'signal {-code}')}"

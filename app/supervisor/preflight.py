@@ -15,14 +15,16 @@ def claim_port(host: str, port: int, settings: str = "") -> socket.socket:
     claimed.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         claimed.bind((host, port))
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         claimed.close()
         raise CannotStart(_port_trouble(host, port, settings, error)) from error
     return claimed
 
 
-def _port_trouble(host: str, port: int, settings: str, error: OSError) -> str:
+def _port_trouble(host: str, port: int, settings: str, error: OSError | OverflowError) -> str:
     name = f"{settings}PORT"
+    if isinstance(error, OverflowError):
+        return f"Port {port} does not exist: choose one below 65536, for example {name}=8000 make run."
     if isinstance(error, PermissionError):
         return (
             f"Port {port} needs rights that this user lacks: choose one above 1023, for example {name}=8000 make run."

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.config import LISTENER, Config
+from app.instance_claim import CannotStart
 from app.supervisor.parts import Part
 
 FOLDER = Path(__file__).absolute().parents[2]  # With its links unresolved: they may lead elsewhere later.
@@ -46,7 +47,11 @@ class Release:
 
 
 def current_release() -> Release:
-    folder = FOLDER.resolve()
-    # The program itself may be a link out of the environment, which Python finds by the folder it is called in.
-    python = PYTHON.parent.resolve() / PYTHON.name
+    """Return the release that is in place now. Raises CannotStart where its link leads to itself."""
+    try:
+        folder = FOLDER.resolve()
+        # The program itself may be a link out of the environment, which Python finds by the folder it is called in.
+        python = PYTHON.parent.resolve() / PYTHON.name
+    except RuntimeError as error:
+        raise CannotStart(f"The link {FOLDER} leads in a circle: let it lead to a release.") from error
     return Release(folder, str(python), {**os.environ, "PYTHONPATH": str(folder)})

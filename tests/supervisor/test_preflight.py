@@ -9,6 +9,7 @@ import pytest
 
 from app.instance_claim import CannotStart, claim_folder
 from app.supervisor.preflight import claim_port
+from tests.processes import plain_environment
 from tests.surroundings import ROOT
 
 
@@ -24,6 +25,11 @@ def test_a_taken_port_names_the_port_and_another_one() -> None:
 def test_a_foreign_address_is_named() -> None:
     with pytest.raises(CannotStart, match=r"192\.0\.2\.1:8000 cannot be used"):
         claim_port("192.0.2.1", 8000)
+
+
+def test_a_port_that_does_not_exist_is_named() -> None:
+    with pytest.raises(CannotStart, match=r"Port 70000 does not exist: .* MCP_PORT=8000 make run"):
+        claim_port("127.0.0.1", 70_000, "MCP_")
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path) -> None:
@@ -78,6 +84,22 @@ def test_without_any_redis_the_operator_hears_what_to_install(tmp_path, monkeypa
     monkeypatch.setattr(embedded_redis.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(CannotStart, match=r"apt install redis-server.* REDIS_URL"):
         embedded_redis.prepare(tmp_path)
+
+
+def test_whatever_the_system_refuses_is_said_in_one_sentence(tmp_path) -> None:
+    in_the_way = tmp_path / "instance" / "metrics"
+    in_the_way.parent.mkdir(mode=0o700)
+    in_the_way.write_text("")
+    result = subprocess.run(
+        [sys.executable, "-m", "app.supervisor"],
+        cwd=tmp_path,
+        env=plain_environment() | {"PORT": "0", "MCP_PORT": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert result.stderr == f"The shop cannot be started (File exists: {in_the_way}).\n"
 
 
 def test_production_without_a_secret_key_refuses_to_start(tmp_path) -> None:

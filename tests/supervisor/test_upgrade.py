@@ -6,6 +6,7 @@ import http.client
 import os
 import signal
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -49,6 +50,7 @@ class Releases:
         (release / "migrations" / "versions").mkdir(parents=True)
         for same in ("app", "wsgi.py", "worker.py", "pyproject.toml"):
             (release / same).symlink_to(ROOT / same)
+        (release / ".venv").symlink_to(sys.prefix)
         for path in (ROOT / "migrations").glob("*.*"):
             (release / "migrations" / path.name).symlink_to(path)
         for path in self._migrations:
@@ -123,6 +125,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Releases:
 def shop(releases: Releases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
     made = RunningShop(
         tmp_path_factory.mktemp("upgraded"),
+        python=str(releases.current / ".venv" / "bin" / "python"),
         PYTHONPATH=str(releases.current),
         WEB_WORKERS="2",
         MCP_PORT=str(free_port()),
@@ -141,7 +144,14 @@ def upgrade(shop: RunningShop, words: str) -> None:
 def processes(shop: RunningShop, words: str, release: Path) -> list[int]:
     """Those that run the code of the release."""
     found = [pid for pid, command in descendants(shop.pid).items() if words in command]
-    return [pid for pid in found if f"PYTHONPATH={release}\0".encode() in Path(f"/proc/{pid}/environ").read_bytes()]
+    return [pid for pid in found if f"PYTHONPATH={release}\0".encode() in _environment(pid)]
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # It has just ended.
+        return b""
 
 
 def revision(shop: RunningShop) -> str:
@@ -182,6 +192,7 @@ def test_the_release_before_lives_with_the_new_database(shop: RunningShop, relea
 
 
 def test_a_release_that_does_not_come_up_leaves_the_old_one_answering(shop: RunningShop, releases: Releases) -> None:
+    until(lambda: not processes(shop, "", releases.folder / "1"), PATIENCE)
     running = descendants(shop.pid).keys()
     broken = releases.add("3")
     (broken / "wsgi.py").unlink()
@@ -189,6 +200,20 @@ def test_a_release_that_does_not_come_up_leaves_the_old_one_answering(shop: Runn
     before = (releases.current).resolve()
     releases.switch_to(broken)
     upgrade(shop, "Not upgraded: the database could not be brought up to date")
+    assert shop.status_of("/") == 200
+    releases.switch_to(before)
+    assert running <= descendants(shop.pid).keys()
+
+
+def test_a_release_without_its_python_leaves_the_old_one_whole(shop: RunningShop, releases: Releases) -> None:
+    running = descendants(shop.pid).keys()
+    broken = releases.add("without Python")
+    (broken / ".venv").unlink()
+    before = releases.current.resolve()
+    releases.switch_to(broken)
+    upgrade(shop, "Not upgraded: the running release goes on. The preparation cannot be started (No such file")
+    releases.switch_to(releases.current)
+    upgrade(shop, f"Not upgraded: the running release goes on. The link {releases.current} leads in a circle")
     assert shop.status_of("/") == 200
     releases.switch_to(before)
     assert running <= descendants(shop.pid).keys()
