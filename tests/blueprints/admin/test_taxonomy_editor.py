@@ -252,10 +252,42 @@ def test_discarding_forgets_everything(mia: Merchandiser):
 
 def test_the_taxonomys_own_words_are_saved_at_once(mia: Merchandiser):
     mia.get(EDITOR)
-    mia.post(f"{EDITOR}/details", {"name": "All kinds", "description": "Everything"})
+    mia.post(f"{EDITOR}/details", details(mia) | {"name": "All kinds", "description": "Everything"})
     assert mia.get(EDITOR).texts["h1"] == "All kinds"
-    refused = mia.post(f"{EDITOR}/details", {"name": "", "description": "Kept"}, status=400)
+    refused = mia.post(f"{EDITOR}/details", details(mia) | {"name": "", "description": "Kept"}, status=400)
     assert refused.texts["textarea"].endswith("Kept") or "Kept" in refused.texts["textarea"]
+
+
+def details(mia: Merchandiser) -> dict[str, str]:
+    """What the form of the taxonomy's own words sends as it stands."""
+    page = mia.get(EDITOR)
+    return {name: page.value(name) for name in ("name", "revision")} | {"description": page.texts["textarea"].strip()}
+
+
+def test_words_that_another_user_saved_meanwhile_are_overwritten_only_after_they_were_shown(mia: Merchandiser):
+    old = details(mia)
+    mia.post(f"{EDITOR}/details", old | {"description": "<i>Theirs</i>"})
+    late = old | {"name": "Mine", "description": "Of mine"}
+    page = mia.post(f"{EDITOR}/details", late, status=409)
+    assert "Mia Moss saved this taxonomy while you worked on it" in page.texts["strong"]
+    assert "Stored now: “Kinds of things”, described as “<i>Theirs</i>”." in " ".join(page.texts["p"].split())
+    assert page.value("name") == "Mine"
+    fragment = mia.swap(f"{EDITOR}/details", late)
+    assert fragment.status_code == 409
+    for part in ("#panel", "#tree"):
+        assert f'hx-target="{part}"' in fragment.text
+    stored = details(mia)
+    assert (stored["name"], stored["description"]) == ("Kinds of things", "<i>Theirs</i>")
+    mia.post(f"{EDITOR}/details", late | {"revision": page.value("revision")})
+    stored = details(mia)
+    assert (stored["name"], stored["description"]) == ("Mine", "Of mine")
+
+
+def test_a_wrong_name_on_an_old_page_does_not_make_it_a_new_one(mia: Merchandiser):
+    old = details(mia)
+    refused = mia.post(f"{EDITOR}/details", old | {"name": ""}, status=400)
+    mia.post(f"{EDITOR}/details", old | {"description": "Theirs"})
+    mia.post(f"{EDITOR}/details", old | {"name": "Mine", "revision": refused.value("revision")}, status=409)
 
 
 def test_ids_of_another_form_can_be_named_by_selectors(app: Flask, mia: Merchandiser):

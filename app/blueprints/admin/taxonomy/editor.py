@@ -11,13 +11,14 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.display import numbered
+from app.blueprints.admin.form_numbers import sent_revision
 from app.blueprints.admin.taxonomy.attribute_form import attribute_edit
 from app.blueprints.admin.taxonomy.banner import banner_of, to_restore
 from app.blueprints.admin.taxonomy.edits import level_edits
 from app.blueprints.admin.taxonomy.panel import Panel, panel_of
 from app.blueprints.admin.taxonomy.tree import ShownTree, drawn_levels, shown_tree
 from app.blueprints.author import current_author
-from app.domain.shared.problems import DomainError, Invalid, NotFound
+from app.domain.shared.problems import DomainError, Invalid, NotFound, StaleRevision
 from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft
 from app.domain.taxonomy.editor.level_edits import Edit
@@ -104,12 +105,14 @@ def taxonomy_discard(taxonomy_id: str) -> Answer:
 @bp.post(f"{EDITOR}/details")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_details(taxonomy_id: str) -> Answer:
-    """Save the taxonomy's own name and description at once, without the draft."""
-    name, description = request.form.get("name", ""), request.form.get("description", "")
+    """Save the taxonomy's own name and description at once, without the draft. On an old revision the form comes back,
+    and saving again overwrites the texts that another user saved."""
+    user_id, revision = current_user.user_id, sent_revision(request.form)
+    texts = request.form.get("name", ""), request.form.get("description", "")
     try:
         with transaction():
-            drafts.change_details(current_author(), taxonomy_id, current_user.user_id, name, description)
-    except Invalid as error:
+            drafts.change_details(current_author(), taxonomy_id, user_id, revision, *texts)
+    except (Invalid, StaleRevision) as error:
         return _refused(taxonomy_id, error)
     flash("Saved the name and the description.", "good")
     return _to_editor(taxonomy_id, None)
@@ -224,14 +227,17 @@ def _late(taxonomy_id: str, error: StaleDraft) -> Answer:
 
 
 def _refused(taxonomy_id: str, error: DomainError) -> Answer:
-    """Show a refusal; nothing was changed. A form of the panel comes back with its input and the reason."""
+    """Show a refusal; nothing was changed. A form of the panel comes back with its input and the reason, and where
+    another user saved since with the tree as it is now."""
+    is_late = isinstance(error, StaleRevision)
+    status = 409 if is_late else 400
     editing = _opened(taxonomy_id)
     level_id = _known(editing, request.form.get("level"))
     panel = panel_of(editing, level_id, typed=request.form, error=error)
     if not wants_fragment():
-        return editor_page(editing, level_id, panel, 400)
-    context = _context(editing, level_id, panel) | {"refusal": error.message}
-    return _parts(context | ({} if _is_of_panel() else {"keeps_panel": True}), level_id, 400)
+        return editor_page(editing, level_id, panel, status)
+    context = _context(editing, level_id, panel) | {"refusal": error.message, "whole": is_late}
+    return _parts(context | ({} if _is_of_panel() else {"keeps_panel": True}), level_id, status)
 
 
 def _is_of_panel() -> bool:

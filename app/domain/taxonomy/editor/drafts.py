@@ -189,12 +189,15 @@ def rebase_draft(author: Author, taxonomy_id: str, user_id: int) -> Rebased:
     return rebased
 
 
-def change_details(author: Author, taxonomy_id: str, user_id: int, name: str, description: str) -> SavedTaxonomy:
-    """Change name and description of the taxonomy at once. A draft of this user that was up to date is based on the new
-    revision then, whose levels are the same. Raises NotFound, Invalid."""
+def change_details(
+    author: Author, taxonomy_id: str, user_id: int, revision: int, name: str, description: str
+) -> SavedTaxonomy:
+    """Change name and description of the taxonomy, which were read at `revision`, at once. A draft of this user that
+    was up to date is based on the new revision then, whose levels are the same. Raises NotFound, Invalid, and
+    StaleRevision when another user saved since."""
     taxonomy = taxonomy_of(author.site_id, taxonomy_id, to_change=True)
     draft, known = _draft(taxonomy, user_id), taxonomy.revision
-    saved = store(author, prepare_texts(author.site_id, taxonomy_id, name, description))
+    saved = store(author, prepare_texts(author.site_id, taxonomy_id, revision, name, description))
     if draft is not None and draft.base_revision == known:
         draft.base_revision = saved.taxonomy.revision
         db.session.flush()

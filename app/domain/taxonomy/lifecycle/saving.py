@@ -105,10 +105,11 @@ def store(author: Author, prepared: Prepared) -> SavedTaxonomy:
     return SavedTaxonomy(taxonomy, prepared.ids, comparison)
 
 
-def prepare_texts(site_id: int, taxonomy_id: str, name: str, description: str) -> Prepared:
-    """Prepare another name and description for the taxonomy as it is now, whose levels stay. Raises NotFound,
-    Invalid."""
+def prepare_texts(site_id: int, taxonomy_id: str, revision: int, name: str, description: str) -> Prepared:
+    """Prepare another name and description for a taxonomy that was read at `revision`, whose levels stay. Raises
+    NotFound, StaleRevision, Invalid."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
+    _check_revision(taxonomy, revision)
     if problems := name_problems(name, description):
         raise Invalid(problems)
     state = {"name": one_line(name), "description": description.strip()}

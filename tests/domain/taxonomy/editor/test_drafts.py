@@ -288,9 +288,20 @@ def test_a_draft_can_be_read_after_the_taxonomy_was_overwritten(mia: Draft, site
 def test_the_taxonomys_name_changes_at_once_and_the_draft_goes_on(mia: Draft):
     mia.edit(AddLevel(None, "Toys"))
     with transaction():
-        drafts.change_details(mia.author, "kinds", mia.user_id, "All kinds", "Of things")
+        drafts.change_details(mia.author, "kinds", mia.user_id, 1, "All kinds", "Of things")
     editing = mia.opened()
     assert (editing.taxonomy.name, editing.is_stale, names(editing)[-1]) == ("All kinds", False, "Toys")
+
+
+def test_the_taxonomys_name_is_not_changed_on_a_revision_that_another_user_replaced(mia: Draft, site: Site):
+    with transaction():
+        drafts.change_details(mia.author, "kinds", mia.user_id, 1, "All kinds", "Of things")
+    for name in ("Kinds", ""):  # Nothing is said of a wrong name before it is known what it would replace.
+        with pytest.raises(StaleRevision) as refused, transaction():
+            drafts.change_details(mia.author, "kinds", mia.user_id, 1, name, "Old")
+        assert refused.value.current_revision == 2
+    taxonomy = mia.opened().taxonomy
+    assert (taxonomy.name, taxonomy.description, taxonomy.revision) == ("All kinds", "Of things", 2)
 
 
 def test_the_oldest_steps_become_one_when_there_are_too_many(mia: Draft):
