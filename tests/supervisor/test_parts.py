@@ -102,8 +102,8 @@ def test_a_part_that_cannot_be_started_is_tried_again_as_one_that_died(sleeper: 
     sleeper.started_at -= 3_600
     program.unlink()
     reason = f"The worker cannot be started (No such file or directory: {program})."
-    said = [at_once(sleeper), sleeper.tend(), at_once(sleeper), at_once(sleeper)]
-    assert said == [f"{reason} The next try is in {pause} s." if pause else None for pause in (1, None, 2, 4)]
+    said = [at_once(sleeper), at_once(sleeper), at_once(sleeper)]
+    assert said == [f"{reason} The next try is in {pause} s." for pause in (1, 2, 4)]
     program.symlink_to("/bin/sleep")
     assert at_once(sleeper) is None
     assert sleeper.running
