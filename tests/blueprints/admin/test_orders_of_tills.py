@@ -85,6 +85,13 @@ def test_an_order_links_to_each_of_its_payments(app: Flask, ada: PageClient, sta
     assert "To pay on collection" not in shown and "over the counter" in shown
 
 
+def test_the_sums_of_an_order_with_a_discount_add_up(app: Flask, ada: PageClient, stall: int) -> None:
+    reduced = text(ada, f"/admin/orders/{sold(app, stall, discount=500, total=2_000, paid_amount=2_000)}")
+    assert '>Discount</th> <td data-label="Discount" class="n">-£5.00</td>' in reduced
+    assert reduced.index(">£25.00</td>") < reduced.index("-£5.00") < reduced.index("<strong>£20.00</strong>")
+    assert "Discount" not in text(ada, f"/admin/orders/{sold(app, stall)}")
+
+
 def test_cancelling_a_paid_order_says_that_the_money_stays_and_where_to_give_it_back(
     app: Flask, ada: PageClient, stall: int
 ) -> None:
