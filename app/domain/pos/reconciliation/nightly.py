@@ -19,6 +19,7 @@ from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.pos.payments.transitions import apply_intent, apply_refunds
 from app.domain.pos.processor import AccountRef, Intent, PaymentProcessor, ProcessorError
 from app.domain.pos.reconciliation.models import PosReconciliation
+from app.domain.pos.reconciliation.status_updates import LISTED_BEFORE
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.sites.sites import time_zone_of
@@ -103,7 +104,8 @@ class _Comparison:
         """Compare the payments of an account in batches. Raises LeaseLost and ProcessorError."""
         since, until = _bounds(self.day, self.claim.site_id)
         db.session.rollback()
-        intents = self.processor.list_intents(AccountRef(account_id), since, until + LISTED_BEYOND)
+        span = since - LISTED_BEFORE, until + LISTED_BEYOND
+        intents = self.processor.list_intents(AccountRef(account_id), *span)
         listed: set[str] = set()  # Ids alone: a day may have a hundred thousand payments.
         while batch := list(islice(intents, BATCH)):
             listed |= {intent.id for intent in batch}

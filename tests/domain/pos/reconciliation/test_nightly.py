@@ -61,6 +61,17 @@ def test_books_that_agree_are_said_to(till: ShopWithTill, paid: str) -> None:
     assert found(till) == [] and list(open_alerts(till.site_id)) == []
 
 
+def test_a_payment_at_midnight_is_found_though_the_processors_clock_is_behind(till: ShopWithTill) -> None:
+    till.clock.move(hours=11, minutes=59, seconds=58)  # Two seconds before midnight.
+    payment = till.payment(created_at=till.clock.now() + timedelta(seconds=3))
+    till.clock.move(seconds=10)
+    till.tap(payment)
+    till.check()
+    till.clock.move(days=1)
+    assert (stored(payment).status, compare(till).day) == ("SUCCEEDED", stored(payment).created_at.date())
+    assert found(till) == []
+
+
 @pytest.mark.parametrize(
     ("values", "difference"),
     [
