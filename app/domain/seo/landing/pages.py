@@ -65,10 +65,12 @@ class LandingWarning:
 
 @dataclass(frozen=True)
 class LandingPages:
-    """The pages of a category, rule by rule, those with most products first."""
+    """The pages of a category, rule by rule, those with most products first. `is_counted` is false where the counts of
+    a rule could not be fetched, so that its pages are missing."""
 
     pages: tuple[LandingPage, ...] = ()
     warnings: tuple[LandingWarning, ...] = ()
+    is_counted: bool = True
 
     @cached_property
     def fingerprint(self) -> int:
@@ -95,6 +97,7 @@ def landing_pages(
     """Return the pages of all rules. `counts` are by facet; a rule whose counts could not be fetched has no pages."""
     pages: list[LandingPage] = []
     warnings: list[LandingWarning] = []
+    is_counted = True
     for rule in rules:
         counted = counts.get(rule["facetId"])
         segment = segment_of(rule)
@@ -102,7 +105,9 @@ def landing_pages(
             warnings.append(_segment_taken(subject, segment))
         elif counted is not None:
             pages += _pages_of(subject, rule, segment, counted, warnings)
-    return LandingPages(tuple(pages), tuple(warnings))
+        else:
+            is_counted = False
+    return LandingPages(tuple(pages), tuple(warnings), is_counted)
 
 
 def eligible_values(rule: Rule, counted: FacetCounts, least: int) -> list[tuple[str, int]]:

@@ -124,8 +124,9 @@ def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuil
     generation = store.start(claim.site_id, claim.key, claim.fence)
     try:
         generator = SitemapGenerator.of(context.engine, context.clock, shop, left_out.add)
-        is_search_away = generator.counts.known.is_search_away and not _is_without_search(context.engine, claim.site_id)
         written = write_sitemap(generation, generator.entries(), shop.primary_host, note, limits)
+        was_away = generator.counts.known.is_search_away or generator.misses_counts
+        is_search_away = was_away and not _is_without_search(context.engine, claim.site_id)
         context.commit(lambda: _publish(context, claim, generation, written, left_out, is_search_away))
     except BaseException:
         generation.discard()

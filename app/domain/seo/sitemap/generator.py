@@ -11,9 +11,11 @@ import structlog
 
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchEngine
 from app.domain.seo.heads import settings_of
 from app.domain.seo.landing.of_category import LandingDirectory
+from app.domain.seo.landing.pages import LandingPages
 from app.domain.seo.sitemap.candidates import (
     CHUNK,
     HOME,
@@ -41,12 +43,14 @@ log = structlog.get_logger()
 @dataclass
 class SitemapGenerator:
     """The generator of a sitemap's entries. `reject` is called with the path of a page that should stand in the sitemap
-    and cannot, and why; the others follow all the same (spec, Errors)."""
+    and cannot, and why; the others follow all the same (spec, Errors). `misses_counts`: search was away, at least for a
+    moment, so that landing pages are missing or empty categories are listed."""
 
     shop: Shop
     pages_of: LandingPagesOf
     counts: ExactCounts
     reject: Reject
+    misses_counts: bool = False
     _listed_for_others: set[str] = field(default_factory=set)
 
     @classmethod
@@ -57,7 +61,7 @@ class SitemapGenerator:
 
     def entries(self) -> Iterator[SitemapEntry]:
         """Yield the front page, then what the specification lists, in its order."""
-        categories = category_candidates(self.shop.tree, self.counts.of, self.pages_of)
+        categories = category_candidates(self.shop.tree, self._count_of, self._pages_of)
         chunks = chain(
             [[HOME]],
             stored_candidates(Page, self.shop.site_id),
@@ -67,6 +71,16 @@ class SitemapGenerator:
         )
         for chunk in chunks:
             yield from self._listed(chunk)
+
+    def _count_of(self, node: ShopNode) -> int | None:
+        count = self.counts.of(node)
+        self.misses_counts |= count is None
+        return count
+
+    def _pages_of(self, node: ShopNode) -> LandingPages:
+        pages = self.pages_of(node)
+        self.misses_counts |= not pages.is_counted
+        return pages
 
     def _listed(self, chunk: Iterable[Candidate]) -> Iterator[SitemapEntry]:
         """Yield the entries of a chunk that are listed. A page whose canonical is another page of the shop is left out,

@@ -60,6 +60,18 @@ class SearchIsAway:
         return EngineStatus(EngineState.UNREACHABLE, "The index cannot be read.")
 
 
+class SearchGoesAway(SearchIsAway):
+    """The engine as its index becomes unreadable after the first search of a build."""
+
+    _has_answered = False
+
+    def search(self, *request: object) -> object:
+        if self._has_answered:
+            return super().search(*request)
+        self._has_answered = True
+        return self._engine.search(*request)  # type: ignore[arg-type]
+
+
 def _due(indexing: SearchContext) -> list[int]:
     read_afresh()
     return list(due.sites_due(indexing.clock, indexing.engine, ports.sitemaps()))
@@ -225,6 +237,14 @@ class TestWhileSearchIsAway:
         assert built(indexing, site_id).warnings == ()
         clock.move(minutes=6)
         assert _due(indexing) == []
+
+    def test_so_is_search_that_goes_away_during_the_build(self, indexing: SearchContext, site_id: int) -> None:
+        with transaction():
+            for node in db.session.scalars(select(Node).where(Node.site_id == site_id)):
+                node.landing_rules = [{"facetId": "manufacturer"}]
+        build = built(replace(indexing, engine=SearchGoesAway(indexing.engine)), site_id)
+        assert build.warnings == (queries.SEARCH_AWAY,)
+        assert not [path for path in paths(site_id) if "/brand/" in path]
 
     def test_a_shop_without_search_lacks_nothing(self, indexing: SearchContext, site_id: int) -> None:
         assert built(replace(indexing, engine=NullEngine()), site_id).warnings == ()
