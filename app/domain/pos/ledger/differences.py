@@ -62,7 +62,8 @@ def count_unsettled(site_id: int) -> int:
 
 def settle(author: Author, difference_id: int) -> LedgerDifference:
     """Settle a difference in the name of an admin. Raises NotFound. Call it in a transaction."""
-    found = existing(find_record(LedgerDifference, author.site_id, difference_id), "There is no such difference.")
+    difference = find_record(LedgerDifference, author.site_id, difference_id, to_change=True)
+    found = existing(difference, "There is no such difference.")
     if found.settled_at is None:
         found.settled_at, found.settled_by = author.now(), author.name[:100]
         summary = f"Settled a difference with the payment processor: {DifferenceKind(found.kind).label}"

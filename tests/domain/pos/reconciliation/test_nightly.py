@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from flask import Flask
 from sqlalchemy import select
 
 from app.domain.alerts.alerts import open_alerts
@@ -23,6 +25,7 @@ from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
 from tests.fakes.payment_processor import TIMEOUT_BEFORE
 from tests.purging import purged
+from tests.waiting import wait_until_somebody_waits
 
 
 def compare(till: ShopWithTill, day: date | None = None) -> PosReconciliation:
@@ -91,6 +94,29 @@ def test_other_money_is_a_difference_that_stays_until_an_admin_settles_it(
         differences.settle(till.author, differences.unsettled(till.site_id)[0].id)
     assert found(till) == [] and differences.count_unsettled(till.site_id) == 0
     assert "payment_mismatch" not in [alert.cause for alert in open_alerts(till.site_id)]
+
+
+def test_a_difference_that_two_admins_settle_at_the_same_moment_keeps_the_first_name(
+    app: Flask, till: ShopWithTill, paid: str
+) -> None:
+    change(paid, currency="eur")
+    compare(till)
+    difference_id = differences.unsettled(till.site_id)[0].id
+
+    def settle_too() -> None:
+        with app.app_context(), transaction():
+            differences.settle(replace(till.author, name="The second"), difference_id)
+            done.append(True)
+
+    done: list[bool] = []
+    second = threading.Thread(target=settle_too)
+    with transaction():
+        differences.settle(replace(till.author, name="The first"), difference_id)
+        second.start()
+        wait_until_somebody_waits()
+    second.join()
+    db.session.rollback()
+    assert done == [True] and db.session.get_one(LedgerDifference, difference_id).settled_by == "The first"
 
 
 def test_a_difference_that_is_gone_settles_itself(till: ShopWithTill, paid: str) -> None:
