@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from app.domain.search import text
+from app.domain.search.plurals import SINGULARS
 from app.domain.shared.folding import fold
 
 
@@ -14,7 +15,7 @@ class PhraseMatcher:
     def __init__(self, phrases: Iterable[str]) -> None:
         stems = {tuple(text.words(phrase)) for phrase in phrases} - {()}
         self._runs = tuple(sorted(f" {' '.join(run)} " for run in stems))
-        self._hints = tuple(sorted({run[0].removesuffix("y") for run in stems}))
+        self._hints = tuple(sorted({hint for run in stems for hint in _hints(run[0])}))
 
     def __call__(self, word: str) -> bool:
         folded = fold(word)
@@ -22,3 +23,9 @@ class PhraseMatcher:
             return False
         line = f" {' '.join(text.words(word))} "
         return any(run in line for run in self._runs)
+
+
+def _hints(stem: str) -> Iterator[str]:
+    """Yield texts of which every form of a word has one: what its regular forms begin with, and its other plurals."""
+    yield stem.removesuffix("y")
+    yield from (plural for plural, singular in SINGULARS.items() if singular == stem and not plural.startswith(stem))

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.search.plurals import SINGULARS
+from app.domain.search.text import stem
 from app.domain.search_statistics.counting.before_after import BeforeAfter, LiveChange, compare
 from app.domain.search_statistics.counting.equal_periods import Comparable, equal_periods
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.phrases import PhraseMatcher
 from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.shared.folding import fold
 from app.transaction import transaction
 from tests.counted_searches import count_batch
 from tests.fakes.clock import StoppedClock
@@ -100,6 +103,12 @@ def test_searches_are_about_a_phrase_as_search_reads_it(word: str, is_meant: boo
 
 def test_no_phrase_is_in_no_search() -> None:
     assert not PhraseMatcher(["", "?!"])("phone")
+
+
+@pytest.mark.parametrize("plural", [*SINGULARS, "men's", "berries", "boxes", "shoes"])
+def test_a_phrase_is_found_in_every_plural_of_its_words(plural: str) -> None:
+    assert PhraseMatcher([stem(fold(plural))])(f"red {plural}")
+    assert PhraseMatcher([f"{stem(fold(plural))} rack"])(f"{plural} racks")
 
 
 @pytest.fixture
