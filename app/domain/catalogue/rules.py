@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -123,7 +122,7 @@ def stock_problems(stock: int | None, pointer: str) -> list[Problem]:
 
 
 def rating_problems(rating: float | None) -> list[Problem]:
-    if rating is None or (math.isfinite(rating) and 0 <= rating <= 5):
+    if rating is None or 0 <= rating <= 5:
         return []
     return [Problem("invalid_rating", "The rating must be a number from 0 to 5.", "#/rating")]
 

@@ -48,6 +48,7 @@ from tests.fakes.clock import StoppedClock
         ({"seoName": "Not A Slug"}, "seoName"),
         ({"stock": -1}, "stock"),
         ({"rating": 6}, "rating"),
+        ({"rating": 10**350}, "rating"),
         ({"enabled": "yes"}, "enabled"),
         ({"canonicalUrl": "javascript:alert(1)"}, "canonicalUrl"),
         ({"createdAt": "yesterday"}, "createdAt"),

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from app.domain.bundles.report import BrokenBundle
 from app.domain.catalogue.models import Collection, Page, Product, ProductAttributeValue, Variant
-from app.domain.merchandising.models import Node, Tree
+from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.problems import Invalid
 from app.domain.sites import accounts, sites
@@ -171,6 +171,24 @@ def test_a_tree_is_replaced_whole_and_its_nodes_keep_their_records(take: Take):
     after = dict(db.session.execute(select(Node.path, Node.id)).all())
     assert set(after) == {"camping", "camping/stoves"}
     assert after["camping"] == before["camping"]
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        {"name": "Camping", "seo": {"canonicalOverride": "javascript:alert(1)"}},
+        {"name": "Camping", "colour": "green"},
+        {"name": "Our tents", "slug": "camping", "visible": "yes"},
+        {"visible": True},
+    ],
+)
+def test_a_category_that_is_left_out_for_a_slip_stays_as_it_is_with_all_below(take: Take, slip: dict[str, object]):
+    take(**EVERYTHING)
+    report = take(merchandising={"trees": [TREES["trees"][0] | {"nodes": [slip, {"name": "Boats"}]}]})
+    assert refusals(report) != []
+    assert report.of("categories").removed == 0
+    assert set(db.session.scalars(select(Node.path))) == {"camping", "camping/tents", "boats"}
+    assert count(Placement) == 2
 
 
 def test_texts_for_search_engines_come_with_a_category_and_a_change_raises_its_revision(take: Take):

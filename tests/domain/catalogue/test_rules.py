@@ -63,7 +63,7 @@ def test_text_that_a_database_or_a_page_cannot_hold_is_refused(name: str) -> Non
     assert pointers(replace(TENT, name=name)) == ["#/name"]
 
 
-@pytest.mark.parametrize("rating", [float("nan"), float("inf"), -0.1])
+@pytest.mark.parametrize("rating", [float("nan"), float("inf"), -0.1, pytest.param(10**350, id="350 digits")])
 def test_a_rating_is_a_number_from_nought_to_five(rating: float) -> None:
     assert pointers(replace(TENT, rating=rating)) == ["#/rating"]
 

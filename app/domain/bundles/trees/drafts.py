@@ -70,12 +70,14 @@ class Complaint:
 
 @dataclass(slots=True)
 class NodeReader:
-    """A reader of the nodes of one tree. `attributes` are those of the active taxonomy, `levels` its level ids."""
+    """A reader of the nodes of one tree. `attributes` are those of the active taxonomy, `levels` its level ids.
+    `refused` are the paths of the nodes that are left out; of one without a name, that of its parent."""
 
     site_id: int
     attributes: Mapping[str, Sequence[Attribute]]
     levels: Collection[str]
     complaints: list[Complaint] = field(default_factory=list)
+    refused: set[str] = field(default_factory=set)
     count: int = 0
 
     def read(self, raw: Sequence[Any], facets: Facets, pointer: str, above: str = "") -> list[NodeDraft]:
@@ -101,6 +103,7 @@ class NodeReader:
         problems += [*_problems(fields, seo, node_slug, path, taken, at), *count_problems(self.count, at)]
         if problems:
             self.complaints.append(Complaint(problems))
+            self.refused.add(path if own_slug or fields.get("name") else above)
             return None
         taken.add(node_slug)
         node = NodeDraft(at, path, {"slug": node_slug, **_columns(fields, seo, self.site_id)}, fields.get("products"))

@@ -77,7 +77,7 @@ def _import_tree(task: ImportTask, document: Document, raw: Any, pointer: str, n
     for complaint in reader.complaints:
         task.refuse(PARTS, document, complaint.problems)
     tree = _store_tree(task, name, wanted)
-    return _store_nodes(task, tree, nodes) if "nodes" in fields else []
+    return _store_nodes(task, tree, nodes, reader.refused) if "nodes" in fields else []
 
 
 def _tree_columns(fields: dict[str, Any], reader: NodeReader, pointer: str) -> dict[str, Any]:
@@ -126,17 +126,28 @@ def _change_tree(task: ImportTask, tree: Tree, wanted: dict[str, Any]) -> None:
     db.session.flush()
 
 
-def _store_nodes(task: ImportTask, tree: Tree | None, drafts: list[NodeDraft]) -> list[RequestedOrder]:
+def _store_nodes(
+    task: ImportTask, tree: Tree | None, drafts: list[NodeDraft], refused: set[str]
+) -> list[RequestedOrder]:
+    """Store the nodes of a tree, and return the orders of their products. Stored nodes that the bundle does not have
+    go, but none that it has and that was left out: a slip in a bundle costs the shop no category."""
     stored = select(Node).where(Node.tree_id == tree.id) if tree else None
     known = {node.path: node for node in db.session.scalars(stored)} if stored is not None else {}
     wanted = {draft.path for draft, _ in every_node(drafts)}
-    _remove_nodes(task, [node for path, node in known.items() if path not in wanted])
+    spared = {path for path in known if not refused.isdisjoint(_with_those_above(path))}
+    _remove_nodes(task, [node for path, node in known.items() if path not in wanted | spared])
     orders = []
     for draft, parent in every_node(drafts):
         node = _store_node(task, tree, draft, known.get(parent.path) if parent else None, known)
         if draft.products is not None:
             orders.append(RequestedOrder(node.id if node else None, draft.path, draft.products, f"{draft.at}/products"))
     return orders
+
+
+def _with_those_above(path: str) -> list[str]:
+    """Return a path and those of all above it, "" for the tree among them."""
+    steps = path.split("/")
+    return ["/".join(steps[:end]) for end in range(len(steps) + 1)]
 
 
 def _remove_nodes(task: ImportTask, nodes: list[Node]) -> None:

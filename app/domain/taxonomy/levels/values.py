@@ -7,7 +7,6 @@ the former word of a renamed one becomes the new word. In a multi-select each va
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -157,7 +156,7 @@ def _number(attribute: Attribute, given: Any) -> int | float:
         given = float(given.strip())
     if not _is_number(given):
         raise _Refused("wrong_type", f"{attribute.name} takes a number.")
-    if not math.isfinite(given) or abs(given) > LARGEST_NUMBER:
+    if not abs(given) <= LARGEST_NUMBER:  # Nor is NaN; a whole number may be too large for a float.
         raise _Refused("out_of_range", f"{attribute.name} takes a number within ±10¹⁵.")
     low, high = attribute.validation.min_value, attribute.validation.max_value
     if low is not None and given < low:

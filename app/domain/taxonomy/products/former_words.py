@@ -15,7 +15,7 @@ from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.task_kinds import Kind
-from app.domain.work.states import UNFINISHED
+from app.domain.work.states import UNFINISHED, State
 from app.extensions import db
 
 UNDERSTOOD_FOR = timedelta(days=1)  # After the products have the new words: so old may a form be.
@@ -35,13 +35,13 @@ def rename_parameters(
 
 
 def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames:
-    """Return the former words of values whose rename on products is unfinished or ended within UNDERSTOOD_FOR. One
-    statement."""
+    """Return the former words of values whose rename on products is unfinished, failed (products hold them until
+    someone has it go on) or ended within UNDERSTOOD_FOR. One statement."""
     recent = TaxonomyTask.finished_at > clock.now() - UNDERSTOOD_FOR
     query = select(TaxonomyTask.parameters).where(
         TaxonomyTask.site_id == site_id,
         TaxonomyTask.kind == Kind.RENAME_VALUES.value,
-        or_(TaxonomyTask.state.in_(UNFINISHED), recent),
+        or_(TaxonomyTask.state.in_((*UNFINISHED, State.FAILED)), recent),
     )
     in_order = db.session.scalars(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id))
     return one_after_another(found for found in in_order if found["taxonomyId"] == taxonomy_id)

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.shared.author import Author
+from app.domain.taxonomy import tasks
 from app.domain.taxonomy.levels.renamed_words import one_after_another
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.former_words import former_words
@@ -20,6 +21,9 @@ from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.assigning import Way
 from app.domain.taxonomy.tasks.bulk_assigning import assign_value
 from app.domain.taxonomy.tasks.bulk_preview import level_preview, value_preview
+from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.work import leases
+from app.domain.work.states import State
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_levels, counted, product
@@ -140,6 +144,19 @@ def test_a_form_that_is_older_than_the_task_is_understood_for_a_day(
     assert product("T-1").taxonomy_attributes == {"colour": ["Fern"]}
     clock.move(hours=2)
     assert save(clock, "T-1", "Moss") == ["Moss"]
+
+
+def test_a_word_whose_rename_failed_is_understood_until_it_goes_on(
+    clock: StoppedClock, site_id: int, ask: Ask, rename: Rename, work: Worker
+) -> None:
+    product_id = add(site_id, "T-1", "tents", colour=["Moss"])
+    rename("gear", "Moss", "Fern")
+    with transaction():
+        leases.end(TASK, clock, tasks.unfinished(site_id)[0], State.FAILED, "The database refused the work.")
+    clock.move(days=3)
+    ask(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="gear", products=[product_id])
+    work()
+    assert product("T-1").taxonomy_attributes == {"colour": ["Fern"]}
 
 
 def test_an_old_word_that_is_allowed_again_means_itself(
