@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import tracemalloc
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.bundles.exporting.product_table import table_of
 from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.reading import FileRow
 from app.domain.bundles.report import BrokenBundle, BundleReport
@@ -24,7 +26,7 @@ from app.domain.sites.models import Site
 from app.extensions import db
 from app.ports import clock, images
 from app.transaction import transaction
-from tests.domain.bundles.conftest import HOST, SITE, TAXONOMY, Take, count, one
+from tests.domain.bundles.conftest import HOST, SITE, TAXONOMY, Take, count, one, product, refusals
 
 ATTRIBUTES = {"sleeps": "Sleeps", "colour": "Colour"}
 LEVELS = {"tents": "tents", "outdoor › tents": "tents"}
@@ -157,6 +159,15 @@ def test_what_a_table_has_no_column_for_stays(take_table: Taken) -> None:
     less = SHOPIFY.replace("Variant Inventory Qty", "Warehouse").replace("150.00", "160.00")
     assert take_table(less).of("products").changed == 1
     assert [(variant.stock, variant.price) for variant in one("ridge").variants] == [(3, None), (0, 16_000)]
+
+
+def test_the_table_of_a_shop_comes_back_with_every_number(take: Take, take_table: Taken) -> None:
+    values = {"sleeps": 0.00005, "colour": ["Moss", "Clay"]}
+    take(products=[product(rating=4.266666666666667, taxonomy={"levelId": "tents", "attributes": values})])
+    text = io.StringIO()
+    csv.writer(text).writerows(table_of(one().site_id))
+    report = take_table(text.getvalue())
+    assert (refusals(report), report.dropped_in_all, report.of("products").unchanged) == ([], 0, 1)
 
 
 def test_a_table_of_stock_changes_stock_alone_and_adds_nothing(take_table: Taken) -> None:

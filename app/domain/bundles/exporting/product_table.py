@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from app.domain.bundles.exporting.products import product_rows
@@ -10,7 +11,7 @@ from app.domain.bundles.tables.columns import ATTRIBUTE, OPTIONS, PRODUCT_FIELDS
 from app.domain.bundles.tables.opening import attribute_names
 from app.domain.shared.money import decimal_text
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.levels.values import value_texts
+from app.domain.taxonomy.products.panel import stored_texts
 
 Row = Mapping[str, Any]
 PLAIN = ("sku", "name", "seoName", "manufacturer", "description", "upc", "stock", "rating", "canonicalUrl")
@@ -36,14 +37,14 @@ def _lines(row: Row, currency: str, attribute_ids: Iterable[str]) -> Iterator[di
 
 def _product(row: Row, currency: str, attribute_ids: Iterable[str]) -> dict[str, str]:
     classified = row["taxonomy"] or {"levelId": "", "attributes": {}}
-    values = classified["attributes"]
+    texts = stored_texts(classified["attributes"])
     return {
         **{name: _text(row[name]) for name in PLAIN},
         **{name: _money(row[name], currency) for name in ("price", "compareAtPrice")},
         **{name: "yes" if row[name] else "no" for name in ("enabled", "featured")},
         "searchTerms": ", ".join(row["searchTerms"]),
         "level": classified["levelId"],
-        **{f"{ATTRIBUTE}{id}": ", ".join(value_texts(values[id])) for id in attribute_ids if id in values},
+        **{f"{ATTRIBUTE}{id}": ", ".join(texts[id]) for id in attribute_ids if id in texts},
     }
 
 
@@ -65,4 +66,6 @@ def _money(amount: int | None, currency: str) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # Never with an exponent, which the import would not take.
     return "" if value is None else str(value)

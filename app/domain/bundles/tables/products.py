@@ -20,7 +20,7 @@ from app.domain.shared.text import one_line
 YES = frozenset(("yes", "true", "1", "y", "on", "active"))
 NO = frozenset(("no", "false", "0", "n", "off", "draft", "archived", "unlisted", ""))
 WHOLE = re.compile(r"[+-]?[0-9]{1,12}(?:\.0+)?", re.ASCII)
-NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", re.ASCII)
+NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]+)?", re.ASCII)
 NO_OPTION = {"Title": "Default Title"}  # So Shopify calls the one variant of a product without options.
 LONGEST_PRODUCT = 1024**2  # Characters of all cells.
 LEVEL_STEPS = re.compile(r"\s*[›>]\s*")
