@@ -70,9 +70,11 @@ def _raise_versions(session: Session, _flush: UOWTransaction) -> None:
 
 
 def _count_own_change(session: Session) -> None:
-    if session.info.pop(CHANGED, False):
+    """Count the commit of a change; the end of a savepoint, which is no commit yet, has the same event."""
+    if not session.in_nested_transaction() and session.info.pop(CHANGED, False):
         _own_changes.value += 1
 
 
 def _forget_change(session: Session) -> None:
-    session.info.pop(CHANGED, None)
+    if not session.in_nested_transaction():
+        session.info.pop(CHANGED, None)
