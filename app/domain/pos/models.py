@@ -137,6 +137,7 @@ class PosTransaction(Base):
         Index(None, "site_id", "processor_intent_id", "location_id"),
         Index(None, "agent_id", "created_at", "id"),
         Index(None, "session_id"),
+        Index(None, "order_id"),  # Else every basket that is purged costs a look at all payments.
         Index("ix_pos_transactions_attention", "site_id", sqlite_where=ATTENTION, postgresql_where=ATTENTION),
         Index(
             None,
