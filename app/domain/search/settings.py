@@ -118,13 +118,6 @@ def filter_choices(site_id: int) -> dict[str, FilterChoice]:
     return built_in | dict(sorted(attributes.items(), key=lambda item: item[1].label.casefold()))
 
 
-def save(author: Author, wanted: SearchSettings) -> SavedSettings:
-    """Save the search settings. A filter whose attribute the taxonomy has lost may stay, but cannot be added. Raises
-    Invalid with every problem."""
-    _check(author.site_id, wanted)
-    return _store(author, stored_form(wanted))
-
-
 def save_ranking(author: Author, wanted: RankingSettings) -> SavedSettings:
     return _store(author, ranking_settings.stored_form(wanted))
 
@@ -160,7 +153,8 @@ def _store(author: Author, values: Mapping[str, object]) -> SavedSettings:
 
 
 def change(author: Author, values: Mapping[str, object]) -> SavedSettings:
-    """Save some of the settings, in their stored form. Raises Invalid."""
+    """Save some of the settings, in their stored form. A filter whose attribute the taxonomy has lost may stay, but
+    cannot be added. Raises Invalid with every problem."""
     _check(author.site_id, _of_stored(stored_form(stored_settings(author.site_id)) | dict(values)))
     return _store(author, values)
 

@@ -19,6 +19,7 @@ from app.domain.search.settings import (
     MOST_STOP_WORDS,
     SearchSettings,
     filter_problems,
+    stored_form,
     stored_settings,
 )
 from app.domain.sites.models import AuditEntry, Setting
@@ -57,6 +58,32 @@ def test_saving_what_is_stored_changes_nothing(app: Flask, browser: PageClient) 
     assert "No changes to save." in browser.client.get(PATH).text
     with app.app_context():
         assert db.session.scalars(select(AuditEntry)).all() == []
+
+
+def test_saving_leaves_what_another_user_changed_meanwhile(app: Flask, browser: PageClient, site_id: int) -> None:
+    shown = browser.get(PATH).value("shown")
+    filters = ["manufacturer", "price", "inStock", "onSale"]
+    with app.app_context(), transaction():
+        change_settings(site_id, {"search-click-tracking-enabled": False, "search-stop-words": ["cheap"]})
+    browser.post(PATH, ON | {"filter": ["price", "<none>"], "holdGolden": "on", "shown": shown}, status=400)
+    browser.post(PATH, ON | {"filter": filters, "holdGolden": "on", "shown": shown, "stopWords": ""})
+    with app.app_context():
+        stored = stored_settings(site_id)
+        assert (stored.hold_golden, stored.click_tracking, stored.stop_words) == (True, False, ("cheap",))
+        entry = db.session.scalars(select(AuditEntry)).one()
+        assert entry.after == {"search-golden-hold": True}
+
+
+@pytest.mark.parametrize("shown", ["{", "[]", "", "[" * 100])
+def test_all_is_saved_where_nobody_knows_with_what_the_form_was_opened(shown: str) -> None:
+    settings = SearchSettings(True, False, True, ("price",))
+    assert SearchSettingsForm(settings, shown=shown).changes() == stored_form(settings)
+
+
+def test_a_button_of_the_filters_keeps_what_the_form_was_opened_with(app: Flask, browser: PageClient) -> None:
+    shown = browser.get(PATH).value("shown")
+    page = browser.post(PATH, {"filter": ["price", "rating"], "intent": "up:1", "shown": shown}, status=200)
+    assert page.value("shown") == shown
 
 
 def test_attributes_of_the_active_taxonomy_can_be_filters(app: Flask, browser: PageClient, site_id: int) -> None:

@@ -27,7 +27,7 @@ NO_ERRORS = FieldErrors()
 @bp.get("/settings/search")
 @requires(Permission.MANAGE_SEARCH)
 def search_settings() -> str:
-    return _page(SearchSettingsForm(settings.stored_settings(current_user.site_id)))
+    return _page(SearchSettingsForm.of(settings.stored_settings(current_user.site_id)))
 
 
 @bp.post("/settings/search")
@@ -38,7 +38,7 @@ def search_settings_save() -> str | Response | tuple[str, int]:
         return _after_button(form.after(intent))
     try:
         with transaction():
-            saved = settings.save(current_author(), form.settings)
+            saved = settings.change(current_author(), form.changes())
     except Invalid as invalid:
         return _page(form, FieldErrors(invalid)), 400
     address = url_for("admin.search_settings")

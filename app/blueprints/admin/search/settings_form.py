@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from werkzeug.datastructures import MultiDict
 
 from app.domain.catalogue.search_terms import split_terms
 from app.domain.search.serving.learned import LearningMode
-from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words
+from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words, stored_form
+from app.domain.shared import strict_json
+
+MOST_MARKS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettingsForm:
+    """The form of the search settings. `shown` are those with which it was opened, as JSON."""
+
     settings: SearchSettings
     chosen: str = ""
+    shown: str = ""
+
+    @classmethod
+    def of(cls, stored: SearchSettings) -> SearchSettingsForm:
+        return cls(stored, shown=json.dumps(stored_form(stored)))
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str], stored: SearchSettings) -> SearchSettingsForm:
@@ -33,7 +44,18 @@ class SearchSettingsForm:
             by_meaning=_is_on(sent.getlist("byMeaning"), stored.by_meaning),
             learning=_mode(sent.get("learning"), stored.learning),
         )
-        return cls(settings, sent.get("addFilter", ""))
+        return cls(settings, sent.get("addFilter", ""), sent.get("shown", ""))
+
+    def changes(self) -> dict[str, object]:
+        """Return the settings that were changed in the form, in their stored form, so that saving them leaves what
+        others changed meanwhile; all of them where it is not known with which the form was opened."""
+        try:
+            shown = strict_json.loads(self.shown, MOST_MARKS)
+        except ValueError:
+            shown = None
+        before: Mapping[str, object] = shown if isinstance(shown, dict) else {}
+        wanted = stored_form(self.settings)
+        return {key: value for key, value in wanted.items() if key not in before or before[key] != value}
 
     def after(self, intent: str) -> SearchSettingsForm:
         """Return the form after a button of the filters: `add`, `remove:2`, `up:2` or `down:2`."""
@@ -44,7 +66,7 @@ class SearchSettingsForm:
             filters.append(self.chosen)
         elif 0 <= place < len(filters):
             _move(filters, action, place)
-        return SearchSettingsForm(replace(self.settings, filters=tuple(filters)))
+        return SearchSettingsForm(replace(self.settings, filters=tuple(filters)), shown=self.shown)
 
 
 def _words(sent: str | None, stored: tuple[str, ...]) -> tuple[str, ...]:
