@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
+from app.domain.bundles.taxonomy_slips import check_over_stored
 from app.domain.catalogue.models import Product
 from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
@@ -22,7 +23,6 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import ENGINE_CAPABILITY, active_tree, has_engine
 from app.domain.taxonomy.taxonomies import active_id, is_active, name_problems
 from app.domain.taxonomy.validation.rules import ID, LONGEST_ID
-from app.domain.taxonomy.validation.structure import check_structure
 from app.extensions import db
 
 FILE = "taxonomy.json"
@@ -40,7 +40,8 @@ IMPORTED = "Imported from a bundle."
 
 def import_taxonomies(task: ImportTask) -> None:
     """Import the taxonomies, each matched by its id. Levels, attributes and values that break a rule are left out, each
-    with all below it. Afterwards `task.tree` is the active taxonomy as it will be."""
+    with all below it; what the site has in their places stays. Afterwards `task.tree` is the active taxonomy as it
+    will be."""
     document = task.documents.get(FILE)
     if task.site_id:
         task.tree, task.taxonomy_id = active_tree(task.site_id), active_id(task.site_id)
@@ -53,12 +54,14 @@ def _import_one(task: ImportTask, document: Document, raw: Any, pointer: str) ->
     problems: list[Problem] = []
     fields = TAXONOMY.read(raw, pointer, problems)
     problems += _own_problems(fields, pointer)
-    checked = check_structure(fields.get("rootLevels", []), pointer=f"{pointer}/rootLevels")
-    problems += [problem for problem in checked.problems if problem.record == "#"]
+    stored = None if problems else db.session.get(Taxonomy, (task.site_id, fields["id"]))
+    root_levels = [] if stored is None else stored.root_levels
+    checked, refused = check_over_stored(fields.get("rootLevels", []), root_levels, f"{pointer}/rootLevels")
+    problems += [problem for problem in refused if problem.record == "#"]
     if problems:
         task.refuse(KIND, document, problems)
         return
-    for problem in (*checked.problems, *checked.further):
+    for problem in refused:
         task.refuse(PARTS, document, [problem])
     _store(task, fields, checked.levels)
     if fields["id"] == task.taxonomy_id and has_engine(task.site_id):

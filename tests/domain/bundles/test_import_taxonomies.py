@@ -14,6 +14,7 @@ from app.domain.bundles.task import Transaction
 from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.levels.stored_levels import stored_records
 from app.domain.taxonomy.lifecycle.activation import activate
 from app.domain.taxonomy.lifecycle.revisions import revisions
 from app.domain.taxonomy.products.classification import active_taxonomy
@@ -50,6 +51,33 @@ def test_taxonomy_problems_name_their_line_and_the_products_still_come_in(take: 
     )
     assert [field for _, _, field in refusals(report)] == ["taxonomies/0/rootLevels/0/attributes/2/type"]
     assert one().taxonomy_attributes == {"sleeps": 2}
+
+
+def test_a_slip_in_a_level_or_an_attribute_leaves_the_stored_one_and_costs_no_product_a_value(take: Take):
+    sleeps, colour = LEVELS[0]["attributes"]
+    stoves = {"levelId": "stoves", "name": "Stoves", "children": [{"levelId": "gas", "name": "Gas stoves"}]}
+    row = product(taxonomy={"levelId": "tents", "attributes": {"sleeps": 2, "colour": ["Moss"]}})
+
+    def shop(*levels: object) -> dict[str, object]:
+        return {"taxonomies": [TAXONOMY["taxonomies"][0] | {"rootLevels": list(levels)}]}
+
+    take(taxonomy=shop(LEVELS[0], stoves), products=[row])
+    slips = shop(
+        LEVELS[0] | {"name": "All tents", "attributes": [sleeps | {"kind": "?"}, colour]},
+        stoves | {"name": "Cookers", "colour": "red"},
+        {"levelId": "boats", "name": ""},
+    )
+    report = take(taxonomy=slips, products=[row])
+    assert [field.removeprefix("taxonomies/0/rootLevels/") for _, _, field in refusals(report)] == [
+        "0/attributes/0/kind",
+        "1/colour",
+        "2/name",
+    ]
+    assert one().taxonomy_attributes == {"sleeps": 2, "colour": ["Moss"]}
+    known = active_taxonomy(sites.site_at(HOST).id)
+    assert known is not None
+    assert [level["name"] for level in stored_records(known.root_levels)] == ["All tents", "Stoves", "Gas stoves"]
+    assert take(taxonomy=slips, products=[row]).changes == 0
 
 
 def test_only_the_first_activation_is_done_by_an_import(take: Take):
