@@ -21,6 +21,7 @@ from app.environment import (
     host_and_port,
     number,
     path,
+    port,
     safe_url,
     schedule,
 )
@@ -203,10 +204,10 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         search_engine=choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
         embedding_model_dir=path(env, "EMBEDDING_MODEL_DIR"),
         host=env.get("HOST") or "127.0.0.1",
-        port=number(env, "PORT", 8000),
+        port=port(env, "PORT", 8000),
         web_workers=max(1, number(env, "WEB_WORKERS", 2)),
         mcp_host=env.get("MCP_HOST") or "127.0.0.1",
-        mcp_port=number(env, "MCP_PORT", number(env, "PORT", 8000) + 1) or None,
+        mcp_port=port(env, "MCP_PORT", port(env, "PORT", 8000) + 1) or None,
         log_level=choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         payment_processor=_payment_processor(env, environment),
@@ -243,8 +244,9 @@ def _smtp(env: Mapping[str, str]) -> SmtpServer:
     host, user = env.get("SMTP_HOST") or "localhost", env.get("SMTP_USER") or ""
     if user and security == "none" and host not in LOCAL_HOSTS:
         raise ConfigurationError("SMTP_USER is set; SMTP_SECURITY must be starttls or tls, not to send it in the open.")
-    port = number(env, "SMTP_PORT", SMTP_PORTS[security])
-    return SmtpServer(host, port, user, env.get("SMTP_PASSWORD") or "", security)
+    return SmtpServer(
+        host, port(env, "SMTP_PORT", SMTP_PORTS[security]), user, env.get("SMTP_PASSWORD") or "", security
+    )
 
 
 def _mail_from(env: Mapping[str, str]) -> str:

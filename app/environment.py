@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from croniter import croniter
 
 Environment = Mapping[str, str]
+HIGHEST_PORT = 65_535
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -30,6 +31,14 @@ def number(env: Environment, name: str, default: int) -> int:
     if not (value.isascii() and value.isdigit()) or len(value) > 6:
         raise ConfigurationError(f"{name} is {value!r}; it must be a whole number.")
     return int(value)
+
+
+def port(env: Environment, name: str, default: int) -> int:
+    """Return the port in a variable. The system would take the rest of a larger number for one."""
+    value = number(env, name, default)
+    if value > HIGHEST_PORT:
+        raise ConfigurationError(f"{name} is '{value}'; it must be a port, at most {HIGHEST_PORT}.")
+    return value
 
 
 def schedule(env: Environment, name: str, default: str) -> str:

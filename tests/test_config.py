@@ -101,6 +101,9 @@ def test_the_configuration_in_a_log_line_names_no_secret_of_stripe() -> None:
         ("PAYMENT_PROCESSOR", "cash"),
         ("PORT", "http"),
         ("PORT", "-1"),
+        ("PORT", "80000"),
+        ("MCP_PORT", "65536"),
+        ("SMTP_PORT", "99999"),
         ("LOG_LEVEL", "loud"),
     ],
 )
