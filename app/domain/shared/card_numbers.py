@@ -10,7 +10,8 @@ SHORTEST_CARD, LONGEST_CARD = 13, 19
 UNSEEN = re.compile("[\u115f\u1160\u3164\uffa0\u2800]")
 _DIGITS = re.compile("[0-9]+")
 # Digits that belong together as people write them: a few signs between groups, no letter and no new line.
-_WRITTEN = re.compile(r"[0-9](?:[^\w\n]{0,3}_?[^\w\n]{0,3}[0-9]){12,}")
+# Each can be read in one way only: else hostile text takes seconds.
+_WRITTEN = re.compile(r"[0-9](?:(?:[^\w\n]{0,6}|[^\w\n]{0,3}_[^\w\n]{0,3})[0-9]){12,}")
 # What cards begin with (ISO/IEC 7812-1: travel, banking, merchandising).
 _FIRST = re.compile("[3-6]|2[2-7]")
 
