@@ -21,7 +21,15 @@ LARGEST_DOCUMENT = 64 * 1024**2
 MOST_MARKS = 2_000_000  # Brackets and commas of a document, which is read as a whole.
 LONGEST_LINE = 1024**2
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+UNREADABLE = (
+    OSError,
+    EOFError,
+    UnicodeDecodeError,  # Of a name, which an archive holds a second time before the member itself.
+    zlib.error,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 class FileRow(NamedTuple):

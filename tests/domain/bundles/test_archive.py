@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.bundles.archive import LARGEST_DIRECTORY, open_bundle
+from app.domain.bundles.reading import read_bytes
 from app.domain.bundles.report import BrokenBundle
 
 ROW = b'{"sku": "a"}\n'
@@ -177,3 +178,10 @@ def test_a_damaged_member_is_found_when_it_is_read(tmp_path: Path):
     path.write_bytes(raw)
     with open_bundle(path) as bundle, pytest.raises((zipfile.BadZipFile, io.UnsupportedOperation)):
         bundle.open("site.json").read()
+
+
+def test_a_member_whose_second_name_is_damaged_is_found_when_it_is_read(tmp_path: Path):
+    path = archive(tmp_path / "shop.zip", ("media/é.webp", b"x"))
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xff", 1))
+    with open_bundle(path) as bundle, pytest.raises(BrokenBundle, match="cannot be read"):
+        read_bytes(bundle, "media/é.webp", 1)
