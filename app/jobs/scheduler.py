@@ -87,6 +87,9 @@ class Scheduler:
                 if note_storage_fault(error):
                     continue
                 log.warning("scheduler_step_failed", step=name, error=error_summary(error))
+            except Exception:  # One record that no rule foresaw must not keep the steps behind it from ever being done.
+                db.session.rollback()
+                log.exception("scheduler_step_failed", step=name)
         db.session.remove()
 
     def _apply_waiting_changes(self) -> None:

@@ -28,6 +28,10 @@ def publish(site_id: int) -> bool:
         if not note_storage_fault(error):
             log.warning("words_not_published", site=site_id, error=error_summary(error))
         return False
+    except Exception:
+        db.session.rollback()
+        log.exception("words_not_published", site=site_id)
+        return False
     return True
 
 

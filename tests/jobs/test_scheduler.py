@@ -129,3 +129,20 @@ def test_background_work_that_found_no_place_runs_at_a_later_look(
     background.busy = False
     scheduler.look()
     assert sorted(background.names) == sorted(SCHEDULED)
+
+
+def test_a_step_with_an_error_that_nobody_foresaw_is_tried_again_and_ends_no_scheduler(
+    background: Inline, clock: StoppedClock
+) -> None:
+    def begin(name: str, work: Callable[[], object]) -> bool:
+        if broken:
+            raise RuntimeError("can't start new thread")
+        return background(name, work)
+
+    broken, scheduler = True, Scheduler(begin)
+    scheduler.look()
+    clock.move(days=1)
+    scheduler.look()
+    broken = False
+    scheduler.look()
+    assert sorted(background.names) == sorted(SCHEDULED)

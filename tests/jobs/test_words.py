@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import event, text
 
+from app.domain.relevance.learning.models import LearnedWord
 from app.domain.search.events import ConfigurationSaved
 from app.domain.search.serving import snapshot, versions
 from app.events import PENDING
@@ -13,7 +14,7 @@ from app.jobs import words
 from app.jobs.scheduler import Scheduler
 from app.subscribers import publish_words
 from app.transaction import transaction
-from tests.factories import make_synonym
+from tests.factories import WHEN, make_synonym
 from tests.searching import add_site
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -56,3 +57,13 @@ def test_words_of_a_site_that_is_gone_are_nothing_to_publish(site_id: int):
     with transaction():
         db.session.execute(text("delete from sites where id = :id"), {"id": site_id})
     assert words.publish(site_id)
+
+
+def test_what_another_release_stored_and_this_one_cannot_read_fails_no_save(site_id: int):
+    with transaction():
+        db.session.add(LearnedWord(site_id=site_id, word="tent", learned={"products": [[7]]}, opens=1, learned_at=WHEN))
+    with transaction():
+        versions.raise_version(site_id)
+    assert versions.unpublished_sites() == [site_id]
+    Scheduler(lambda _name, _work: True).look()
+    assert not words.publish(site_id)
