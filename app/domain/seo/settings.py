@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from app.domain.merchandising.shop import Shop
 from app.domain.search.listings.listing import PRICE
 from app.domain.search.listings.listing_parameters import LONGEST_NAME, listing_parameters
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import audit
 from app.domain.sites.models import Site
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
@@ -34,6 +36,7 @@ TITLES = {
     TRACKING: "tracking parameters",
     SKIPPED: "parameters that bots skip",
 }
+CHANGED_MEANWHILE = "Another user changed these settings while you were editing them."
 PARAMETER = re.compile(r"[A-Za-z0-9_.\-\[\]]+", re.ASCII)
 
 
@@ -66,11 +69,22 @@ def filter_parameters(shop: Shop) -> frozenset[str]:
     return listing_parameters(shop.value_facets, shop.number_facets) | {PRICE}
 
 
-def save(author: Author, wanted: SeoSettings, filters: Collection[str]) -> tuple[str, ...]:
+def fingerprint(settings: SeoSettings) -> str:
+    """Return a fingerprint, the same for the same settings: a form sends it, so that no user overwrites what another
+    decided meanwhile, in the form or under Crawlers."""
+    return hashlib.sha256(json.dumps(_stored_form(settings), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def save(author: Author, wanted: SeoSettings, filters: Collection[str], seen: str | None = None) -> tuple[str, ...]:
     """Save the settings and return the titles of those that changed. `filters` are the parameters that listings use,
-    which cannot be tracking parameters. Raises Invalid with every problem."""
+    which cannot be tracking parameters; `seen` is the fingerprint of the settings that were shown. Raises Invalid with
+    every problem, Conflict."""
     if problems := setting_problems(wanted, filters):
         raise Invalid(problems)
+    _lock(author.site_id)
+    stored = stored_settings(author.site_id)
+    if seen is not None and wanted != stored and seen != fingerprint(stored):
+        raise Conflict(CHANGED_MEANWHILE)
     return _change(author, _stored_form(wanted))
 
 
@@ -105,9 +119,8 @@ def setting_problems(wanted: SeoSettings, filters: Collection[str]) -> list[Prob
 
 
 def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: list[Problem]) -> bool:
-    """Add one name to a stored list, or remove it. The site's row is locked first, so that of two changes at once
-    neither is lost. Raises Invalid."""
-    db.session.execute(select(Site.id).where(Site.id == author.site_id).with_for_update())
+    """Add one name to a stored list, or remove it. Raises Invalid."""
+    _lock(author.site_id)
     others = [name for name in settings_of(author.site_id)[key] if name != parameter]
     wanted = [*others, parameter] if is_in else others
     if is_in:
@@ -115,6 +128,11 @@ def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: lis
     if problems:
         raise Invalid(problems)
     return bool(_change(author, {key: wanted}))
+
+
+def _lock(site_id: int) -> None:
+    """Lock the site's row, so that of two changes at once neither is lost."""
+    db.session.execute(select(Site.id).where(Site.id == site_id).with_for_update())
 
 
 def _change(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]:
