@@ -58,6 +58,7 @@ from tests.fakes.clock import StoppedClock
         ({"colour/size": 1}, "colour/size"),
         ({"taxonomy": {"level": "tents"}}, "taxonomy/level"),
         ({"taxonomy": []}, "taxonomy"),
+        ({"taxonomy": {}}, "taxonomy/levelId"),
         ({"variants": [{"sku": "V", "options": {}}]}, "variants/0/options"),
         ({"variants": [{"sku": "V", "options": {"Size": 4}}]}, "variants/0/options"),
         ({"variants": [{"sku": "V", "options": {"S": "M"}, "colour": 1}]}, "variants/0/colour"),

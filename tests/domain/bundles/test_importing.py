@@ -131,6 +131,15 @@ def test_what_a_row_does_not_say_stays_as_it_is(take: Take, clock: StoppedClock)
     assert (tent.seo_name, tent.revision, tent.updated_at) == ("my-tent", 2, clock.now())
 
 
+def test_a_row_that_names_only_the_level_leaves_the_values(take: Take):
+    values = {"sleeps": 2, "colour": ["Moss"]}
+    take(taxonomy=TAXONOMY, products=[product(taxonomy={"levelId": "tents", "attributes": values})])
+    assert take(products=[product(taxonomy={"levelId": "tents"})]).of("products").unchanged == 1
+    assert one().taxonomy_attributes == values
+    take(products=[product(taxonomy={"levelId": "tents", "attributes": {}})])
+    assert one().taxonomy_attributes == {}
+
+
 def test_null_takes_a_value_away(take: Take):
     take(taxonomy=TAXONOMY, products=[product(stock=4, upc="5", taxonomy={"levelId": "tents"})])
     take(products=[product(stock=None, upc=None, taxonomy=None)])

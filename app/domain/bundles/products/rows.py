@@ -105,7 +105,8 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     if problems:
         raise Invalid(problems)
     fields = PRODUCT.read(row.fields, "#", problems)
-    taxonomy = TAXONOMY.read(fields["taxonomy"], "#/taxonomy", problems) if fields.get("taxonomy") else {}
+    classified = fields.get("taxonomy")
+    taxonomy = {} if classified is None else TAXONOMY.read(classified, "#/taxonomy", problems)
     created_at = _time(fields.get("createdAt"), problems)
     if problems:
         raise Invalid(problems)
@@ -114,7 +115,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     product.size = row.size
     if row.is_partial:
-        product.keeps_values, product.keeps_variants, product.filled = True, True, row.filled
+        product.keeps_variants, product.filled = True, row.filled
         product.priced_by_variant = row.priced_by_variant
         product.kept = OF_VARIANTS.difference(*fields.get("variants", ())[:1])
     if created_at is not None:
@@ -122,6 +123,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     if "taxonomy" in fields:
         product.level_id = taxonomy.get("levelId", "")
         product.attributes = taxonomy.get("attributes") or {}
+        product.keeps_values = row.is_partial or (bool(taxonomy) and "attributes" not in taxonomy)
     _take_terms(product, fields.get("searchTerms"))
     _limit_images(product)
     _take_image_texts(product, fields.get("imageTexts"))
