@@ -200,6 +200,20 @@ def test_a_category_that_is_left_out_for_a_slip_stays_as_it_is_with_all_below(ta
     assert count(Placement) == 2
 
 
+def test_a_rule_whose_levels_are_all_unknown_does_not_take_every_product_of_its_manufacturers(take: Take):
+    def tents(*levels: str) -> dict[str, object]:
+        source = {"levels": levels, "manufacturers": ["Fell"]}
+        return {"trees": [{"name": "Shop", "nodes": [{"name": "Tents", "source": source}]}]}
+
+    assert len(refusals(take(taxonomy=TAXONOMY, merchandising=tents("caravans")))) == 1
+    stored = db.session.scalars(select(Node)).one()
+    assert (stored.source_levels, stored.source_manufacturers) == ([], [])
+    take(merchandising=tents("tents", "caravans"))
+    take(merchandising=tents("caravans"))
+    db.session.refresh(stored)
+    assert (stored.source_levels, stored.source_manufacturers) == (["tents"], ["Fell"])
+
+
 def test_texts_for_search_engines_come_with_a_category_and_a_change_raises_its_revision(take: Take):
     def node(**seo: object) -> dict[str, object]:
         return {"trees": [{"name": "Shop", "nodes": [{"name": "Tents", "seo": seo}]}]}

@@ -138,6 +138,8 @@ class NodeReader:
         levels, makers = source.get("levels", []), source.get("manufacturers", [])
         rule, problems = clean_source(levels, makers, self.levels, f"{node.at}/source")
         self.complain(problems)
+        if (levels and not rule.levels) or (makers and not rule.manufacturers):
+            return  # What is left of the rule would take far more products than it was to.
         node.columns["source_levels"] = list(rule.levels)
         node.columns["source_manufacturers"] = list(rule.manufacturers)
 
