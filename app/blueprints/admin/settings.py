@@ -11,6 +11,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.section_tabs import Tab, section_tabs
 from app.blueprints.admin.shell import shell
+from app.blueprints.admin.shown_settings import changes_since, shown_settings
 from app.blueprints.author import current_author
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import shop_settings
@@ -35,21 +36,23 @@ def settings_tabs() -> list[Tab]:
 @requires(Permission.MANAGE_SETTINGS)
 def settings() -> str:
     shop = shop_settings.shop_settings(current_user.site_id)
-    return _page(shop.name, str(shop.page_size), shop.theme, FieldErrors())
+    shown = shown_settings(shop_settings.stored_form(shop.name, shop.page_size, shop.theme))
+    return _page(shop.name, str(shop.page_size), shop.theme, shown, FieldErrors())
 
 
 @bp.post("/settings")
 @requires(Permission.MANAGE_SETTINGS)
 def settings_save() -> str | Response | tuple[str, int]:
     """Save the settings. A form without a theme leaves the one that the shop has."""
-    name, theme = request.form.get("name", ""), request.form.get("theme")
+    name, theme, shown = request.form.get("name", ""), request.form.get("theme"), request.form.get("shown", "")
     typed = request.form.get("pageSize", "").strip()
     page_size = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
     try:
         with transaction():
-            changed = shop_settings.save(current_author(), name, page_size, theme, themes().by_name)
+            changes = changes_since(shown, shop_settings.stored_form(name, page_size, theme))
+            changed = shop_settings.change(current_author(), changes, themes().by_name)
     except Invalid as invalid:
-        return _page(name, typed, theme or "", FieldErrors(invalid)), 400
+        return _page(name, typed, theme or "", shown, FieldErrors(invalid)), 400
     flash("Saved. Shoppers see it at once." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.settings"))
 
@@ -64,9 +67,14 @@ def theme_preview(name: str) -> Response:
     return redirect(f"{shell().shop_url}theme-preview?token={token}")
 
 
-def _page(name: str, page_size: str, theme: str, errors: FieldErrors) -> str:
-    shop = shop_settings.shop_settings(current_user.site_id)
-    found = themes()
+def _page(name: str, page_size: str, theme: str, shown: str, errors: FieldErrors) -> str:
     return render_template(
-        "admin/settings.html", shop=shop, name=name, page_size=page_size, theme=theme, themes=found, errors=errors
+        "admin/settings.html",
+        shop=shop_settings.shop_settings(current_user.site_id),
+        name=name,
+        page_size=page_size,
+        theme=theme,
+        themes=themes(),
+        shown=shown,
+        errors=errors,
     )

@@ -36,24 +36,28 @@ class PosSettings:
 
 
 def stored_settings(site_id: int) -> PosSettings:
-    settings = settings_of(site_id)
+    return _of_stored(settings_of(site_id))
+
+
+def _of_stored(stored: Mapping[str, Any]) -> PosSettings:
     return PosSettings(
-        is_enabled=settings[ENABLED],
-        location_id=settings[LOCATION_SETTING] or "",
-        account_id=settings[ACCOUNT_SETTING] or "",
-        allows_quick_payments=settings[QUICK_PAYMENTS],
-        largest=settings[LARGEST],
+        is_enabled=stored[ENABLED],
+        location_id=stored[LOCATION_SETTING] or "",
+        account_id=stored[ACCOUNT_SETTING] or "",
+        allows_quick_payments=stored[QUICK_PAYMENTS],
+        largest=stored[LARGEST],
     )
 
 
-def save(author: Author, wanted: PosSettings, may_share: bool = False) -> list[str]:
-    """Save the settings of the till; return the labels of those that changed. A location that is named and that the
-    shop does not have yet is added. `may_share`: also an account or a location of another site. Raises Invalid with
-    every problem."""
+def change(author: Author, values: Mapping[str, object], may_share: bool = False) -> list[str]:
+    """Save some of the settings of the till, in their stored form; return the labels of those that changed. A location
+    that is named and that the shop does not have yet is added. `may_share`: also an account or a location of another
+    site. Raises Invalid with every problem."""
+    wanted = _of_stored(stored_form(stored_settings(author.site_id)) | dict(values))
     problems = _problems(wanted) + ([] if may_share else _problems_elsewhere(author.site_id, wanted))
     if problems:
         raise Invalid(problems)
-    changed = change_settings(author.site_id, _values(wanted))
+    changed = change_settings(author.site_id, values)
     if changed:
         before, after = ({key: pair[place] for key, pair in changed.items()} for place in (0, 1))
         audit.record(author, "settings.pos", ("settings", "pos"), "Changed the settings of Mobile POS", before, after)
@@ -72,13 +76,14 @@ def _problems_elsewhere(site_id: int, wanted: PosSettings) -> list[Problem]:
     return problems
 
 
-def _values(wanted: PosSettings) -> Mapping[str, Any]:
+def stored_form(settings: PosSettings) -> dict[str, object]:
+    """Return the settings as they are stored, by the key of each."""
     return {
-        ENABLED: wanted.is_enabled,
-        LOCATION_SETTING: wanted.location_id or None,
-        ACCOUNT_SETTING: wanted.account_id or None,
-        QUICK_PAYMENTS: wanted.allows_quick_payments,
-        LARGEST: wanted.largest,
+        ENABLED: settings.is_enabled,
+        LOCATION_SETTING: settings.location_id or None,
+        ACCOUNT_SETTING: settings.account_id or None,
+        QUICK_PAYMENTS: settings.allows_quick_payments,
+        LARGEST: settings.largest,
     }
 
 

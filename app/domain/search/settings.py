@@ -9,7 +9,6 @@ from typing import Any
 from app.domain.merchandising.filters import LABELS
 from app.domain.search import ranking_settings
 from app.domain.search.events import LearningChanged
-from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import versions
 from app.domain.search.serving.learned import LearningMode
 from app.domain.search.text import tokens
@@ -118,8 +117,9 @@ def filter_choices(site_id: int) -> dict[str, FilterChoice]:
     return built_in | dict(sorted(attributes.items(), key=lambda item: item[1].label.casefold()))
 
 
-def save_ranking(author: Author, wanted: RankingSettings) -> SavedSettings:
-    return _store(author, ranking_settings.stored_form(wanted))
+def change_ranking(author: Author, values: Mapping[str, object]) -> SavedSettings:
+    """Save some of the ranking settings, in their stored form."""
+    return _store(author, values)
 
 
 def _check(site_id: int, wanted: SearchSettings) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from app.domain.merchandising.shop import Shop
 from app.domain.search.listings.listing import PRICE
 from app.domain.search.listings.listing_parameters import LONGEST_NAME, listing_parameters
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit
 from app.domain.sites.models import Site
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
@@ -36,7 +34,6 @@ TITLES = {
     TRACKING: "tracking parameters",
     SKIPPED: "parameters that bots skip",
 }
-CHANGED_MEANWHILE = "Another user changed these settings while you were editing them."
 PARAMETER = re.compile(r"[A-Za-z0-9_.\-\[\]]+", re.ASCII)
 
 
@@ -53,7 +50,10 @@ class SeoSettings:
 
 
 def stored_settings(site_id: int) -> SeoSettings:
-    stored = settings_of(site_id)
+    return _of_stored(settings_of(site_id))
+
+
+def _of_stored(stored: Mapping[str, Any]) -> SeoSettings:
     return SeoSettings(
         stored[LEAST_PRODUCTS],
         stored[STALE_COUNTS],
@@ -69,23 +69,14 @@ def filter_parameters(shop: Shop) -> frozenset[str]:
     return listing_parameters(shop.value_facets, shop.number_facets) | {PRICE}
 
 
-def fingerprint(settings: SeoSettings) -> str:
-    """Return a fingerprint, the same for the same settings: a form sends it, so that no user overwrites what another
-    decided meanwhile, in the form or under Crawlers."""
-    return hashlib.sha256(json.dumps(_stored_form(settings), sort_keys=True).encode()).hexdigest()[:16]
-
-
-def save(author: Author, wanted: SeoSettings, filters: Collection[str], seen: str | None = None) -> tuple[str, ...]:
-    """Save the settings and return the titles of those that changed. `filters` are the parameters that listings use,
-    which cannot be tracking parameters; `seen` is the fingerprint of the settings that were shown. Raises Invalid with
-    every problem, Conflict."""
+def change(author: Author, values: Mapping[str, object], filters: Collection[str]) -> tuple[str, ...]:
+    """Save some of the settings, in their stored form, and return the titles of those that changed. `filters` are the
+    parameters that listings use, which cannot be tracking parameters. Raises Invalid with every problem."""
+    _lock(author.site_id)
+    wanted = _of_stored(stored_form(stored_settings(author.site_id)) | dict(values))
     if problems := setting_problems(wanted, filters):
         raise Invalid(problems)
-    _lock(author.site_id)
-    stored = stored_settings(author.site_id)
-    if seen is not None and wanted != stored and seen != fingerprint(stored):
-        raise Conflict(CHANGED_MEANWHILE)
-    return _change(author, _stored_form(wanted))
+    return _change(author, values)
 
 
 def treat_as_tracking(author: Author, parameter: str, filters: Collection[str], *, is_tracking: bool = True) -> bool:
@@ -179,7 +170,8 @@ def _count_problems(names: Sequence[str], pointer: str) -> list[Problem]:
     return [Problem("too_many_parameters", message, pointer)]
 
 
-def _stored_form(settings: SeoSettings) -> Mapping[str, Any]:
+def stored_form(settings: SeoSettings) -> dict[str, object]:
+    """Return the settings as they are stored, by the key of each."""
     return {
         LEAST_PRODUCTS: settings.least_products,
         STALE_COUNTS: settings.stale_counts,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
@@ -15,6 +16,7 @@ from app.domain.sites.settings import SETTINGS, change_settings, settings_of
 from app.domain.sites.sites import name_problems
 from app.extensions import db
 
+NAME = "name"  # A column of the site: no setting by itself.
 PAGE_SIZE = "listing-page-size"
 THEME = "storefront-theme"
 
@@ -45,20 +47,35 @@ def shop_settings(site_id: int) -> ShopSettings:
     )
 
 
-def save(author: Author, name: str, page_size: int | None, theme: str | None, themes: Collection[str]) -> bool:
-    """Save the settings of the shop; return whether anything changed. `page_size` None is no number; `theme` None stays
-    as it is, else it must be one of `themes`. Raises Invalid with every problem."""
-    name = one_line(name)
-    problems = [*name_problems(name), *_page_size_problems(page_size), *_theme_problems(theme, themes)]
+def stored_form(name: str, page_size: int | None, theme: str | None) -> dict[str, object]:
+    """Return the settings as they are stored, by the key of each. `page_size` None is no number; a theme of None, which
+    is left as it is, is not among them."""
+    values: dict[str, object] = {NAME: one_line(name), PAGE_SIZE: page_size}
+    return values if theme is None else values | {THEME: theme}
+
+
+def change(author: Author, values: Mapping[str, Any], themes: Collection[str]) -> bool:
+    """Save some of the settings of the shop, in their stored form; return whether anything changed. A theme that is
+    gone may stay, but another must be one of `themes`. Raises Invalid with every problem."""
+    site = _site(author.site_id)
+    wanted = {NAME: site.name, PAGE_SIZE: settings_of(author.site_id)[PAGE_SIZE]} | dict(values)
+    problems = [
+        *name_problems(wanted[NAME]),
+        *_page_size_problems(wanted[PAGE_SIZE]),
+        *_theme_problems(values.get(THEME), themes),
+    ]
     if problems:
         raise Invalid(problems)
-    site = _site(author.site_id)
-    wanted = {PAGE_SIZE: page_size} | ({} if theme is None else {THEME: theme})
-    changed = change_settings(author.site_id, wanted)
+    return _store(author, site, values)
+
+
+def _store(author: Author, site: Site, values: Mapping[str, Any]) -> bool:
+    changed = change_settings(site.id, {key: value for key, value in values.items() if key != NAME})
     before = {key: old for key, (old, _) in changed.items()}
     after = {key: new for key, (_, new) in changed.items()}
+    name = values.get(NAME, site.name)
     if site.name != name:
-        before["name"], after["name"] = site.name, name
+        before[NAME], after[NAME] = site.name, name
         site.name = name
     if after:
         subject = ("settings", "shop")

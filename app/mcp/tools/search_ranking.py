@@ -10,7 +10,7 @@ from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.relevance.learning import listing
 from app.domain.relevance.trials.proposal import RankingProposal
 from app.domain.search import settings
-from app.domain.search.ranking_settings import RankingSettings, of_json, ranking_of
+from app.domain.search.ranking_settings import RankingSettings, of_json, ranking_of, stored_form
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites.settings import settings_of
 from app.mcp.arguments import Answer, DryRun, WriteArguments
@@ -126,7 +126,7 @@ def _set(call: Call, stored: RankingSettings, sent: SearchRankingArguments) -> S
         raise Invalid([Problem("required", "“set” needs at least one of soldOut, sales, newness and stock.", "#")])
     wanted = of_json(stored.as_json() | fields)
     tried = preview(call.site_id, RankingProposal(wanted)) if call.dry_run else None
-    changed = bool(settings.save_ranking(call.author, wanted).changed)
+    changed = bool(settings.change_ranking(call.author, stored_form(wanted)).changed)
     undo = undo_address(call, "settings", "search") if changed else None
     return _answer(call, wanted, changed=changed, preview=tried, undo=undo)
 

@@ -19,7 +19,6 @@ from app.domain.search.settings import (
     MOST_STOP_WORDS,
     SearchSettings,
     filter_problems,
-    stored_form,
     stored_settings,
 )
 from app.domain.sites.models import AuditEntry, Setting
@@ -72,12 +71,6 @@ def test_saving_leaves_what_another_user_changed_meanwhile(app: Flask, browser: 
         assert (stored.hold_golden, stored.click_tracking, stored.stop_words) == (True, False, ("cheap",))
         entry = db.session.scalars(select(AuditEntry)).one()
         assert entry.after == {"search-golden-hold": True}
-
-
-@pytest.mark.parametrize("shown", ["{", "[]", "", "[" * 100])
-def test_all_is_saved_where_nobody_knows_with_what_the_form_was_opened(shown: str) -> None:
-    settings = SearchSettings(True, False, True, ("price",))
-    assert SearchSettingsForm(settings, shown=shown).changes() == stored_form(settings)
 
 
 def test_a_button_of_the_filters_keeps_what_the_form_was_opened_with(app: Flask, browser: PageClient) -> None:

@@ -57,6 +57,24 @@ def test_saving_what_is_stored_notes_nothing(app: Flask, browser: PageClient) ->
         assert db.session.scalars(select(AuditEntry)).all() == []
 
 
+def test_saving_leaves_the_name_that_another_user_gave_meanwhile(app: Flask, browser: PageClient, site_id: int) -> None:
+    shown = browser.get(PATH).value("shown")
+    browser.post(PATH, {"name": "Moss & Co", "pageSize": "24"})
+    browser.post(PATH, {"name": "Fern & Fell ", "pageSize": "36", "shown": shown})
+    with app.app_context():
+        saved = shop_settings(site_id)
+        assert (saved.name, saved.page_size) == ("Moss & Co", 36)
+
+
+def test_a_theme_that_is_gone_may_stay(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context(), transaction():
+        change_settings(site_id, {"storefront-theme": "gone"})
+    shown = browser.get(PATH).value("shown")
+    browser.post(PATH, {"name": "Moss & Co", "pageSize": "24", "theme": "gone", "shown": shown})
+    with app.app_context():
+        assert (shop_settings(site_id).name, shop_settings(site_id).theme) == ("Moss & Co", "gone")
+
+
 def test_a_theme_is_chosen_from_those_that_are_found(app: Flask, browser: PageClient, site_id: int) -> None:
     page = browser.get(PATH)
     assert {"market", "gallery"} <= {field["value"] for field in page.all("input") if field.get("name") == "theme"}

@@ -87,3 +87,12 @@ def test_what_became_a_filter_since_keeps_nobody_from_deciding_on_another(author
         settings.treat_as_tracking(author, "size", ["size"])
     assert settings.treat_as_tracking(author, "size", ["size"], is_tracking=False)
     assert settings.stored_settings(author.site_id).tracking == ("ref",)
+
+
+def test_settings_are_checked_as_a_whole_also_where_one_is_changed(author: Author):
+    assert settings.treat_as_tracking(author, "size", [])
+    with pytest.raises(Invalid) as refused:
+        settings.change(author, {settings.LEAST_PRODUCTS: 0}, ["size"])
+    assert [problem.pointer for problem in refused.value.problems] == ["#/leastProducts", "#/tracking"]
+    assert settings.change(author, {settings.LEAST_PRODUCTS: 5}, []) == ("products for a landing page",)
+    assert settings.stored_settings(author.site_id).tracking == ("size",)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flask import flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.shown_settings import changes_since, shown_settings
 from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body
 from app.domain.orders.sales import products_with_sales
 from app.domain.search import settings
-from app.domain.search.ranking_settings import RANKING, RankingSettings, of_json, ranking_of
+from app.domain.search.ranking_settings import RANKING, of_json, ranking_of, stored_form
 from app.domain.shared.problems import Invalid
 from app.domain.sites.settings import settings_of
 from app.errors import wants_json
@@ -28,17 +31,19 @@ PATH = "/search/ranking/settings"
 def search_ranking_settings() -> str | Response:
     """Show the settings as a page or as JSON, by the kind of request."""
     stored = ranking_of(settings_of(current_user.site_id))
-    return jsonify(stored.as_json()) if wants_json() else _page(stored.as_json())
+    if wants_json():
+        return jsonify(stored.as_json())
+    return _page(stored.as_json(), shown_settings(stored_form(stored)))
 
 
 @bp.post(PATH)
 @requires(Permission.MANAGE_SEARCH)
 def search_ranking_settings_save() -> Response | tuple[str, int]:
-    sent = {name: request.form.get(name, "") for name in RANKING.fields}
+    sent, shown = {name: request.form.get(name, "") for name in RANKING.fields}, request.form.get("shown", "")
     try:
-        saved = _save(of_json(RANKING.load(sent)))
+        saved = _save(changes_since(shown, stored_form(of_json(RANKING.load(sent)))))
     except Invalid as invalid:
-        return _page(sent, FieldErrors(invalid)), 400
+        return _page(sent, shown, FieldErrors(invalid)), 400
     address = url_for("admin.search_ranking_settings")
     if saved.changed:
         flash_undoable(f"Saved: {', '.join(saved.changed)}. Live within two seconds.", "settings", "search", address)
@@ -52,18 +57,19 @@ def search_ranking_settings_save() -> Response | tuple[str, int]:
 def search_ranking_settings_change() -> Response:
     """Replace all of the settings with those of the JSON body."""
     wanted = of_json(json_body(RANKING))
-    _save(wanted)
+    _save(stored_form(wanted))
     return jsonify(wanted.as_json())
 
 
-def _save(wanted: RankingSettings) -> settings.SavedSettings:
+def _save(values: Mapping[str, object]) -> settings.SavedSettings:
     with transaction():
-        return settings.save_ranking(current_author(), wanted)
+        return settings.change_ranking(current_author(), values)
 
 
-def _page(shown: dict[str, str], errors: FieldErrors | None = None) -> str:
+def _page(form: dict[str, str], shown: str, errors: FieldErrors | None = None) -> str:
     return render_template(
         "admin/search/ranking_settings/page.html",
+        form=form,
         shown=shown,
         errors=errors or FieldErrors(),
         sold=products_with_sales(current_user.site_id),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from werkzeug.datastructures import MultiDict
 
+from app.blueprints.admin.shown_settings import changes_since, shown_settings
 from app.domain.catalogue.search_terms import split_terms
 from app.domain.search.serving.learned import LearningMode
 from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words, stored_form
-from app.domain.shared import strict_json
-
-MOST_MARKS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,7 @@ class SearchSettingsForm:
 
     @classmethod
     def of(cls, stored: SearchSettings) -> SearchSettingsForm:
-        return cls(stored, shown=json.dumps(stored_form(stored)))
+        return cls(stored, shown=shown_settings(stored_form(stored)))
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str], stored: SearchSettings) -> SearchSettingsForm:
@@ -47,15 +44,8 @@ class SearchSettingsForm:
         return cls(settings, sent.get("addFilter", ""), sent.get("shown", ""))
 
     def changes(self) -> dict[str, object]:
-        """Return the settings that were changed in the form, in their stored form, so that saving them leaves what
-        others changed meanwhile; all of them where it is not known with which the form was opened."""
-        try:
-            shown = strict_json.loads(self.shown, MOST_MARKS)
-        except ValueError:
-            shown = None
-        before: Mapping[str, object] = shown if isinstance(shown, dict) else {}
-        wanted = stored_form(self.settings)
-        return {key: value for key, value in wanted.items() if key not in before or before[key] != value}
+        """Return the settings that were changed in the form, in their stored form."""
+        return changes_since(self.shown, stored_form(self.settings))
 
     def after(self, intent: str) -> SearchSettingsForm:
         """Return the form after a button of the filters: `add`, `remove:2`, `up:2` or `down:2`."""

@@ -10,11 +10,12 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.shown_settings import changes_since, shown_settings
 from app.blueprints.author import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
-from app.domain.seo.settings import SeoSettings, cleaned_parameters, fingerprint
-from app.domain.shared.problems import Conflict, Invalid
+from app.domain.seo.settings import SeoSettings, cleaned_parameters, stored_form
+from app.domain.shared.problems import Invalid
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
@@ -25,22 +26,20 @@ NO_ERRORS = FieldErrors()
 @requires(Permission.MANAGE_SETTINGS)
 def seo_settings() -> str:
     stored = settings.stored_settings(current_user.site_id)
-    return _page(stored, str(stored.least_products), NO_ERRORS, fingerprint(stored))
+    return _page(stored, str(stored.least_products), shown_settings(stored_form(stored)), NO_ERRORS)
 
 
 @bp.post("/seo/settings")
 @requires(Permission.MANAGE_SETTINGS)
 def seo_settings_save() -> str | Response | tuple[str, int]:
-    wanted = _typed(request.form)
+    wanted, shown = _typed(request.form), request.form.get("shown", "")
     shop = read_shop(current_user.site_id)
     try:
         with transaction():
-            changed = settings.save(
-                current_author(), wanted, settings.filter_parameters(shop), request.form.get("seen") or None
-            )
-    except (Invalid, Conflict) as error:
-        errors = FieldErrors(error)
-        return _page(wanted, request.form.get("leastProducts", ""), errors, _seen(errors)), errors.status
+            changes = changes_since(shown, stored_form(wanted))
+            changed = settings.change(current_author(), changes, settings.filter_parameters(shop))
+    except Invalid as invalid:
+        return _page(wanted, request.form.get("leastProducts", ""), shown, FieldErrors(invalid)), 400
     flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.seo_settings"))
 
@@ -56,13 +55,5 @@ def _typed(form: Mapping[str, str]) -> SeoSettings:
     )
 
 
-def _seen(errors: FieldErrors) -> str:
-    """Return the fingerprint for another try: over settings that another user changed they are saved by saving
-    again."""
-    if errors.conflict:
-        return fingerprint(settings.stored_settings(current_user.site_id))
-    return request.form.get("seen", "")
-
-
-def _page(form: SeoSettings, least: str, errors: FieldErrors, seen: str) -> str:
-    return render_template("admin/seo/settings/page.html", form=form, least=least, errors=errors, seen=seen)
+def _page(form: SeoSettings, least: str, shown: str, errors: FieldErrors) -> str:
+    return render_template("admin/seo/settings/page.html", form=form, least=least, shown=shown, errors=errors)
