@@ -110,6 +110,7 @@ def _ports(config: Config) -> Ports:
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
         payment_processor=payment_processor_for(config, clock, queue),
+        retired_simulator=retired_simulator_for(config, clock),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         day_windows=RateLimitTable(config.day_windows_file, config.secret_key, DAY_SETS),
         network_windows=RateLimitTable(config.network_windows_file, config.secret_key, NETWORK_SETS),
@@ -130,6 +131,13 @@ def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> Paym
     if config.payment_processor == "none":
         return NoProcessor()
     return Simulator(clock, config.key_for("payment-simulator"), lambda: queue.enqueue("payment_simulator:deliver"))
+
+
+def retired_simulator_for(config: Config, clock: Clock) -> PaymentProcessor | None:
+    """Return the simulator where another processor was chosen, else None. Nobody awaits its events."""
+    if config.payment_processor == "simulator":
+        return None
+    return Simulator(clock, config.key_for("payment-simulator"))
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:

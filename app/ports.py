@@ -76,6 +76,7 @@ class Ports:
     alert_channels: tuple[AlertChannel, ...] = ()
     worker_locks: WorkerLocks = field(default_factory=NoLocks)
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
+    retired_simulator: PaymentProcessor | None = None
     mailer: Mailer = field(default_factory=NoMailer)
     rate_limits: RateLimits = field(default_factory=NoRateLimits)
     day_windows: RateLimits = field(default_factory=NoRateLimits)
@@ -142,6 +143,18 @@ def worker_locks() -> WorkerLocks:
 
 def payment_processor() -> PaymentProcessor:
     return _ports().payment_processor
+
+
+def retired_simulator() -> PaymentProcessor | None:
+    """Return the simulator where the shop takes payments with another processor, to settle those that it has open."""
+    return _ports().retired_simulator
+
+
+def processor_to_settle(name: str) -> PaymentProcessor:
+    """Return the processor that open payments of the processor `name` are settled with. It is another one where the
+    shop no longer has theirs."""
+    retired = retired_simulator()
+    return retired if retired is not None and retired.name == name else payment_processor()
 
 
 def payment_simulator() -> PaymentSimulator | None:

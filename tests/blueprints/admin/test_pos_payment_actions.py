@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -13,6 +14,7 @@ from app.domain.pos.receipts.models import PosReceiptMail
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.roles import Role
 from app.extensions import db
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn
 from tests.blueprints.admin.pos_till import AtTill, at_till
@@ -124,6 +126,22 @@ def test_a_waiting_payment_is_cancelled(app: Flask, ada: PageClient, payment: Pa
     assert payment.status == "CANCELLED"
     with app.app_context():
         assert db.session.query(AuditEntry).filter_by(action="pos.cancel").count() == 1
+
+
+def test_one_of_the_simulator_that_was_used_before_is_cancelled_and_never_captured(
+    app: Flask, ada: PageClient, till: AtTill, clock: StoppedClock
+) -> None:
+    simulator = FakeProcessor(clock, name="simulator")
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], retired_simulator=simulator)
+    payment = Payment(till, simulator)
+    with app.app_context(), transaction():
+        db.session.get_one(PosTransaction, payment.id).processor = "simulator"
+    simulator.tap(payment.intent_id, "stuck_capture")
+    assert after(ada, payment, "check") == "AUTHORIZED"
+    page = ada.client.get(payment.path, base_url=ada.base).text
+    assert actions_on(page) == {"Check now", "Cancel payment…"} and "Capture payment…" not in page
+    assert after(ada, payment, "capture") == "AUTHORIZED"
+    assert after(ada, payment, "cancel") == "CANCELLED"
 
 
 def test_a_card_that_was_quicker_wins(ada: PageClient, payment: Payment, processor: FakeProcessor) -> None:

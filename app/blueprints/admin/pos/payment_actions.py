@@ -12,7 +12,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refused
 from app.blueprints.author import current_author
 from app.domain.pos import desk
-from app.domain.pos.processor import ProcessorError
+from app.domain.pos.processor import PaymentProcessor, ProcessorError
 from app.domain.pos.refund_states import RefundState
 from app.domain.pos.refunds import RefundRequest, RefundSummary, request_refund
 from app.domain.pos.reports.transactions import transaction as payment_of
@@ -20,7 +20,7 @@ from app.domain.pos.states import TransactionStatus
 from app.domain.shared.money import format_money, parse_money
 from app.domain.shared.problems import Conflict, Invalid, Unprocessable
 from app.permissions import Permission, requires
-from app.ports import payment_processor
+from app.ports import payment_processor, processor_to_settle
 from app.work_context import work_context
 
 LONGEST_KEY = 64
@@ -38,7 +38,7 @@ def pos_check(transaction_id: str) -> Answer:
     """Request a payment's state from the processor."""
 
     def ask() -> Response:
-        changed = desk.check_now(work_context(), current_author(), payment_processor(), transaction_id)
+        changed = desk.check_now(work_context(), current_author(), _its_processor(transaction_id), transaction_id)
         news = "The status is updated." if changed else "The status has not changed."
         return done(transaction_id, news)
 
@@ -62,12 +62,16 @@ def pos_capture(transaction_id: str) -> Answer:
 @requires(Permission.MANAGE_POS)
 def pos_cancel(transaction_id: str) -> Answer:
     def give_up() -> Response:
-        arguments = (current_author(), payment_processor(), current_user.user_id, transaction_id)
+        arguments = (current_author(), _its_processor(transaction_id), current_user.user_id, transaction_id)
         if desk.cancel(work_context(), *arguments) is TransactionStatus.UNKNOWN:
             return done(transaction_id, "The processor did not answer. The shop checks again automatically.", "warn")
         return done(transaction_id, "The payment is cancelled. No money was taken.")
 
     return _reported(transaction_id, give_up)
+
+
+def _its_processor(transaction_id: str) -> PaymentProcessor:
+    return processor_to_settle(payment_of(current_user.site_id, transaction_id).processor)
 
 
 @bp.post(f"{TRANSACTION}/refunds")

@@ -85,6 +85,7 @@ def _page(transaction_id: str, errors: FieldErrors | None = None, failed: str = 
         refundable=refundable(payment) if payment.status in PAID_STATUSES else 0,
         refund_key=uuid.uuid4().hex,
         is_of_processor=is_of_processor,
+        can_settle=payment.processor == ports.processor_to_settle(payment.processor).name,
         can_capture=is_of_processor and payment.status == TransactionStatus.AUTHORIZED,
         errors=errors or FieldErrors(),
         failed=failed,

@@ -29,7 +29,7 @@ from app.domain.pos.processor import (
     PaymentProcessor,
     ProcessorError,
 )
-from app.domain.pos.states import TransactionStatus
+from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, DomainError, Forbidden
 from app.domain.sites.settings import settings_of
@@ -124,7 +124,7 @@ def _write_down(
     transaction_id = str(uuid.uuid4())
     claim = idempotency.claim(cashier.author, keyed, transaction_id) if keyed else Claim(transaction_id, is_new=True)
     if not claim.is_new:
-        return _written_before(claim, cashier.author.now())
+        return _written_before(claim, processor, cashier.author.now())
     location = db.session.get_one(PosLocation, cashier.location_id)
     payment = _checked_payment(cashier, location, request, transaction_id)
     may_begin()
@@ -135,10 +135,14 @@ def _write_down(
     return replace(_written(payment), is_new=True)
 
 
-def _written_before(claim: Claim, now: datetime) -> _Written:
+def _written_before(claim: Claim, processor: PaymentProcessor, now: datetime) -> _Written:
     """Return the payment that was stored under the key before. Without an intent the creation is tried again with the
     same key of the processor, for as long as the processor keeps it. Raises Conflict."""
     payment = db.session.get_one(PosTransaction, claim.record_id)
+    if payment.processor != processor.name and payment.status in OPEN_STATUSES:
+        # Its processor may have the payment, so another one must not make it a second time.
+        message = f"This payment was begun with {payment.processor.capitalize()}, which the shop does not use now."
+        raise Conflict(message, "outcome_unknown", transactionId=payment.id)
     if payment.processor_intent_id is not None:
         return _written(payment)
     if claim.is_in_progress:
