@@ -23,6 +23,18 @@ PARTS = ("app.web_server", "worker.py default", "worker.py builds", "scheduler",
 
 def descendants(pid: int) -> dict[int, str]:
     """Every live process below `pid`, with its command line."""
+    parents, found = _parents(), {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {child: _command(child) for child in found - {pid}}
+
+
+def children(pid: int) -> set[int]:
+    return {child for child, parent in _parents().items() if parent == pid}
+
+
+def _parents() -> dict[int, int]:
+    """The parent of every live process."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -32,10 +44,7 @@ def descendants(pid: int) -> dict[int, str]:
                 continue
             if fields[0] != "Z":
                 parents[int(entry.name)] = int(fields[1])
-    found: set[int] = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return {child: _command(child) for child in found - {pid}}
+    return parents
 
 
 def _command(pid: int) -> str:
