@@ -75,6 +75,27 @@ def test_suggestions_are_accepted_as_they_are_edited_or_rejected(
     assert stored(app) == [(["parasol", "sunshade"], "LIVE")]
 
 
+def test_an_edited_suggestion_keeps_what_was_not_sent(app: Flask, agent: Agent, site_id: int) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, site_id)
+        suggested = make_synonym(site, "parasol", root="shade", status="SUGGESTED")
+        edited = {"id": str(suggested.id), "revision": suggested.revision}
+    (accepted,) = agent.call(TOOL, action="accept", **edited, synonyms=["parasol", "sunshade"]).body["synonyms"]
+    assert (accepted["type"], accepted["root"], accepted["synonyms"]) == ("ONE_WAY", "shade", ["parasol", "sunshade"])
+
+
+def test_a_suggestion_of_one_way_becomes_one_of_both_ways_where_that_is_sent(
+    app: Flask, agent: Agent, site_id: int
+) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, site_id)
+        suggested = make_synonym(site, "parasol", root="shade", status="SUGGESTED")
+        edited = {"id": str(suggested.id), "revision": suggested.revision}
+    words = {"type": "EQUIVALENT", "synonyms": ["parasol", "sunshade"]}
+    (accepted,) = agent.call(TOOL, action="accept", **edited, **words).body["synonyms"]
+    assert (accepted["type"], accepted["root"], accepted["synonyms"]) == ("EQUIVALENT", None, words["synonyms"])
+
+
 def test_a_dry_run_previews_the_searches_and_writes_nothing(app: Flask, agent: Agent, site_id: int) -> None:
     add_tents(app, site_id)
     told = agent.call(TOOL, action="add", **PAIR, dryRun=True).body

@@ -162,7 +162,7 @@ def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         row = editing.add(call.author, _group(sent))
         return _one(call, row.id, is_tried=call.dry_run and row.revision == 1)  # A suggestion that it became has more.
     if sent.action == "accept":
-        edited = _group(sent) if sent.type or sent.synonyms or sent.root else None
+        edited = _edited(call, sent) if sent.type or sent.synonyms or sent.root else None
         return _one(call, editing.accept(call.author, lookup_id(sent.id), sent.revision or 0, edited).id)
     changed = editing.change(call.author, lookup_id(sent.id), sent.revision or 0, _group(sent))
     return _one(call, lookup_id(sent.id), changed)
@@ -206,6 +206,14 @@ def _answer(
         undo=undo_address(call, "synonym", of) if of else None,
         dry_run=call.dry_run,
     )
+
+
+def _edited(call: Call, sent: SynonymArguments) -> SynonymGroup:
+    """Return a suggestion as the agent edits it: what was not sent stays as it was suggested. Raises NotFound."""
+    suggested = editing.synonym_of(call.site_id, lookup_id(sent.id)).group
+    kind = SynonymType(sent.type) if sent.type else suggested.type
+    root = suggested.root if sent.root is None and kind.has_root else sent.root
+    return SynonymGroup(kind, root, suggested.words if sent.synonyms is None else tuple(sent.synonyms))
 
 
 def _group(sent: SynonymArguments) -> SynonymGroup:
