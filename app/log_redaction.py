@@ -6,6 +6,7 @@ import re
 import sqlite3
 import traceback
 from collections.abc import Iterator, MutableMapping
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
@@ -17,9 +18,11 @@ SECRET_VALUES = re.compile(
     r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|shop_pat_\w+|(?:pi|seti)_\w+_secret_\w+"
     r"|(?i:bearer\s+)\S+|eyJ[\w-]+\.[\w-]+\.[\w-]+"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # Addresses of email.
     r"|\$?argon2\w+\$[^\s'\"]+"
 )
+# Each run of the characters that an address of email may begin with, and the rest of the address where it is one. Runs
+# are found once, so that a long one without an address takes no longer than its length.
+ADDRESS_RUNS = re.compile(r"[\w.+-]++(@[\w-]+(?:\.[\w-]+)+)?")
 
 
 def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -31,7 +34,30 @@ def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mutab
 
 def redacted(text: str) -> str:
     """Return the text without what looks like a secret or an address."""
-    return SECRET_VALUES.sub(REDACTED, text)
+    parts: list[str] = []
+    end = 0
+    for start, stop in _secrets(text):
+        parts += [text[end:start], REDACTED]
+        end = stop
+    return "".join(parts) + text[end:]
+
+
+def _secrets(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where secrets and addresses stand, from left to right; of two that begin at one place, the secret."""
+    secret, address = SECRET_VALUES.search(text), _address(text, 0)
+    while secret or address:
+        start, end = min((one.span() for one in (secret, address) if one), key=itemgetter(0))
+        yield start, end
+        if secret and secret.start() < end:
+            secret = SECRET_VALUES.search(text, end)
+        if address and address.start() < end:
+            address = _address(text, end)
+
+
+def _address(text: str, at: int) -> re.Match[str] | None:
+    if "@" not in text:
+        return None
+    return next((run for run in ADDRESS_RUNS.finditer(text, at) if run[1]), None)
 
 
 def _without_secrets(value: Any) -> Any:
