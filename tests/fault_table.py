@@ -1,15 +1,13 @@
 """What came of the faults that a run injected: a line of JSON for each number of tests/faults/README.md.
 
-A test says by `@pytest.mark.fault("F01")` which faults it is about, and `injected()` notes each one the moment it
-happens, in whatever process. A test of a fault that did not happen fails."""
+A test says by `@pytest.mark.fault("F01")` which faults it is about, and `injected_faults.injected()` notes each one the
+moment it happens. A test of a fault that did not happen fails."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
-import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,42 +15,7 @@ from typing import Any
 
 import pytest
 
-FILE = "INJECTED_FAULTS"  # Processes that a test starts inherit the name of the file.
-# Lines of strace, which begin with a process and a time: a call that it made fail, and a process that it killed.
-_TRACED = re.compile(r"^(?:\d+ +)?([\d.]+) (?:.*\(INJECTED\)|(\+\+\+ killed by SIG\w+ \+\+\+))$", re.MULTILINE)
-
-
-def injected(times: int = 1) -> None:
-    """Note that a fault happens now."""
-    _note(f"{times} {time.time()}")
-
-
-def injects(trace: Path) -> None:
-    """Note that strace injects faults, which it writes to that file with their times (-ttt)."""
-    _note(f"strace {trace}")
-
-
-def _note(line: str) -> None:
-    if file := os.environ.get(FILE):
-        with open(file, "a") as lines:
-            lines.write(f"{line}\n")
-
-
-def moments(file: Path) -> tuple[int, float]:
-    """How many faults were injected, and when the last of them was; at 0 where there was none."""
-    count, last = 0, 0.0
-    for line in file.read_text().splitlines():
-        kind, rest = line.split(" ", 1)
-        more, at = _traced(Path(rest)) if kind == "strace" else (int(kind), float(rest))
-        count, last = count + more, max(last, at)
-    return count, last
-
-
-def _traced(trace: Path) -> tuple[int, float]:
-    found = _TRACED.findall(trace.read_text()) if trace.exists() else []
-    # A process that is killed takes all its threads along, each with a line.
-    count = sum(not killed for _, killed in found) or min(1, len(found))
-    return count, max((float(at) for at, _ in found), default=0.0)
+from tests.injected_faults import FILE, moments
 
 
 @dataclass

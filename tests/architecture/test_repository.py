@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,17 @@ import pytest
 from tests.surroundings import ROOT
 
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
+IMPORT_BENCHMARKS = """
+import sys
+from importlib import import_module
+from bench.__main__ import NAMES
+sys.modules.update(dict.fromkeys(sys.argv[1:]))
+for name in NAMES:
+    try:
+        import_module(f"bench.{name}")
+    except ModuleNotFoundError as missing:
+        assert missing.name == "tantivy", f"bench.{name}: {missing}"
+"""
 
 
 def tracked_files() -> list[str]:
@@ -30,6 +43,25 @@ def test_the_locks_agree_on_what_they_share() -> None:
     versions = [dict(re.findall(r"^([\w.\[\]-]+)==(\S+)", lock.read_text(), re.MULTILINE)) for lock in LOCKS]
     for name in set.union(*map(set, versions)):
         assert len({known[name] for known in versions if name in known}) == 1, name
+
+
+def packages_of(lock: str) -> set[str]:
+    return {name.replace("-", "_") for name in re.findall(r"^([\w.-]+)", (ROOT / lock).read_text(), re.MULTILINE)}
+
+
+def test_benchmarks_need_nothing_that_only_tests_have() -> None:
+    """A fresh clone installs requirements-bench.lock alone for them."""
+    lacking = packages_of("requirements-dev.lock") - packages_of("requirements-bench.lock")
+    modules = [
+        module
+        for module, packages in packages_distributions().items()
+        if all(re.sub(r"[-.]", "_", package.lower()) in lacking for package in packages)
+    ]
+    assert {"pytest", "hypothesis"} <= set(modules)
+    imported = subprocess.run(
+        [sys.executable, "-c", IMPORT_BENCHMARKS, *modules], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert imported.returncode == 0, imported.stderr
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:

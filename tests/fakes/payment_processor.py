@@ -35,7 +35,7 @@ from app.domain.pos.processor import (
     Rejected,
 )
 from app.domain.shared.clock import Clock
-from tests.fault_table import injected
+from tests.injected_faults import injected
 
 SECRET = b"the secret of the fake processor's webhooks"
 SIGNATURE = "Fake-Signature"

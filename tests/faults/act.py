@@ -76,9 +76,9 @@ from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 from app.work_context import work_context
 from tests.fakes.clock import SetClock
-from tests.fault_table import injected
 from tests.faults.faulty_engine import FaultyEngine
 from tests.faults.killed_in_database import kill_at
+from tests.injected_faults import injected
 from tests.ready_app import durable_application
 from tests.searching import add_product
 from worker import make_worker

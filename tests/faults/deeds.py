@@ -12,9 +12,9 @@ from itertools import count
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from tests.fault_table import injects
 from tests.faults import act
 from tests.forks import fork
+from tests.injected_faults import injects
 
 PR_SET_PTRACER, ANYBODY = 0x59616D61, ctypes.c_ulong(-1)
 _numbers = count(1)

@@ -16,7 +16,7 @@ from app.domain.search.engine import (
     SearchEngine,
     Searching,
 )
-from tests.fault_table import injected
+from tests.injected_faults import injected
 
 POINTS = ("start", "started", "added", "sealed", "exclusive", "publish", "published", "discard")
 

@@ -15,7 +15,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from app.extensions import db
-from tests.fault_table import injected
+from tests.injected_faults import injected
 
 STEPS_INTO_A_STATEMENT = 5_000  # Instructions of SQLite's machine: a statement about 10,000 products takes many more.
 

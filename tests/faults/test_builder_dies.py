@@ -14,10 +14,10 @@ from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.faulty_engine import POINTS
 from tests.faults.shops import SITE, Shop, check, need_strace
+from tests.injected_faults import injected
 from tests.searching import request
 
 AFTER_THE_SWAP = ("published", "discard")

@@ -23,9 +23,9 @@ from app.domain.sites.models import AuditEntry
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.fault_table import injected
 from tests.faults.deeds import Deed, until
 from tests.faults.shops import SITE, Shop, check
+from tests.injected_faults import injected
 from tests.searching import WHEN
 
 WELL = "search 200 category 200 ready 200"

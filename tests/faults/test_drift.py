@@ -11,8 +11,8 @@ from app.domain.search.engine import Delete, IndexDocument, IndexName, Upsert
 from app.domain.search.index.reconcile import reconcile
 from app.domain.search.models import RebuildRun, ReconcileReport
 from app.extensions import db
-from tests.fault_table import injected
 from tests.faults.shops import SITE, Shop, check
+from tests.injected_faults import injected
 
 
 def drift(shop: Shop) -> None:

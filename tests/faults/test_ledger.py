@@ -29,7 +29,7 @@ from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.examples import examples
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import FAULTS, TIMEOUT_AFTER, TIMEOUT_BEFORE, Call, FakeProcessor, Fault
-from tests.fault_table import injected
+from tests.injected_faults import injected
 
 PAYMENTS, FAULTY = examples(500), 0.3
 TRIES = 4

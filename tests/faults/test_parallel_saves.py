@@ -10,8 +10,8 @@ from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_taxonomy
-from tests.fault_table import injected
 from tests.faults.shops import SITE, Shop
+from tests.injected_faults import injected
 
 pytestmark = pytest.mark.fault("F30")
 

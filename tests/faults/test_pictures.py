@@ -18,10 +18,10 @@ from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.work import leases
 from app.extensions import db
-from tests.fault_table import injected
 from tests.faults.browser import HOST, signed_in
 from tests.faults.shops import Shop
 from tests.faults.web_process import WebProcess, web_process
+from tests.injected_faults import injected
 
 pytestmark = pytest.mark.fault("F50")
 

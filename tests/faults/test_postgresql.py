@@ -25,9 +25,9 @@ from app.extensions import db
 from tests.databases import PostgresqlDatabases
 from tests.fakes.chat import chat_server
 from tests.fakes.clock import SetClock
-from tests.fault_table import injected
 from tests.faults.deeds import Deed, until
 from tests.faults.shops import Shop, check, make_shop
+from tests.injected_faults import injected
 from tests.ready_app import config_for
 
 

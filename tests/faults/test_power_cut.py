@@ -17,9 +17,9 @@ from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.models import RebuildRun
 from app.extensions import db
-from tests.fault_table import injected
 from tests.faults.power import Disk, anything_is_kept, entries_are_kept, nothing_is_kept, recording, the_last_is_kept
 from tests.faults.shops import SITE, Shop, check_applied, need_strace
+from tests.injected_faults import injected
 
 pytestmark = pytest.mark.fault("F06")
 

@@ -10,9 +10,9 @@ from redis import Redis
 from app.adapters.queue import RqQueue
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check
+from tests.injected_faults import injected
 from tests.searching import add_product
 
 

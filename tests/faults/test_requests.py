@@ -12,8 +12,8 @@ from app.domain.search.index.rebuild import rebuild
 from app.domain.sites.settings import change_settings
 from app.jobs.scheduler import Scheduler
 from app.transaction import transaction
-from tests.fault_table import injected
 from tests.faults.shops import SITE, Shop, check
+from tests.injected_faults import injected
 from tests.searching import request as request_now
 
 

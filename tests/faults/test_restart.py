@@ -10,8 +10,8 @@ import pytest
 
 from app.jobs.scheduler import Scheduler
 from app.ports import clock
-from tests.fault_table import injected
 from tests.faults.shops import Shop, check
+from tests.injected_faults import injected
 
 
 def look_twice(shop: Shop) -> None:

@@ -15,8 +15,8 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product
 from app.extensions import db
 from app.transaction import transaction
-from tests.fault_table import injected
 from tests.faults.shops import Shop, check
+from tests.injected_faults import injected
 
 
 @pytest.mark.fault("F22")

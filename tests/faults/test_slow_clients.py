@@ -16,10 +16,10 @@ from statistics import quantiles
 
 import pytest
 
-from tests.fault_table import injected
 from tests.faults.browser import HOST
 from tests.faults.shops import Shop
 from tests.faults.web_process import PAGES, WebProcess, web_process
+from tests.injected_faults import injected
 from tests.surroundings import ROOT
 
 LONGEST_ANSWER = 5.0  # Seconds; before, no answer came for as long as the attack went on.

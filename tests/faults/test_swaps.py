@@ -15,7 +15,7 @@ from app.domain.search.engine import IndexDocument, SearchRequest, Upsert
 from tests.adapters.test_whoosh_generations import generations, total
 from tests.adapters.whoosh_catalogue import PRODUCTS, SITE, apply
 from tests.examples import examples
-from tests.fault_table import injected
+from tests.injected_faults import injected
 
 READERS = 2
 fork = multiprocessing.get_context("fork")

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from app.supervisor.embedded_redis import EmbeddedRedis
-from tests.fault_table import injected
 from tests.faults.browser import signed_in
 from tests.faults.shops import Shop, check, need_strace
+from tests.injected_faults import injected
 from tests.surroundings import missing
 
 pytestmark = pytest.mark.fault("F11")

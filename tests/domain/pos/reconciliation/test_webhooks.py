@@ -19,7 +19,7 @@ from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
 from tests.examples import ALL
 from tests.fakes.payment_processor import SECRET, SIGNATURE, TIMEOUT_BEFORE
-from tests.fault_table import injected
+from tests.injected_faults import injected
 
 SUCCEEDED = "payment_intent.succeeded"
 _OWN = AccountRef()
