@@ -16,7 +16,7 @@ TRACKING = frozenset(("gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid",
 TRACKING_PREFIX = "utm_"
 MOST_PARAMETERS = 20
 MOST_VALUES = 10
-LONGEST_NAME = 64
+LONGEST_NAME = 64  # Of a parameter that is no facet; the ids of attributes have a limit of their own.
 LONGEST_VALUE = 200
 LARGEST_PAGE_SIZE = 100
 FARTHEST_PAGE = 1_000_000_000
@@ -64,7 +64,7 @@ def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: List
     """Return the request of an address. Invalid values are ignored. Raises Invalid when there are more than 20
     parameters, 10 values of one, or names or values too long."""
     given = _grouped(parameters, grammar)
-    _check_size(given)
+    _check_size(given, grammar)
     words = request_words(given.get("q", ()))
     page = _page(given)
     return ListingRequest(
@@ -97,12 +97,12 @@ def _encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _check_size(given: Given) -> None:
+def _check_size(given: Given, grammar: ListingGrammar) -> None:
     problems = []
     if len(given) > MOST_PARAMETERS:
         problems.append(Problem("too_many_parameters", f"An address carries at most {MOST_PARAMETERS} parameters."))
     for name, values in given.items():
-        if len(name) > LONGEST_NAME:
+        if len(name) > LONGEST_NAME and not _is_known(name, grammar):
             problems.append(Problem("parameter_too_long", f"The parameter {name[:20]}… has too long a name."))
         if len(values) > MOST_VALUES:
             message = f"The parameter {name[:20]} has more than {MOST_VALUES} values."

@@ -12,6 +12,7 @@ from app.domain.search.engine import RangeFilter, Sort, ValueFilter
 from app.domain.search.listings.listing import ListingRequest, Span, search_request
 from app.domain.search.listings.listing_parameters import ListingGrammar, is_tracking, read_listing
 from app.domain.shared.problems import Invalid
+from app.domain.taxonomy.validation.rules import LONGEST_ID
 
 GRAMMAR = ListingGrammar(
     value_facets=frozenset(("manufacturer", "colour", "inStock", "size_max")),
@@ -148,6 +149,13 @@ def test_too_much_of_anything_is_refused_with_every_reason():
     assert codes("&".join(f"a{n}=1" for n in range(21))) == {"too_many_parameters"}
     assert codes("&".join(f"colour=x{n}" for n in range(11))) == {"too_many_values"}
     assert codes("a" * 65 + "=1&b=" + "c" * 201) == {"parameter_too_long", "value_too_long"}
+
+
+def test_a_facet_has_the_longest_id_that_an_attribute_may_have():
+    colour, weight = "c" * LONGEST_ID, "w" * LONGEST_ID
+    grammar = ListingGrammar(value_facets=frozenset((colour,)), number_facets=frozenset((weight,)))
+    request = read(f"{colour}=Red&{weight}_min=2", grammar)
+    assert (request.chosen(colour), request.span(weight)) == (("Red",), Span(2.0, None))
 
 
 def test_twenty_parameters_of_ten_values_are_read():
