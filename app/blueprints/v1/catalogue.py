@@ -100,7 +100,7 @@ def suggestions(query: dict[str, str]) -> dict[str, Any]:
     }
 
 
-@bp.get("/product/<sku_code>")
+@bp.get("/product/<path:sku_code>")
 @public
 @rate_limited(*READS)
 @bp.open_to_all

@@ -9,7 +9,7 @@ from apispec import APISpec, BasePlugin
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Response, current_app, jsonify
 from flask_smorest.spec.plugins import FlaskPlugin
-from werkzeug.routing import Rule
+from werkzeug.routing import PathConverter, Rule
 
 from app.blueprints.v1.api import (
     ACCESS_TOKEN,
@@ -143,6 +143,10 @@ def spec_options() -> dict[str, Any]:
 
 class CamelCasePaths(FlaskPlugin):  # type: ignore[misc]
     """A plugin that names the parameters of paths in camelCase, like every other name of the API."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_converter(PathConverter, lambda _converter: {"type": "string", "minLength": 1})
 
     @staticmethod
     def flaskpath2openapi(path: str) -> str:

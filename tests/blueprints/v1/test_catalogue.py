@@ -130,6 +130,13 @@ def test_a_product_comes_with_its_variants_by_any_of_their_skus(reader: FlaskCli
     assert read(reader, "/product/SHIRT-S") == product
 
 
+def test_a_sku_may_hold_a_slash(app: Flask, reader: FlaskClient, shirt: str) -> None:
+    with app.app_context(), transaction():
+        db.session.query(Product).filter_by(sku=shirt).one().sku = "SHIRT/12"
+    assert read(reader, "/product/SHIRT%2F12")["skuCode"] == "SHIRT/12"
+    assert reader.get("/v1/product/SHIRT%2F13", base_url=HOST).json["code"] == "not_found"
+
+
 def test_a_variant_says_which_picture_is_its_own(app: Flask, reader: FlaskClient, shirt: str) -> None:
     with app.app_context(), transaction():
         product = db.session.query(Product).filter_by(sku=shirt).one()

@@ -161,7 +161,7 @@ def _routes(app: Flask) -> dict[tuple[str, str], bool]:
     found = {}
     for rule in app.url_map.iter_rules():
         if rule.rule.startswith("/v1/") and rule.endpoint not in ("v1_description.openapi", "v1_reader.docs"):
-            path = re.sub("<([^>]+)>", lambda match: f"{{{parameter_name(match[1])}}}", rule.rule)
+            path = re.sub("<(?:[^:<>]+:)?([^<>]+)>", lambda match: f"{{{parameter_name(match[1])}}}", rule.rule)
             public = getattr(app.view_functions[rule.endpoint], DECLARED) == PUBLIC
             found |= {(method, path): public for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}}
     return found
