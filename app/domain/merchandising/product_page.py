@@ -51,7 +51,7 @@ class Fact:
 class ProductPage:
     """A product's page. Prices are in minor units. `compare_at_price` only where it is higher than the price. `trail`
     leads to the product's main category. `few_left` counts what is left where that is little, `most` is how many can be
-    bought at once."""
+    bought at once; `sku` and `upc` are those of the chosen variant, where the product has any."""
 
     product: Product
     price: int
@@ -60,6 +60,7 @@ class ProductPage:
     few_left: int | None
     most: int
     sku: str
+    upc: str | None
     pictures: tuple[PagePicture, ...]
     facts: tuple[Fact, ...]
     options: tuple[OptionGroup, ...]
@@ -85,6 +86,7 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         few_left=stock if stock is not None and 0 < stock <= FEW else None,
         most=MOST_OF_ONE if stock is None else min(stock, MOST_OF_ONE),
         sku=chosen.sku if chosen else product.sku,
+        upc=(variant.upc if variant else None) or product.upc,
         pictures=pictures_of(shop, product, variant),
         facts=_facts(shop, product),
         options=option_groups(offers, chosen) if chosen else (),

@@ -103,7 +103,7 @@ def product_head(shop: Shop, page: ProductPage) -> PageHead:
         in_stock=page.in_stock,
         sku=page.sku,
         brand=product.manufacturer,
-        gtin=product.upc or "",
+        gtin=page.upc or "",
         description=description,
         images=pictures,
     )

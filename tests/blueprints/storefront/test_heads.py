@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
+from flask import Flask
 
+from app.domain.catalogue.models import Product
+from app.extensions import db
+from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
 
 INDEXABLE = ["/", "/c/camping", "/c/camping?p=2", "/c/camping/tents?utm_source=mail&gclid=1", "/p/tent-1"]
@@ -77,9 +82,23 @@ def test_listings_list_their_products_only_where_they_may_be_indexed(get: Get):
     assert types(get("/p/tent-1").text) == ["Product", "BreadcrumbList"]
 
 
-def types(page: str) -> list[str]:
+def data(page: str) -> list[dict[str, Any]]:
     scripts = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page, re.DOTALL)
-    return [json.loads(script)["@type"] for script in scripts]
+    return [json.loads(script) for script in scripts]
+
+
+def types(page: str) -> list[str]:
+    return [one["@type"] for one in data(page)]
+
+
+def test_the_sku_and_the_bar_code_of_a_product_are_of_one_variant(app: Flask, get: Get):
+    with app.app_context(), transaction():
+        tent = db.session.query(Product).filter_by(seo_name="tent-3").one()
+        tent.upc = "4000000000006"
+        next(variant for variant in tent.variants if variant.sku == "S-3-S").upc = "036000291452"
+    small, large = (data(get(f"/p/tent-3?variant={sku}").text)[0] for sku in ("S-3-S", "S-3-L"))
+    assert (small["sku"], small["gtin"]) == ("S-3-S", "036000291452")
+    assert (large["sku"], large["gtin"]) == ("S-3-L", "4000000000006"), "without its own it has the product’s"
 
 
 @pytest.mark.parametrize("path", ["/", "/c/camping", "/p/tent-1", "/search?q=tent", "/basket"])
