@@ -48,7 +48,15 @@ def category(path: str) -> AnyResponse:
     landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, _tracking(shop))
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
-    return redirect_page(landing) if wants_fragment() else redirect(landing, 301)
+    return redirect_page(landing) if wants_fragment() else _sent_on(landing)
+
+
+def _sent_on(path: str) -> AnyResponse:
+    """Return the redirect to a landing page, which is for good (spec), but may not be cached: browsers would keep it
+    for ever, and the page goes when fewer products carry its value."""
+    answer = redirect(path, 301)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 def _landing_page(shop: Shop, path: str) -> Response:

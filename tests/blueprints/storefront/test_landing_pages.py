@@ -169,6 +169,7 @@ def test_a_secondary_domain_answers_with_the_primary_ones_canonical(get: Get):
 def test_one_brand_alone_is_sent_to_its_page_for_good(get: Get, query: str, target: str):
     answer = get(f"{TENTS}?{query}")
     assert (answer.status_code, answer.headers["Location"]) == (301, target)
+    assert answer.headers["Cache-Control"] == "no-store", "its page goes when products of the brand go"
     assert "X-Evil" not in answer.headers
     assert get(target).status_code == 200
 
