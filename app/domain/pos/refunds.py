@@ -24,7 +24,7 @@ from app.domain.pos.processor import (
     PaymentProcessor,
     ProcessorError,
 )
-from app.domain.pos.refund_states import REFUND_ID, RefundState, refundable, settle_refund
+from app.domain.pos.refund_states import REFUND_ID, RefundState, is_made, refundable, settle_refund
 from app.domain.pos.states import PAID_STATUSES
 from app.domain.pos.typed_text import note_problems
 from app.domain.shared.author import Author
@@ -121,7 +121,7 @@ def _write_down(author: Author, request: RefundRequest, reason: str) -> tuple[st
     refund_id = _id_of(author, request)
     earlier = db.session.get(PosRefund, refund_id)
     if earlier is not None:
-        _check_same(earlier, request, reason)
+        _check_same(known, earlier, request, reason)
         return refund_id, False
     refund = PosRefund(
         id=refund_id,
@@ -184,10 +184,20 @@ def _id_of(author: Author, request: RefundRequest) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{author.site_id}/{request.transaction_id}/{request.key}"))
 
 
-def _check_same(earlier: PosRefund, request: RefundRequest, reason: str) -> None:
+def _check_same(known: PosTransaction, earlier: PosRefund, request: RefundRequest, reason: str) -> None:
     """Check that a repeated key asks for the same refund. Raises Unprocessable."""
-    if earlier.reason != reason or request.amount not in (None, earlier.amount):
+    is_same = not _left_some(known, earlier) if request.amount is None else request.amount == earlier.amount
+    if earlier.reason != reason or not is_same:
         raise Unprocessable("This Idempotency-Key was used for another request.", "idempotency_mismatch")
+
+
+def _left_some(known: PosTransaction, refund: PosRefund) -> bool:
+    """Whether a refund was certainly of a part: with all that was requested before it and all that was refunded at the
+    processor alone, it is less than the payment. Failed refunds count, since they had not failed yet then."""
+    refunds = refunds_of(known.site_id, known.id)
+    until_then = sum(one.amount for one in refunds if one.created_at <= refund.created_at)
+    elsewhere = max(0, known.refunded_amount - sum(one.amount for one in refunds if is_made(one)))
+    return until_then + elsewhere < known.captured_amount
 
 
 def send_refund(

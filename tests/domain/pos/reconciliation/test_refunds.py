@@ -138,6 +138,16 @@ def test_a_request_under_one_key_is_one_refund(till: ShopWithTill, paid: str) ->
     assert raised.value.code == "idempotency_mismatch"
 
 
+def test_the_key_of_a_part_is_not_that_of_all_that_is_left(till: ShopWithTill, paid: str) -> None:
+    refund(till, paid, 500, "part")
+    with pytest.raises(Unprocessable) as raised:
+        refund(till, paid, None, "part")
+    assert raised.value.code == "idempotency_mismatch"
+    first, second = refund(till, paid, None, "rest"), refund(till, paid, None, "rest")
+    assert (first.id, first.amount, second.is_replayed) == (second.id, 750, True)
+    assert given_back(till, paid) == 1_250
+
+
 @pytest.mark.parametrize("fault", [TIMEOUT_AFTER, TIMEOUT_BEFORE, RATE_LIMITED_429, KEY_REUSED])
 def test_a_refund_without_an_answer_is_found_out_and_made_once(till: ShopWithTill, paid: str, fault: object) -> None:
     till.processor.fail("refund", fault)
