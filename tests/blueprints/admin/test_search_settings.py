@@ -14,6 +14,7 @@ from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavail
 from app.domain.search.serving import snapshot
 from app.domain.search.serving.learned import LearningMode
 from app.domain.search.settings import (
+    LONGEST_BLOCKED,
     MOST_BLOCKED,
     MOST_FILTERS,
     MOST_STOP_WORDS,
@@ -223,6 +224,16 @@ def test_words_are_blocked_and_what_is_no_word_is_refused(app: Flask, browser: P
         assert page.texts["h1"] == "Search settings"
     with app.app_context():
         assert stored_settings(site_id).blocked_words == ("rude", "Very Rude")
+
+
+def test_as_many_words_as_may_be_are_saved_in_any_script(app: Flask, browser: PageClient, site_id: int) -> None:
+    words = [f"{number} " + "ж" * (LONGEST_BLOCKED - 4) for number in range(100, 100 + MOST_BLOCKED)]
+    with app.app_context(), transaction():
+        change_settings(site_id, {settings.BLOCKED: words[1:]})
+    shown = browser.get(PATH).value("shown")
+    browser.post(PATH, ON | {"filter": ["price"], "blockedWords": ", ".join(words), "shown": shown})
+    with app.app_context():
+        assert stored_settings(site_id).blocked_words == tuple(words)
 
 
 class Broken(WordSums):
