@@ -85,12 +85,12 @@ def _replace_root_handler(formatter: logging.Formatter, level: str) -> None:
 
 def init_logs(app: Flask, level: str) -> None:
     configure(level)
-    app.before_request(_begin)
+    app.url_value_preprocessor(_begin)  # The first of all: also what refuses a body before it is read has a line.
     app.after_request(_finish)
     app.teardown_request(_forget)
 
 
-def _begin() -> None:
+def _begin(_endpoint: str | None, _values: dict[str, Any] | None) -> None:
     sent = request.headers.get("X-Request-ID", "")
     g.request_id = sent if REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
     g.started = time.perf_counter()

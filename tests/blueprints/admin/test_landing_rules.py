@@ -386,4 +386,5 @@ def test_a_form_that_is_huge_or_has_countless_fields_is_refused_in_words(app: Fl
     for client in (mia.pages.client, app.test_client()):
         flood = client.post(TENTS, data=b"a&" * 1_000_000, base_url=mia.pages.base, content_type=form)
         assert flood.status_code == 413 and "at most 20,000 fields" in flood.text
+        assert "X-Request-ID" in flood.headers, "a refusal is logged"
     assert rules_of(app) is None
