@@ -169,6 +169,22 @@ def test_the_name_of_the_taxonomy_is_saved_only_by_its_button(page: Page) -> Non
     expect(page.get_by_role("heading", level=1)).to_have_text("Named with care")
 
 
+def test_a_name_that_was_refused_is_not_left_unasked(page: Page) -> None:
+    fresh_taxonomy(page, "Refused")
+    page.get_by_role("link", name="Name", exact=True).click()
+    panel = page.locator("#panel")
+    panel.get_by_role("textbox", name="Name").fill("")
+    panel.get_by_label("Description").fill("Kept")
+    panel.get_by_role("button", name="Save name and description").click()
+    expect(panel).to_contain_text("Couldn’t save")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    with page.expect_event("dialog"):
+        row(page, "Tents").get_by_role("link").click()
+    expect(panel.get_by_label("Description")).to_have_value("Kept")
+    page.once("dialog", lambda dialog: dialog.accept())
+    choose(page, "Tents")
+
+
 def test_names_typed_below_a_level_are_added_when_somebody_goes_elsewhere(page: Page) -> None:
     fresh_taxonomy(page, "Below")
     choose(page, "Tents")

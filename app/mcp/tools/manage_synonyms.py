@@ -33,7 +33,7 @@ class SynonymArguments(WriteArguments):
             "says otherwise. add (needs type and synonyms, for ONE_WAY root): make a live synonym. edit (needs id, "
             "revision, type and synonyms, for ONE_WAY root): give a live synonym exactly these words. remove (needs id "
             "and revision): take a synonym out of search. accept (needs id and revision, takes type, root and "
-            "synonyms): make a suggestion live, as it is or as you edit it. reject (needs id and revision): the "
+            "synonyms): make a suggestion live; what you leave out stays as suggested. reject (needs id and revision): the "
             "suggestion never comes back. suggest: have the shop look for more suggestions, which takes a while; see "
             "search of list."
         )
@@ -162,7 +162,7 @@ def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         row = editing.add(call.author, _group(sent))
         return _one(call, row.id, is_tried=call.dry_run and row.revision == 1)  # A suggestion that it became has more.
     if sent.action == "accept":
-        edited = _edited(call, sent) if sent.type or sent.synonyms or sent.root else None
+        edited = _edited(call, sent) if (sent.type, sent.synonyms, sent.root) != (None, None, None) else None
         return _one(call, editing.accept(call.author, lookup_id(sent.id), sent.revision or 0, edited).id)
     changed = editing.change(call.author, lookup_id(sent.id), sent.revision or 0, _group(sent))
     return _one(call, lookup_id(sent.id), changed)

@@ -285,8 +285,9 @@ def test_words_that_another_user_saved_meanwhile_are_overwritten_only_after_they
 
 def test_a_wrong_name_on_an_old_page_does_not_make_it_a_new_one(mia: Merchandiser):
     old = details(mia)
-    refused = mia.post(f"{EDITOR}/details", old | {"name": ""}, status=400)
     mia.post(f"{EDITOR}/details", old | {"description": "Theirs"})
+    refused = mia.post(f"{EDITOR}/details", old | {"name": ""}, status=400)
+    assert refused.value("revision") == old["revision"]
     mia.post(f"{EDITOR}/details", old | {"name": "Mine", "revision": refused.value("revision")}, status=409)
 
 

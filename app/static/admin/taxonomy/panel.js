@@ -32,7 +32,7 @@ const leave = (go) => {
     form.requestSubmit(form.querySelector("button.primary, button:not([type=button])") || undefined);
   } else if (confirm("What you typed here is not saved. Go on without it?")) {
     form.reset();
-    typed.delete(form);
+    forget(form);
     leave(go);
   } else stay();
 };
