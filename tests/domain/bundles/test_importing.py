@@ -188,6 +188,8 @@ def test_a_tree_is_replaced_whole_and_its_nodes_keep_their_records(take: Take):
         {"name": "Camping", "seo": {"canonicalOverride": "javascript:alert(1)"}},
         {"name": "Camping", "colour": "green"},
         {"name": "Our tents", "slug": "camping", "visible": "yes"},
+        {"name": "Camping", "slug": "Camping!"},
+        {"name": "Our tents", "slug": 5},
         {"visible": True},
     ],
 )

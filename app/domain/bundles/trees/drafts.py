@@ -71,7 +71,8 @@ class Complaint:
 @dataclass(slots=True)
 class NodeReader:
     """A reader of the nodes of one tree. `attributes` are those of the active taxonomy, `levels` its level ids.
-    `refused` are the paths of the nodes that are left out; of one without a name, that of its parent."""
+    `refused` are the paths of the nodes that are left out; of one whose own path is not known for sure, since it has no
+    name or a wrong slug, that of its parent."""
 
     site_id: int
     attributes: Mapping[str, Sequence[Attribute]]
@@ -103,7 +104,8 @@ class NodeReader:
         problems += [*_problems(fields, seo, node_slug, path, taken, at), *count_problems(self.count, at)]
         if problems:
             self.complaints.append(Complaint(problems))
-            self.refused.add(path if own_slug or fields.get("name") else above)
+            has_path = bool(own_slug or fields.get("name")) and all(p.pointer != f"{at}/slug" for p in problems)
+            self.refused.add(path if has_path else above)
             return None
         taken.add(node_slug)
         node = NodeDraft(at, path, {"slug": node_slug, **_columns(fields, seo, self.site_id)}, fields.get("products"))
