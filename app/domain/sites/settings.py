@@ -111,10 +111,12 @@ def change_settings(site_id: int, changes: Mapping[str, object]) -> dict[str, tu
         raise Invalid(problems)
     current = settings_of(site_id)
     changed = {key: (current[key], value) for key, value in changes.items() if current[key] != value}
+    if changed:
+        # The session does not see what statements change. The site's row comes first, as where others lock it: two that
+        # store the same settings in another order take turns at it, and do not wait for each other.
+        versioning.touch(db.session(), [site_id])
     for key, (_, value) in changed.items():
         _store(site_id, key, value)
-    if changed:
-        versioning.touch(db.session(), [site_id])  # The session does not see what statements change.
     return changed
 
 

@@ -14,6 +14,7 @@ from app.domain.sites.settings import SETTINGS, change_settings, settings_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site
+from tests.statements import statements
 from tests.waiting import wait_until_somebody_waits
 
 
@@ -103,3 +104,11 @@ def test_two_people_put_the_same_setting_back_at_the_same_moment(app: Flask, sit
     other.join()
     assert done == [True]
     assert stored(site) == {}
+
+
+def test_the_site_is_locked_before_its_settings(app: Flask, site: Site) -> None:
+    """Else two who store the same settings in another order could each wait for the other."""
+    beginnings = ("UPDATE sites", "INSERT INTO settings")
+    with statements(app) as seen:
+        change(site, listing_page_size=48)
+    assert [one for sql in seen for one in beginnings if sql.startswith(one)] == list(beginnings)
