@@ -11,11 +11,13 @@ from app.adapters.simulator.simulator import Simulator
 from app.domain.orders.models import Order
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creating import PaymentRequest, create_payment
-from app.domain.pos.processor import AccountRef, IntentRequest, OutcomeUnknown
+from app.domain.pos.processor import AccountRef, Intent, IntentRequest, OutcomeUnknown
+from app.domain.pos.reconciliation.models import PaymentCheckRun
 from app.domain.pos.reconciliation.retired import settle_retired
 from app.domain.shared.problems import Conflict
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
+from app.domain.work.states import State
 from app.extensions import db
 from app.jobs import payments
 from app.ports import EXTENSION
@@ -24,6 +26,13 @@ from tests.domain.pos.shop_with_till import ShopWithTill, stored
 from tests.factories import make_order
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import TIMEOUT_BEFORE, FakeProcessor
+
+
+class BrokenSimulator(Simulator):
+    """The simulator of a shop in which its records cannot be read."""
+
+    def retrieve_intent(self, ref: AccountRef, intent_id: str) -> Intent:
+        raise RuntimeError("a record that no rule foresaw")
 
 
 @pytest.fixture
@@ -100,3 +109,16 @@ def test_the_check_of_each_minute_settles_them(
     clock.move(minutes=31)
     payments.request_checks()
     assert stored(payment).status == "CANCELLED"
+
+
+def test_an_error_about_them_keeps_no_check_of_real_payments_from_being_requested(
+    till: ShopWithTill, app: Flask, simulator: Simulator, clock: StoppedClock
+) -> None:
+    broken = BrokenSimulator(clock, b"a secret of the simulator")
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], retired_simulator=broken)
+    till.record("PENDING", "old", begun(simulator), processor="simulator")
+    till.payment()
+    with pytest.raises(RuntimeError, match="no rule foresaw"):
+        payments.request_checks()
+    db.session.rollback()
+    assert db.session.get_one(PaymentCheckRun, till.site_id).state == State.WAITING
