@@ -50,6 +50,7 @@ class Scheduler:
     _resting: dict[int, float] = field(default_factory=dict)
     _known_slots: dict[str, datetime] = field(default_factory=dict)
     _due: list[str] = field(default_factory=list)
+    _broken: set[str] = field(default_factory=set)
     _looks_uncounted: int = 0
     _golden: GoldenWatch = field(default_factory=GoldenWatch)
     _windows: StaleWindows = field(default_factory=StaleWindows)
@@ -82,14 +83,17 @@ class Scheduler:
             try:
                 read_afresh()
                 step()
+                self._broken.discard(name)
             except (DomainError, SQLAlchemyError, OSError) as error:
                 db.session.rollback()
                 if note_storage_fault(error):
                     continue
                 log.warning("scheduler_step_failed", step=name, error=error_summary(error))
-            except Exception:  # One record that no rule foresaw must not keep the steps behind it from ever being done.
+            except Exception:  # One record that no rule foresaw must not stop the steps behind it for good.
                 db.session.rollback()
-                log.exception("scheduler_step_failed", step=name)
+                if name not in self._broken:  # A traceback each second would fill the disk.
+                    log.exception("scheduler_step_failed", step=name)
+                self._broken.add(name)
         db.session.remove()
 
     def _apply_waiting_changes(self) -> None:

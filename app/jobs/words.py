@@ -17,9 +17,9 @@ from app.transaction import transaction
 log = structlog.get_logger()
 
 
-def publish(site_id: int) -> bool:
+def publish(site_id: int, again: bool = False) -> bool:
     """Publish the saved synonyms and rules of a site; return whether that succeeded. Never raises: they are saved, and
-    the scheduler publishes what was left."""
+    the scheduler publishes what was left, `again` each second, for which a line in the log is enough."""
     try:
         with transaction():
             publishing.publish(clock(), site_id)
@@ -28,13 +28,13 @@ def publish(site_id: int) -> bool:
         if not note_storage_fault(error):
             log.warning("words_not_published", site=site_id, error=error_summary(error))
         return False
-    except Exception:
+    except Exception as error:
         db.session.rollback()
-        log.exception("words_not_published", site=site_id)
+        log.error("words_not_published", site=site_id, error=error_summary(error), exc_info=not again)
         return False
     return True
 
 
 def publish_forgotten() -> None:
     for site_id in versions.unpublished_sites():
-        publish(site_id)
+        publish(site_id, again=True)

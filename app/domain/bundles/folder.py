@@ -61,7 +61,7 @@ class BundleFolder:
     @contextmanager
     def received(self, stream: IO[bytes], kind: str = "zip") -> Iterator[str]:
         """Store an upload and yield its name for a request in the block; it is removed where the block raises anything,
-        since no run knows it then. Raises Invalid."""
+        since no run is stored then, save where the database went away in the moment of the commit. Raises Invalid."""
         name = self.receive(stream, kind)
         try:
             yield name

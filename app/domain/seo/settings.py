@@ -122,8 +122,9 @@ def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: lis
 
 
 def _lock(site_id: int) -> None:
-    """Lock the site's row, so that of two changes at once neither is lost."""
-    db.session.execute(select(Site.id).where(Site.id == site_id).with_for_update())
+    """Lock the site's row, so that of two changes at once neither is lost. What refers to the site can be stored
+    meanwhile."""
+    db.session.execute(select(Site.id).where(Site.id == site_id).with_for_update(key_share=True))
 
 
 def _change(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]:

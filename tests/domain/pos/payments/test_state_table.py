@@ -46,7 +46,8 @@ faults = st.sampled_from((None, None, *LOST, *REFUSED))
 @dataclass
 class Model:
     """A payment as the table has it: `shop` the shop's status, `intent` the processor's, None where it has none. `seen`
-    is every state that the intent was in, for events that come late."""
+    is every state that the intent was in, for events that come late; `canceled_at` the version, and with it the key, at
+    which the intent was cancelled without an answer."""
 
     transaction_id: str
     key: str
@@ -55,6 +56,7 @@ class Model:
     intent: str | None = None
     is_declined: bool = False
     seen: tuple[Intent, ...] = ()
+    canceled_at: int | None = None
 
     def read(self) -> None:
         """The shop learns what the processor has."""
@@ -159,6 +161,7 @@ class PaymentMachine(RuleBasedStateMachine):
 
     @rule(model=payments, fault=faults)
     def cancel(self, model: Model, fault: Fault | None) -> None:
+        version = db.session.query(PosTransaction.version).filter_by(id=model.transaction_id).scalar()
         answer = self._called(payment_actions.cancel, "cancel_intent", model, fault)
         if model.shop in FINAL:
             assert answer == ("already_captured" if model.shop == "SUCCEEDED" else "CANCELLED")
@@ -166,11 +169,13 @@ class PaymentMachine(RuleBasedStateMachine):
         takes_effect = model.intent in (WAITING, HELD) and (fault is None or fault.after)
         if fault in REFUSED:
             assert answer == fault.error().code
-        elif fault is TIMEOUT_BEFORE or (fault is TIMEOUT_AFTER and takes_effect):
-            model.intent = CANCELED if takes_effect else model.intent
+        elif fault is TIMEOUT_BEFORE or (fault is TIMEOUT_AFTER and (takes_effect or version == model.canceled_at)):
+            if takes_effect:
+                model.intent, model.canceled_at = CANCELED, version
             model.lose()
             assert answer == "UNKNOWN"
-        else:  # What cannot be cancelled is refused with the intent, before any answer could get lost.
+        else:  # What cannot be cancelled is refused with the intent, before any answer could get lost, but under a key
+            # that was used: its answer is repeated, and can get lost again.
             model.intent = CANCELED if takes_effect else model.intent
             model.read()
             assert answer == _cancel_answer(model)
@@ -288,6 +293,15 @@ def test_any_order_of_anything_follows_the_table(shop: Shop) -> None:
         lambda: PaymentMachine(shop),
         settings=settings(max_examples=examples(100), stateful_step_count=20, deadline=None),
     )
+
+
+def test_a_cancellation_whose_answer_is_lost_again_stays_unknown_until_it_is_read(shop: Shop) -> None:
+    machine = PaymentMachine(shop)
+    payment = machine.create()
+    for fault in (TIMEOUT_BEFORE, TIMEOUT_AFTER, TIMEOUT_AFTER, None):
+        machine.cancel(payment, fault)
+        machine.the_shop_has_the_status_of_the_table()
+    assert payment.shop == "CANCELLED"
 
 
 @pytest.mark.parametrize("card", AFTER_TAP)
