@@ -14,8 +14,8 @@ from structlog.typing import ExcInfo
 
 REDACTED = "[redacted]"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_?key|signature", re.IGNORECASE)
-# What may come before the sign that makes a text a secret is bounded: no secret is longer there, and a long text without
-# the sign is not read anew from each place.
+# What may come before the sign that makes a text a secret is bounded: no secret is longer there, and a long text
+# without the sign is not read anew from each place.
 SECRET_VALUES = re.compile(
     r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|shop_pat_\w+|(?:pi|seti)_\w{1,200}?_secret_\w+"
     r"|(?i:bearer\s+)\S+|eyJ[\w-]{1,1000}\.[\w-]+\.[\w-]+"

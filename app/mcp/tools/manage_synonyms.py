@@ -33,9 +33,9 @@ class SynonymArguments(WriteArguments):
             "says otherwise. add (needs type and synonyms, for ONE_WAY root): make a live synonym. edit (needs id, "
             "revision, type and synonyms, for ONE_WAY root): give a live synonym exactly these words. remove (needs id "
             "and revision): take a synonym out of search. accept (needs id and revision, takes type, root and "
-            "synonyms): make a suggestion live; what you leave out stays as suggested. reject (needs id and revision): the "
-            "suggestion never comes back. suggest: have the shop look for more suggestions, which takes a while; see "
-            "search of list."
+            "synonyms): make a suggestion live; what you leave out stays as suggested. reject (needs id and revision): "
+            "the suggestion never comes back. suggest: have the shop look for more suggestions, which takes a while; "
+            "see search of list."
         )
     )
     id: str | None = Field(

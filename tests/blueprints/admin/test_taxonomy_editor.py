@@ -283,14 +283,6 @@ def test_words_that_another_user_saved_meanwhile_are_overwritten_only_after_they
     assert (stored["name"], stored["description"]) == ("Mine", "Of mine")
 
 
-def test_a_wrong_name_on_an_old_page_does_not_make_it_a_new_one(mia: Merchandiser):
-    old = details(mia)
-    mia.post(f"{EDITOR}/details", old | {"description": "Theirs"})
-    refused = mia.post(f"{EDITOR}/details", old | {"name": ""}, status=400)
-    assert refused.value("revision") == old["revision"]
-    mia.post(f"{EDITOR}/details", old | {"name": "Mine", "revision": refused.value("revision")}, status=409)
-
-
 def test_ids_of_another_form_can_be_named_by_selectors(app: Flask, mia: Merchandiser):
     checked = check_structure([level("a.b c"), level("a_b")], {"a.b c"})
     with app.app_context(), transaction():
