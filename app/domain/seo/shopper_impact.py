@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -26,6 +26,7 @@ from app.domain.search.text import query_words
 from app.domain.seo.landing.of_category import rules_in_force
 from app.domain.seo.landing.pages import LandingPage, LandingPages, least_products
 from app.domain.seo.landing.rules import MANUFACTURER
+from app.domain.taxonomy.levels.attribute import Attribute
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import is_active
@@ -119,7 +120,7 @@ class _Gone:
         return cls(
             levels={level.id: level.name for level in before.levels.values() if level.id not in after.levels},
             attributes=frozenset(old.keys() - new.keys()),
-            values=frozenset(_values(before) - _values(after)),
+            values=frozenset(_values_gone(old, new)),
         )
 
     @property
@@ -233,13 +234,20 @@ def _golden_searches(site_id: int, gone: _Gone) -> Iterator[GoldenLoss]:
             yield GoldenLoss(search.id, search.query, search.sku, f"{search.sku} is of “{gone.levels[level_id]}”")
 
 
-def _values(taxonomy: TaxonomyTree) -> set[tuple[str, str]]:
-    return {
-        (attribute_id, value)
-        for attribute_id, definitions in taxonomy.attributes_by_id().items()
-        for attribute in definitions
-        for value in attribute.allowed_values
-    }
+def _values_gone(
+    before: Mapping[str, Sequence[Attribute]], after: Mapping[str, Sequence[Attribute]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the values that no definition of their attribute has any more. Most attributes of a tree are as they
+    were."""
+    for attribute_id, definitions in before.items():
+        left = after.get(attribute_id, ())
+        if definitions != left:
+            gone = set(_values(definitions)).difference(_values(left))
+            yield from ((attribute_id, value) for value in gone)
+
+
+def _values(definitions: Sequence[Attribute]) -> Iterator[str]:
+    return chain.from_iterable(attribute.allowed_values for attribute in definitions)
 
 
 def _category_json(category: CategoryLoss) -> dict[str, Any]:

@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 
 class StoredLevels(list[dict[str, Any]]):
-    """A decoded tree. Copies of it are plain lists."""
+    """A tree that never changes, as decoded or as proposed, with what was computed from it. Copies are plain lists."""
 
     __slots__ = ("characters", "made")
 

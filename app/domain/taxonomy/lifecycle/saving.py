@@ -16,6 +16,7 @@ from app.domain.taxonomy import tasks
 from app.domain.taxonomy.diff.changes import StructureDiff
 from app.domain.taxonomy.diff.comparison import compare
 from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.levels.stored_levels import StoredLevels
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.lifecycle.counts import products_by_level
 from app.domain.taxonomy.lifecycle.revisions import (
@@ -165,9 +166,10 @@ def checked_structure(
 def checked_proposal(
     taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename], is_placed: bool = False
 ) -> tuple[list[dict[str, Any]], list[ValueRename]]:
-    """Return the tree and the renames as a save would store them, for a preview. Raises Invalid."""
+    """Return the tree and the renames as a save would store them, for a preview: all that it computes from the tree is
+    computed once. Raises Invalid."""
     checked = checked_structure(taxonomy, raw_levels, is_placed=is_placed)
-    return checked.levels, _checked_renames(checked, renames)
+    return StoredLevels(checked.levels), _checked_renames(checked, renames)
 
 
 def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, note: str = "") -> Prepared:
