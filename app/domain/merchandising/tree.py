@@ -11,6 +11,7 @@ from typing import Any
 FLAGS = ("inStock", "onSale", "featured")
 VALUE_FACETS = frozenset(("manufacturer", *FLAGS))
 NUMBER_FACETS = frozenset(("rating",))
+BRAND_SEGMENT = "brand"  # Of the landing pages of manufacturers, unless their rule names another.
 
 
 class Display(StrEnum):
@@ -65,6 +66,12 @@ class ShopNode:
     own_facets: tuple[Facet, ...] | None = None
     source_levels: tuple[str, ...] = ()
     source_manufacturers: tuple[str, ...] = ()
+
+
+def segment_of(rule: Mapping[str, Any]) -> str:
+    """The step of the address that leads to the pages of a landing rule."""
+    default = BRAND_SEGMENT if rule["facetId"] == "manufacturer" else rule["facetId"].lower()
+    return str(rule.get("pathSegment") or default)
 
 
 class ShopTree:
@@ -157,6 +164,13 @@ class ShopTree:
     def default_landing_rules(self, tree_id: int) -> tuple[dict[str, Any], ...]:
         """The landing rules of the categories of a tree that have none of their own."""
         return self._default_landing_rules.get(tree_id, ())
+
+    def landing_segments(self, node: ShopNode) -> frozenset[str]:
+        """The steps of addresses below a category under which its landing rules give it pages; none where it has a
+        canonical override."""
+        own = node.own_landing_rules
+        rules = self.default_landing_rules(node.tree_id) if own is None else own
+        return frozenset() if node.canonical_override else frozenset(map(segment_of, rules))
 
     def categories_of(
         self, level_path: Sequence[str], manufacturer: str, placed_node_ids: Iterable[int] = ()

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.tree import ShopTree
 from app.domain.search.serving.redirects import safe_redirect
 from app.domain.search.serving.rules import Rule
 from app.domain.shared.problems import Problem
@@ -77,12 +78,20 @@ def _there(site_id: int, kind: str, places: Iterable[_Place]) -> set[str]:
     names = {place.name for place in places if place.kind == kind}
     if kind == CATEGORY:
         tree = load_tree(site_id)
-        return {name for name in names if tree.at(name) is not None}
+        return {name for name in names if tree.at(name) is not None or _may_be_landing_page(tree, name)}
     if kind not in NAMED:
         return set()
     model = NAMED[kind][0]
     shown = select(model.seo_name).where(model.site_id == site_id, model.seo_name.in_(names), model.enabled)
     return set(db.session.scalars(shown))
+
+
+def _may_be_landing_page(tree: ShopTree, path: str) -> bool:
+    """Whether a path has the form of a landing page of a category that has such pages. Whether enough products carry
+    its value is not asked, since that changes from hour to hour."""
+    category, segment, slug = path.rsplit("/", 2) if path.count("/") > 1 else ("", "", "")
+    node = tree.at(category) if slug else None
+    return node is not None and segment in tree.landing_segments(node)
 
 
 def _why(kind: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from app.domain.seo.landing.rules import Rule, segment_of
+from app.domain.merchandising.tree import segment_of
+from app.domain.seo.landing.rules import Rule
 
 
 class LandingMode(StrEnum):

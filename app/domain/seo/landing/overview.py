@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import ShopNode
+from app.domain.merchandising.tree import ShopNode, segment_of
 from app.domain.search.engine import SearchEngine
 from app.domain.seo.landing.of_category import LandingDirectory, rules_in_force, rules_of, subject_of
 from app.domain.seo.landing.pages import (
@@ -19,7 +19,7 @@ from app.domain.seo.landing.pages import (
     landing_pages,
     least_products,
 )
-from app.domain.seo.landing.rules import Rule, segment_of
+from app.domain.seo.landing.rules import Rule
 from app.domain.shared.clock import Clock
 
 ALIKE = 0.9  # Pages that have more of their products in common than this are near-twins.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from app.domain.seo.landing.rules import Rule, segment_of
+from app.domain.merchandising.tree import segment_of
+from app.domain.seo.landing.rules import Rule
 from app.domain.seo.landing.slugs import landing_slug
 
 

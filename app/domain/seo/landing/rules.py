@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from app.domain.merchandising.tree import segment_of
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text, Whole
 from app.domain.shared.text import block_problems, one_line
@@ -26,7 +27,6 @@ RULE = Record(
     overrides=Items(allow_none=True),
 )
 MANUFACTURER = "manufacturer"
-BRAND_SEGMENT = "brand"
 WITHOUT_PAGES = frozenset(("onSale", "inStock", "featured", "price", "rating"))
 SEGMENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 LONGEST_SEGMENT = 40
@@ -36,12 +36,6 @@ MOST_OVERRIDES = 200
 LARGEST_MINIMUM = 1_000_000_000
 
 Rule = dict[str, Any]
-
-
-def segment_of(rule: Mapping[str, Any]) -> str:
-    """The step of the address that leads to the rule's pages."""
-    default = BRAND_SEGMENT if rule["facetId"] == MANUFACTURER else rule["facetId"].lower()
-    return str(rule.get("pathSegment") or default)
 
 
 def clean_rules(

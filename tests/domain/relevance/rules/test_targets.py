@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from app.domain.merchandising.models import Node, Tree
 from app.domain.relevance.rules import editing
@@ -64,6 +65,23 @@ def _node(site: Site, tree_id: int, path: str, parent_id: int | None = None, vis
 
 def test_what_shoppers_find_is_told_from_what_they_do_not(site: Site):
     assert set(leading_nowhere(site.id, (*THERE, *NOWHERE, None, "//evil.example"))) == set(NOWHERE)
+
+
+def test_a_rule_may_lead_to_a_landing_page_of_a_category_that_has_such_pages(site: Site):
+    with transaction():
+        nodes = {node.path: node for node in db.session.scalars(select(Node).where(Node.site_id == site.id))}
+        nodes["all"].landing_rules = [{"facetId": "manufacturer"}, {"facetId": "Colour", "pathSegment": "shade"}]
+        tree = db.session.get_one(Tree, nodes["all"].tree_id)
+        tree.default_landing_rules = [{"facetId": "Size"}]
+    there = ("/c/all/brand/hp", "/c/all/shade/moss?p=2", "/c/all/caf%C3%A9/size/m")
+    nowhere = (
+        *("/c/all/brand", "/c/all/brand/", "/c/all/colour/moss", "/c/all/size/m", "/c/all/brand/hp/x"),
+        *("/c/all/café/brand/hp", "/c/all/hidden/size/m", "/c/other/size/m", "/c/brand/hp"),
+    )
+    assert set(leading_nowhere(site.id, (*there, *nowhere))) == set(nowhere)
+    with transaction():
+        nodes["all"].canonical_override = "/c/all/café"
+    assert set(leading_nowhere(site.id, there)) == set(there[:2])
 
 
 def test_a_rule_that_leads_nowhere_is_refused_with_the_reason(site: Site, clock: StoppedClock):

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.seo.landing.rules import clean_rules, segment_of
+from app.domain.merchandising.tree import segment_of
+from app.domain.seo.landing.rules import clean_rules
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 
 ATTRIBUTES = {
