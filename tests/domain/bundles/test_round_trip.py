@@ -189,6 +189,30 @@ def test_descriptions_of_pictures_come_back_and_stay_where_a_bundle_is_silent(ta
     assert_comes_back(take, tmp_path, "shop.test", ".zip")
 
 
+def test_pictures_that_a_bundle_names_and_does_not_carry_stay_in_the_shop(take: Take, tmp_path: Path):
+    red = {"sku": "T-1-R", "options": {"Colour": "Red"}, "image": "media/red.png"}
+    shown = product(images=["media/red.png", "media/blue.png"], variants=[red])
+    folder = write_bundle(tmp_path / "pictures", site=SITE, products=[shown])
+    (folder / "media").mkdir()
+    for colour in ("red", "blue"):
+        Image.new("RGB", (40, 30), colour).save(folder / "media" / f"{colour}.png", "PNG")
+    take(folder, host=None)
+    export_bundle(tmp_path / "out", sites.site_at(HOST), images())
+    shutil.rmtree(tmp_path / "out" / "media")
+    for dry_run in (True, False):
+        report = take(tmp_path / "out", host=None, dry_run=dry_run)
+        assert (report.changes, report.refusals) == (0, [])
+
+    at_addresses = write_bundle(tmp_path / "feed", products=[product(price=1, images=["https://elsewhere.test/a.jpg"])])
+    report = take(at_addresses)
+    assert [(found.field, found.line) for found in report.refusals] == [("images/0", 1)]
+    db.session.expire_all()
+    made = db.session.scalars(select(Product)).one()
+    assert (made.price, len(made.images)) == (1, 2)
+    assert made.picture_of(made.variants[0]) == made.images[0]
+    assert take(at_addresses).changes == 0
+
+
 def test_a_picture_that_is_there_already_is_not_drawn_again_but_counts_as_kept_anew(take: Take, tmp_path: Path):
     take(products=[product()])
     drawn = io.BytesIO()

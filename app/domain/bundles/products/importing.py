@@ -111,8 +111,10 @@ class ProductImport:
     def _candidate(self, row: ImportedProduct) -> CheckedRow:
         candidate = CheckedRow(row)
         if row.images is not None:
-            candidate.images, complaints = keep_pictures(self._task, row.images, row.image_texts)
+            kept, complaints = keep_pictures(self._task, row.images, row.image_texts)
             row.complaints += complaints
+            # Where none of them can be taken, those that the product has stay.
+            candidate.images = kept if kept or not row.images else None
             self._task.step(STEP)  # Drawing takes long.
         if row.variants is not None:
             row.variants, complaints = variants_with_pictures(row.variants, candidate.images or ())

@@ -10,7 +10,7 @@ from app.domain.bundles.reading import read_bytes
 from app.domain.bundles.task import ImportTask
 from app.domain.catalogue.image_store import LARGEST_UPLOAD, StoredImage
 from app.domain.catalogue.rules import VariantDraft
-from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.problems import Invalid, NotFound, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,14 @@ def _keep(task: ImportTask, name: str) -> StoredImage:
         message = "A picture at an address is not fetched; put the file into media/ and give its name."
         raise Invalid.one("address_not_fetched", message)
     file = f"{MEDIA}{name.removeprefix(MEDIA)}"
-    if file not in task.bundle:
-        raise Invalid.one("missing_file", f"The bundle has no file {file[:120]}.")
-    data = read_bytes(task.bundle, file, LARGEST_UPLOAD)
+    data = read_bytes(task.bundle, file, LARGEST_UPLOAD) if file in task.bundle else _of_shop(task, file)
     return (task.images.try_out if task.dry_run else task.images.keep)(task.site_id, data)
+
+
+def _of_shop(task: ImportTask, file: str) -> bytes:
+    """Return a picture that the bundle does not carry but names as an export of this shop does: the shop has it.
+    Raises Invalid."""
+    try:
+        return task.images.read(task.site_id, file.removeprefix(MEDIA))
+    except NotFound:
+        raise Invalid.one("missing_file", f"The bundle has no file {file[:120]}.") from None
