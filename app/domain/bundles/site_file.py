@@ -12,6 +12,7 @@ from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BrokenBundle
 from app.domain.bundles.task import NO_SITE, ImportTask
 from app.domain.pos.merchant_accounts import ACCOUNT_SETTING, account_problems
+from app.domain.search import settings as search_settings
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
 from app.domain.sites import sites
@@ -116,7 +117,7 @@ class SiteFile:
                 setattr(self._site, column, value)
 
     def _take_settings(self, wanted: dict[str, Any]) -> None:
-        current = settings_of(self._site.id)
+        current, stored = settings_of(self._site.id), set[str]()
         for key, value in wanted.items():
             if part_of_setting(key) not in self._task.parts:
                 continue
@@ -126,6 +127,8 @@ class SiteFile:
                 self._changed.append(key)
                 if not self._task.dry_run:
                     change_settings(self._site.id, {key: value})
+                    stored.add(key)
+        search_settings.follow(self._site.id, stored)
 
     def _setting_problems(self, key: str, value: Any, current: Mapping[str, Any]) -> list[Problem]:
         if problem := _setting_problem(key, value):

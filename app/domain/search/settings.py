@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,12 +144,17 @@ def _store(author: Author, values: Mapping[str, object]) -> SavedSettings:
             {key: old for key, (old, _) in changed.items()},
             {key: new for key, (_, new) in changed.items()},
         )
-    if not SERVED.isdisjoint(changed):
-        versions.raise_version(author.site_id)
-    if LEARNING in changed:
-        publish(LearningChanged(author.site_id))
+    follow(author.site_id, changed)
     came_on = CONTENT in changed and changed[CONTENT][1] is True
     return SavedSettings(tuple(TITLES[key] for key in changed), came_on)
+
+
+def follow(site_id: int, changed: Collection[str]) -> None:
+    """Have search follow settings that were changed, by their keys, in the transaction that stored them."""
+    if not SERVED.isdisjoint(changed):
+        versions.raise_version(site_id)
+    if LEARNING in changed:
+        publish(LearningChanged(site_id))
 
 
 def change(author: Author, values: Mapping[str, object]) -> SavedSettings:

@@ -55,6 +55,15 @@ def test_synonyms_and_rules_come_in_and_are_served(take: Take, clock: StoppedClo
     assert [group.words for group in served.synonyms.groups] == [("mobile", "cell phone"), ("mug", "cup")]
 
 
+def test_a_mode_of_learning_that_a_bundle_brings_is_served(take: Take):
+    for mode in ("on", "shadow"):
+        take(site=SITE | {"settings": {"search-learning": mode}})
+        assert snapshot.served(sites.site_at(HOST).id).learned.mode == mode
+    version = versions.serving_state(sites.site_at(HOST).id).saved_version
+    take(site=SITE | {"settings": {"search-learning": "shadow", "listing-page-size": 12}})
+    assert versions.serving_state(sites.site_at(HOST).id).saved_version == version
+
+
 def test_the_same_a_second_time_changes_nothing(take: Take):
     take(**WHOLE)
     version = versions.serving_state(sites.site_at(HOST).id).saved_version
