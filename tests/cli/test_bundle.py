@@ -204,6 +204,13 @@ def test_what_is_no_host_is_refused(run: Run, host: str):
     assert "is not a host name" in result.stderr
 
 
+@pytest.mark.parametrize("currency", ["JPY", "yen ", "¥", "euro", ""])
+def test_what_is_no_currency_is_refused(run: Run, currency: str):
+    result = run("site", "create", "shop.test", "--name", "One", "--currency", currency)
+    assert (result.exit_code, result.stderr) == (1, "The currency must be three lower-case letters, such as gbp.\n")
+    assert run("site", "list").output == ""
+
+
 def test_users_are_made_and_get_roles_and_passwords(run: Run, app: Flask):
     run("site", "create", "shop.test", "--name", "Shop")
     made = run("user", "create", "mia@shop.test", "--role", "ADMIN", "--site", "shop.test")

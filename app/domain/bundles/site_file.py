@@ -101,7 +101,7 @@ class SiteFile:
 
     def _take_own(self, fields: dict[str, Any]) -> None:
         self._take("name", fields.get("name"), sites.name_problems)
-        self._take("currency", fields.get("currency"), _currency_problems)
+        self._take("currency", fields.get("currency"), sites.currency_problems)
         self._take("time_zone", fields.get("timeZone"), _time_zone_problems)
         self._take("staging", fields.get("staging"), lambda _: [])
         self._take("capabilities", fields.get("capabilities"), _capability_problems)
@@ -169,12 +169,6 @@ class SiteFile:
     def _refuse(self, problems: list[Problem]) -> None:
         if problems and self._document is not None:
             self._task.refuse(KIND, self._document, problems)
-
-
-def _currency_problems(code: str) -> list[Problem]:
-    if len(code) == 3 and code.isascii() and code.isalpha() and code.islower():
-        return []
-    return [Problem("invalid_currency", "The currency must be three lower-case letters, such as gbp.", "#/currency")]
 
 
 def _time_zone_problems(name: str) -> list[Problem]:

@@ -76,7 +76,7 @@ def create_site(
     """Return a new site with its primary host. Call it in a transaction. Raises Invalid, and Conflict when the host has
     a site."""
     host, name = clean_host(host), one_line(name)
-    if problems := name_problems(name):
+    if problems := [*name_problems(name), *currency_problems(currency)]:
         raise Invalid(problems)
     _check_free(host)
     site = Site(name=name, currency=currency, capabilities=list(capabilities), created_at=clock.now())
@@ -108,6 +108,14 @@ def make_primary(site: Site, host: str) -> None:
 
 def name_problems(name: str) -> list[Problem]:
     return line_problems(name, "The name of the site", LONGEST_NAME, "#/name", required=True)
+
+
+def currency_problems(code: str) -> list[Problem]:
+    """Return the problem of a currency that is not written as everywhere here: another form would count as another
+    currency, with other decimal places."""
+    if len(code) == 3 and code.isascii() and code.isalpha() and code.islower():
+        return []
+    return [Problem("invalid_currency", "The currency must be three lower-case letters, such as gbp.", "#/currency")]
 
 
 def _check_free(host: str) -> None:
