@@ -13,6 +13,7 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.factories import make_product
+from tests.page_client import Reading
 
 XSS = '"><script>alert(1)</script><img src=x onerror=alert(1)> {{ 7*7 }}'
 
@@ -53,6 +54,19 @@ def test_the_list_narrows_by_words_and_says_when_nothing_matches(app: Flask, mia
     assert "Ridge tent" in found
     assert "Boots" not in found
     assert "No product matches" in mia.fragment("/admin/catalogue/products?q=%25").text
+
+
+def test_the_chosen_order_of_the_list_is_sent_with_its_filters(app: Flask, mia: Merchandiser) -> None:
+    """The links that choose it bring the list alone, so that its field comes with the list."""
+    stored(app)
+    page = mia.get("/admin/catalogue/products")
+    assert [form["hx-get"] for form in page.all("form") if form.get("id") == "product-filters"] == [
+        "/admin/catalogue/products"
+    ]
+    for query in ("sort=price", "sort=price&q=nothing"):
+        fields = Reading(mia.fragment(f"/admin/catalogue/products?{query}").text).all("input")
+        assert [one["value"] for one in fields if one.get("form") == "product-filters"] == ["price"]
+    assert "product-filters" not in mia.fragment("/admin/catalogue/products").text
 
 
 def test_a_narrowed_list_has_a_short_address(mia: Merchandiser) -> None:

@@ -21,6 +21,7 @@ from app.ports import clock
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.factories import make_synonym
+from tests.page_client import Reading
 from tests.statements import statements
 
 PATH = "/admin/search/synonyms"
@@ -79,6 +80,15 @@ def test_htmx_answers_with_the_list_and_marks_the_row(app: Flask, mia: Merchandi
     saved = mia.swap(f"{address}?sort=word", BOTH | {"words": "mobile, phone", "revision": "1"})
     assert "mobile, phone" in saved.text
     assert "mobile, phone" not in mia.swap(f"{address}/delete", {"revision": "2"}).text
+
+
+def test_the_chosen_order_is_sent_with_the_filters(mia: Merchandiser) -> None:
+    """The links that choose it bring the list alone, so that its field comes with the list."""
+    assert "synonym-filters" in [form.get("id") for form in mia.get(PATH).all("form")]
+    for query in ("sort=word", "sort=word&q=nothing"):
+        fields = Reading(mia.fragment(f"{PATH}?{query}").text).all("input")
+        assert [one["value"] for one in fields if one.get("form") == "synonym-filters"] == ["word"]
+    assert "synonym-filters" not in mia.fragment(PATH).text
 
 
 def test_a_refused_synonym_stays_as_it_was_typed_with_the_other_one_named(app: Flask, mia: Merchandiser) -> None:
