@@ -102,3 +102,8 @@ class PageClient:
         page = check_page(answer.text)
         self.token = next((f["value"] for f in page.all("input") if f.get("name") == "csrf_token"), self.token)
         return page
+
+
+def loses_focus(fragment: str) -> list[dict[str, str]]:
+    """What of a fragment that is drawn anew every few seconds would lose the focus: it is found again by its id."""
+    return [one for one in Reading(fragment).all("a", "button", "summary") if "id" not in one]

@@ -21,7 +21,7 @@ from app.jobs import bundles
 from app.transaction import transaction
 from tests.factories import make_bundle_run, make_product, make_site
 from tests.fakes.clock import StoppedClock
-from tests.page_client import PageClient
+from tests.page_client import PageClient, loses_focus
 
 PAGE = "/admin/settings/import-export"
 EVIL = "<img src=x onerror=alert(1)>"
@@ -139,6 +139,7 @@ def test_a_run_under_way_shows_its_progress_and_can_be_cancelled(app: Flask, adm
     here = f"{PAGE}/{waiting}"
     fragment = admin.client.get(here, headers={"HX-Request": "true"}).text
     assert "Products: 500 of 2,000" in fragment and f'hx-get="{here}"' in fragment and "<h1" not in fragment
+    assert loses_focus(fragment) == []
     admin.get(here)
     admin.post(f"{here}/cancel", {})
     assert "Stopping after the current step" in admin.client.get(here).text

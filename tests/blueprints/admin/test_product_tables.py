@@ -22,7 +22,7 @@ from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.domain.taxonomy.classified_shop import add_taxonomy, make_classified
 from tests.factories import make_bundle_run, make_product, make_site, make_user
-from tests.page_client import PageClient
+from tests.page_client import PageClient, loses_focus
 
 PAGE = "/admin/catalogue/products/import"
 TABLE = "SKU,Name,Price,Warehouse\nT-1,=Tent,10.00,A\nT-2,Stove,dear,B\n"
@@ -142,6 +142,7 @@ def test_the_address_of_a_refused_file_leads_back_when_it_is_opened_again(mia: M
 def test_an_import_is_cancelled(app: Flask, mia: Merchandiser) -> None:
     run = mia.post(sent(mia, TABLE).location, {"column": ["sku", "name", "price", ""]}).location
     mia.get(run)
+    assert loses_focus(mia.fragment(run).text) == []
     mia.post(f"{run}/cancel", {})
     assert "Cancelled." in mia.get(run).texts["p"]
 

@@ -30,7 +30,7 @@ from tests.factories import make_run
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.fakes.sentence_model import WordSums
-from tests.page_client import PageClient
+from tests.page_client import PageClient, loses_focus
 from tests.statements import statements
 
 PAGE = "/admin/settings/system"
@@ -195,6 +195,7 @@ def test_work_that_failed_says_why(app: Flask, admin: PageClient, clock: Stopped
 def test_the_fragment_is_the_contents_alone(admin: PageClient) -> None:
     answer = admin.client.get(PAGE, base_url=admin.base, headers={"HX-Request": "true"})
     assert answer.text.lstrip().startswith('<div id="system"')
+    assert loses_focus(answer.text) == []
 
 
 def test_the_page_asks_a_bounded_number_of_questions(app: Flask, admin: PageClient) -> None:

@@ -20,7 +20,7 @@ from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
 from tests.domain.relevance.trials.trying_shop import product_id, shop
 from tests.factories import make_user
-from tests.page_client import PageClient
+from tests.page_client import PageClient, loses_focus
 
 TRY = "/admin/search/try"
 SYNONYM = {"type": "EQUIVALENT", "words": "mug, cup", "id": ""}
@@ -176,6 +176,7 @@ def test_a_replay_is_followed_to_its_report(someone: Merchandiser, app: Flask) -
     address = f"/admin/search/replays/{replay_id}"
     waiting = someone.fragment(address).text
     assert 'hx-trigger="every 1s"' in waiting and "starts in a moment" in waiting
+    assert loses_focus(waiting) == []
     with app.app_context():
         assert replay(replay_id)
     done = someone.fragment(address).text
