@@ -24,6 +24,7 @@ def fresh_taxonomy(page: Page, name: str) -> None:
     page.get_by_label("Names, one level a line").fill("Tents\nStoves\nLamps")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(bar(page)).to_contain_text("1 unsaved change")
+    expect(page.locator("#top-names")).to_have_value("")
 
 
 def bar(page: Page) -> Locator:

@@ -95,6 +95,21 @@ def test_categories_are_added_one_a_line_in_their_order(app: Flask, mia: Merchan
     assert "no longer in this tree" in mia.swap(f"{TREES}/{tree_id}/categories", {"name": "X", "parent": "99"}).text
 
 
+def test_names_that_were_refused_at_the_top_stay_where_they_were_typed(
+    app: Flask, mia: Merchandiser, camp: dict[str, int], tree_id: int
+) -> None:
+    address, emptied = f"{TREES}/{tree_id}/categories", 'hx-target="#add-top-place"'
+    assert emptied in mia.swap(address, {"name": "Lamps", "parent": ""}).text
+    too_many = mia.swap(address, {"name": "\n".join(str(number) for number in range(201)), "parent": ""})
+    assert too_many.status_code == 400 and "At most 200 categories" in too_many.text
+    others = (
+        mia.swap(address, {"name": "Pegs", "parent": str(camp["tents"])}),
+        mia.swap(category(camp["gifts"], "/visibility"), {"visible": "0"}),
+    )
+    for answer in (too_many, *others):
+        assert emptied not in answer.text
+
+
 def test_a_step_among_siblings_is_done_at_once(app: Flask, mia: Merchandiser, camp: dict[str, int]) -> None:
     before = node(app, camp["gifts"])
     answer = mia.swap(category(camp["gifts"], "/move"), {"direction": "up"})

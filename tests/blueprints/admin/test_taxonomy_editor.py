@@ -79,6 +79,15 @@ def test_several_lines_are_several_levels_in_their_order(mia: Merchandiser):
     assert '<h2 id="panel-heading" tabindex="-1">Lamps</h2>' in page
 
 
+def test_names_that_were_added_at_the_top_are_not_there_to_be_added_again(mia: Merchandiser):
+    emptied = '<textarea id="top-names" name="name" rows="2" required aria-describedby="top-names-help"></textarea>'
+    answer = edit(mia, "level.add", name="Shoes\r\nBoots").text
+    assert answer.count('hx-target="#top-names" hx-swap="outerHTML"') == answer.count(emptied) == 1
+    for other in (edit(mia, "level.add", name=""), edit(mia, "level.add", level="home", parent="home", name="Lamps")):
+        assert "top-names" not in other.text
+    assert "top-names" not in mia.swap(f"{EDITOR}/draft/undo", {}).text
+
+
 def test_lines_nest_as_they_are_indented_and_what_was_made_is_told(mia: Merchandiser):
     answer = edit(mia, "level.add", name="Shoes\r\n  Boots\r\n\tWinter boots\r\nCamping > Lamps")
     assert "Added 4 levels, 2 of them below the others; 1 was there already." in answer.text

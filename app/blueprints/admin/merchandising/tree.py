@@ -176,7 +176,9 @@ def _changed(tree_id: int, category_id: int | None, summary: str) -> Answer:
     if not wants_fragment():
         flash(f"{summary}.", "good")
         return redirect(_address(tree_id, category_id))
-    return _parts(_context(tree_id, category_id) | {"summary": summary}, tree_id, category_id)
+    at_top = request.endpoint == "admin.categories_add" and not request.form.get("parent")
+    done = {"summary": summary, "added_at_top": at_top}
+    return _parts(_context(tree_id, category_id) | done, tree_id, category_id)
 
 
 def _refused(tree_id: int, category_id: int | None, error: DomainError) -> Answer:

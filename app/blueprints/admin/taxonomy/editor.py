@@ -187,8 +187,18 @@ def _changed(edited: Edited, summary: str) -> Answer:
     if not wants_fragment():
         flash(f"{summary}.", "plain")
         return _to_editor(editing.taxonomy.id, level_id)
-    change = {"change": tree.since(edited.before, _marked()), "summary": summary, "losing": losing}
+    change = {
+        "change": tree.since(edited.before, _marked()),
+        "summary": summary,
+        "losing": losing,
+        "added_at_top": _is_of_top(),
+    }
     return _parts(context | change, level_id)
+
+
+def _is_of_top() -> bool:
+    """Whether the form that adds levels at the top was sent: unlike all others it is not about a level."""
+    return request.form.get("edit") == "level.add" and "level" not in request.form
 
 
 def _looked_at(edited: Edited) -> str | None:
