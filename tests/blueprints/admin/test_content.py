@@ -74,6 +74,10 @@ def test_a_collection_takes_products_from_a_lookup_and_orders_them(app: Flask, m
     with app.app_context():
         order = db.session.scalars(select(CollectionEntry.product_id).order_by(CollectionEntry.position)).all()
     assert order == [b, a]
+    stale = {"name": "Gifts", "product": [a], "enabled": "on", "revision": "1"}
+    assert "1 product<" in mia.swap(made.location, stale).text
+    mia.swap(made.location, stale | {"revision": "2"})
+    assert "the shop keeps its 1 product." in mia.get(made.location).texts["p"]
 
 
 def test_without_javascript_the_buttons_of_a_collection_keep_the_form(app: Flask, mia: Merchandiser) -> None:

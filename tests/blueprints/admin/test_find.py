@@ -102,3 +102,4 @@ def test_the_keys_are_a_page_and_a_dialog(site_id: int, signed_in: SignedIn) -> 
     assert mia.get("/admin/keys").texts["h1"] == "Keyboard shortcuts"
     dialog = mia.client.get("/admin/keys", headers={"HX-Request": "true"}).text
     assert "<html" not in dialog and "Keyboard shortcuts" in dialog and "Ctrl+K" in dialog
+    assert "<dt><kbd>F2</kbd> </dt><dd>Rename</dd>" in dialog, "Enter opens a category"

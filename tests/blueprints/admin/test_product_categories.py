@@ -53,6 +53,14 @@ def test_a_product_is_placed_at_the_end_and_taken_out(app: Flask, mia: Merchandi
     assert placed(app, first) == [(nodes["tents"], 0)]
 
 
+def test_in_every_category_a_product_is_not_told_that_there_are_none(app: Flask, mia: Merchandiser) -> None:
+    nodes, product_id = make_nodes(app, mia.site_id), stored(app)
+    mia.get(f"/admin/catalogue/product/{product_id}")
+    for node_id in nodes.values():
+        answer = mia.swap(f"/admin/catalogue/product/{product_id}/categories", {"category": node_id})
+    assert "f-category" not in answer.text and "no category tree yet" not in answer.text
+
+
 def test_categories_by_rule_are_shown_beside_those_by_hand(app: Flask, mia: Merchandiser) -> None:
     make_nodes(app, mia.site_id)
     product_id = stored(app, manufacturer="Fellside")

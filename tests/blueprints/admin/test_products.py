@@ -247,6 +247,15 @@ def test_another_shops_product_is_not_found(app: Flask, mia: Merchandiser) -> No
     assert product(app, product_id)["price"] == 1_250
 
 
+def test_what_goes_with_a_product_is_counted_before_it_is_deleted(app: Flask, mia: Merchandiser) -> None:
+    product_id = stored(app)
+    with app.app_context(), transaction():
+        made = product_of(1, product_id)
+        made.images = [ProductImage(site_id=made.site_id, file="red.webp", width=4, height=3)]
+    page = mia.pages.client.get(f"/admin/catalogue/product/{product_id}", base_url=mia.pages.base).text
+    assert "With it go 0 variants and 1 picture." in " ".join(page.split())
+
+
 def test_a_deleted_product_is_gone(app: Flask, mia: Merchandiser) -> None:
     product_id = stored(app)
     mia.get(f"/admin/catalogue/product/{product_id}")

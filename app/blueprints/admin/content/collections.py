@@ -32,7 +32,7 @@ add_editor(
             ),
         ),
         holds_products=True,
-        deletion="Its {products} products stay in the shop; the page of the collection goes. This cannot be undone.",
+        deletion="The page of the collection goes; the shop keeps its {products}. This cannot be undone.",
         deleted=" Its products stay.",
     )
 )
