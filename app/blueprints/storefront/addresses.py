@@ -7,9 +7,10 @@ from urllib.parse import quote, urlencode
 from flask import redirect, request
 from werkzeug.wrappers import Response
 
-from app.blueprints.storefront.blueprint import bp, current_shop
+from app.blueprints.storefront.blueprint import bp, check_host, current_shop
 from app.domain.search.engine import SearchUnavailable
 from app.errors import problem
+from app.surfaces import current_surface
 
 SECONDS_TO_WAIT = 5
 OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
@@ -18,9 +19,14 @@ OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
 @bp.before_app_request
 def refuse_unknown_hosts() -> None:
     """Refuse requests to unknown hosts, except for health, whose callers may know this machine only by its IP address.
-    Raises NotFound."""
-    if not (request.endpoint or "").startswith("health."):
+    Only pages with the shop's theme need the shop itself: reading a large one anew after each change would cost every
+    save in the admin more than the save. Raises NotFound."""
+    if (request.endpoint or "").startswith("health."):
+        return
+    if current_surface().is_themed:
         current_shop()
+    else:
+        check_host()
 
 
 @bp.before_app_request

@@ -90,14 +90,23 @@ def empty_caches(app: App) -> None:
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
 
 
+def check_host() -> None:
+    """Refuse a request to a host without a shop. Raises NotFound."""
+    _window().check_host(ports.clock(), request_host())
+
+
 def current_shop() -> Shop:
     """Return the shop of the request's host, and set its theme. Raises NotFound for a host without a shop."""
     if "shop" not in g:
-        window: ShopWindow = current_app.extensions[WINDOW]
-        g.shop = window.shop_at(ports.clock(), request_host())
+        g.shop = _window().shop_at(ports.clock(), request_host())
         _choose_theme(g.shop)
     shop: Shop = g.shop
     return shop
+
+
+def _window() -> ShopWindow:
+    window: ShopWindow = current_app.extensions[WINDOW]
+    return window
 
 
 def _choose_theme(shop: Shop) -> None:

@@ -73,6 +73,11 @@ class _Directory:
     versions: Mapping[int, int]
     index_versions: Mapping[int, int]
 
+    def site_of(self, host: str) -> int:
+        if host not in self.hosts:
+            raise NotFound("There is no shop at this address.")
+        return self.hosts[host]
+
 
 class ShopWindow:
     """Cache of the shops by host. Reads the versions of all configurations four times a second at most, or when this
@@ -84,12 +89,14 @@ class ShopWindow:
         self._directory: _Directory | None = None
         self._shops: dict[int, Shop] = {}
 
+    def check_host(self, clock: Clock, host: str) -> None:
+        """Refuse a host (lower case, no port) that no shop answers to; reads no shop. Raises NotFound."""
+        self._current(clock.now()).site_of(host)
+
     def shop_at(self, clock: Clock, host: str) -> Shop:
         """The shop that answers to a host (lower case, no port). Raises NotFound."""
         directory = self._current(clock.now())
-        site_id = directory.hosts.get(host)
-        if site_id is None:
-            raise NotFound("There is no shop at this address.")
+        site_id = directory.site_of(host)
         shop = self._shops.get(site_id)
         if shop is None or shop.version < directory.versions[site_id]:
             shop = self._shops[site_id] = read_shop(site_id)

@@ -123,7 +123,17 @@ def test_every_host_of_a_shop_answers(get: Get, host: str):
     "host", ["evil.test", "shop.test.evil.test", "127.0.0.1", "shop", "xn--shp-0na.test", "[::1]:80"]
 )
 @pytest.mark.parametrize(
-    "path", ["/", "/c/camping", "/p/tent-5", "/search?q=x", "/nowhere", "/picture/tent/4f7942-1.svg"]
+    "path",
+    [
+        "/",
+        "/c/camping",
+        "/p/tent-5",
+        "/search?q=x",
+        "/nowhere",
+        "/picture/tent/4f7942-1.svg",
+        "/admin/sign-in",
+        "/v1/category/1",
+    ],
 )
 def test_an_unknown_host_is_not_found_and_not_repeated(get: Get, host: str, path: str):
     page = get(path, host=host)
@@ -133,6 +143,14 @@ def test_an_unknown_host_is_not_found_and_not_repeated(get: Get, host: str, path
 
 def test_only_health_answers_to_any_host(get: Get):
     assert get("/healthz", host="evil.test").status_code == 200
+
+
+@pytest.mark.parametrize(("path", "surface_reads_it"), [("/admin/sign-in", False), ("/v1/nowhere", False), ("/", True)])
+def test_only_pages_with_its_theme_read_the_shop(app: Flask, get: Get, path: str, surface_reads_it: bool):
+    get("/healthz")
+    assert not app.extensions[WINDOW]._shops
+    get(path)
+    assert bool(app.extensions[WINDOW]._shops) is surface_reads_it
 
 
 def test_unknown_hosts_leave_nothing_behind(app: Flask, get: Get):

@@ -90,6 +90,8 @@ def test_a_change_of_one_shop_leaves_the_others(clock: StoppedClock):
 def test_an_unknown_host_is_no_shop(clock: StoppedClock):
     with pytest.raises(NotFound):
         ShopWindow().shop_at(clock, "evil.test")
+    with pytest.raises(NotFound):
+        ShopWindow().check_host(clock, "evil.test")
 
 
 def test_a_shop_knows_what_its_listings_can_be_filtered_by(clock: StoppedClock):
