@@ -10,7 +10,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.domain.retention.purging import Retention
 from app.domain.sites import api_sessions, sign_in_sessions
 from app.domain.sites.models import ApiSession, PersonalToken, SignInFailure, SignInSession
-from app.domain.sites.throttle import ACCOUNT_WINDOW
+from app.domain.sites.throttle import GROWTH_WINDOW
 
 ENDED_TOKENS_KEPT = timedelta(days=90)  # As long as their users may want to know what they were.
 MARGIN = timedelta(days=1)  # A clock that jumps a little ends nobody's session.
@@ -45,6 +45,6 @@ RETENTIONS = (
         "throttled attempts",
         SignInFailure,
         dated=SignInFailure.at,
-        is_old=lambda now: _is_without_use(SignInFailure.at, now, ACCOUNT_WINDOW),
+        is_old=lambda now: _is_without_use(SignInFailure.at, now, GROWTH_WINDOW),
     ),
 )

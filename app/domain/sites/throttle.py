@@ -20,8 +20,9 @@ from app.extensions import db
 
 ACCOUNT_WINDOW = timedelta(minutes=15)
 FREE_FAILURES = 5
-FIRST_DELAY = timedelta(minutes=1)
-FIRST_DEVICE_DELAY = timedelta(seconds=1)
+GROWTH_WINDOW = timedelta(hours=1)  # Longer than the longest delay, else a guesser who waits it out begins anew.
+FIRST_DELAY = timedelta(seconds=1)
+LONGEST_DELAY = timedelta(minutes=15)
 LONGEST_DEVICE_DELAY = timedelta(minutes=1)
 ADDRESS_WINDOW = timedelta(minutes=1)
 TRIES_OF_ADDRESS = 20
@@ -43,19 +44,19 @@ def device_key(device_id: str) -> str:
     return f"device:{device_id}"
 
 
-def delay_after(failures: int, first: timedelta = FIRST_DELAY, longest: timedelta = ACCOUNT_WINDOW) -> timedelta:
-    """Return the delay, which doubles with every failure after the free ones, up to the longest."""
+def delay_after(failures: int, of_hour: int, longest: timedelta = LONGEST_DELAY) -> timedelta:
+    """Return the delay after so many failures in ACCOUNT_WINDOW: none after the free ones, then one that doubles with
+    every failure in GROWTH_WINDOW, up to the longest."""
     if failures < FREE_FAILURES:
         return timedelta(0)
-    doublings = min(failures - FREE_FAILURES, 10)
-    return min(first * (1 << doublings), longest)
+    doublings = min(of_hour - FREE_FAILURES, 10)
+    return min(FIRST_DELAY * (1 << doublings), longest)
 
 
 def note_attempt(clock: Clock, email: str, address: str) -> None:
     """Count an attempt to sign in. Raises TooManyRequests, which counts nothing, with the seconds to wait."""
     now = clock.now()
-    failures, last = _count(account_key(email), now, ACCOUNT_WINDOW)
-    wait = last + delay_after(failures) - now if last else timedelta(0)
+    wait = _wait_after_failures(account_key(email), now, LONGEST_DELAY)
     attempts, last = _count(address_key(address), now, ADDRESS_WINDOW)
     if last and attempts >= TRIES_OF_ADDRESS:
         wait = max(wait, last + ADDRESS_WINDOW - now)
@@ -67,10 +68,14 @@ def note_device_attempt(clock: Clock, device_id: str) -> None:
     """Count an attempt of a device, in place of account and address, whose failures may all be another user's. Raises
     TooManyRequests, which counts nothing, with a few seconds to wait."""
     now = clock.now()
-    failures, last = _count(device_key(device_id), now, ACCOUNT_WINDOW)
-    if last:
-        _refuse_before(last + delay_after(failures, FIRST_DEVICE_DELAY, LONGEST_DEVICE_DELAY) - now)
+    _refuse_before(_wait_after_failures(device_key(device_id), now, LONGEST_DEVICE_DELAY))
     db.session.add(SignInFailure(key=device_key(device_id), at=now))
+
+
+def _wait_after_failures(key: str, now: datetime, longest: timedelta) -> timedelta:
+    failures, last = _count(key, now, ACCOUNT_WINDOW)
+    of_hour, _ = _count(key, now, GROWTH_WINDOW)
+    return last + delay_after(failures, of_hour, longest) - now if last else timedelta(0)
 
 
 def _refuse_before(wait: timedelta) -> None:

@@ -19,18 +19,27 @@ pytestmark = pytest.mark.usefixtures("context")
 
 
 @pytest.mark.parametrize(
-    ("failures", "minutes"), [(0, 0), (4, 0), (5, 1), (6, 2), (7, 4), (8, 8), (9, 15), (10, 15), (10_000, 15)]
+    ("failures", "seconds"), [(0, 0), (4, 0), (5, 1), (6, 2), (7, 4), (8, 8), (14, 512), (15, 900), (10_000, 900)]
 )
-def test_the_delay_doubles_after_five_failures_and_stays_within_the_window(failures: int, minutes: int) -> None:
-    assert throttle.delay_after(failures) == timedelta(minutes=minutes)
+def test_the_delay_doubles_after_five_failures_up_to_a_quarter_of_an_hour(failures: int, seconds: int) -> None:
+    assert throttle.delay_after(failures, of_hour=failures) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(("failures", "of_hour", "seconds"), [(4, 20, 0), (5, 8, 8), (5, 20, 900)])
+def test_the_delay_goes_on_growing_within_an_hour(failures: int, of_hour: int, seconds: int) -> None:
+    assert throttle.delay_after(failures, of_hour) == timedelta(seconds=seconds)
 
 
 def test_the_sixth_try_waits(clock: StoppedClock) -> None:
     _try(clock, times=5)
     with pytest.raises(TooManyRequests) as refused:
         _try(clock)
-    assert refused.value.retry_after == 61
-    assert "2 minutes" in refused.value.message
+    assert refused.value.retry_after == 2
+    assert "2 seconds" in refused.value.message
+
+
+def test_a_guesser_who_waits_each_time_has_twenty_tries_an_hour(clock: StoppedClock) -> None:
+    assert [_tries_of_an_hour(clock) for _ in range(3)] == [26, 20, 20]
 
 
 def test_a_try_that_had_to_wait_does_not_count(clock: StoppedClock) -> None:
@@ -44,11 +53,11 @@ def test_a_try_that_had_to_wait_does_not_count(clock: StoppedClock) -> None:
 
 def test_after_the_wait_there_is_one_try_and_then_a_longer_wait(clock: StoppedClock) -> None:
     _try(clock, times=5)
-    clock.move(seconds=61)
+    clock.move(seconds=2)
     _try(clock)
     with pytest.raises(TooManyRequests) as refused:
         _try(clock)
-    assert refused.value.retry_after == 121
+    assert refused.value.retry_after == 3
 
 
 def test_failures_are_forgotten_after_fifteen_minutes(clock: StoppedClock) -> None:
@@ -82,7 +91,7 @@ def test_an_address_has_twenty_tries_a_minute_whatever_the_accounts(clock: Stopp
 def test_the_delay_of_a_known_device_grows_from_a_second_to_a_minute(
     clock: StoppedClock, failures: int, seconds: int
 ) -> None:
-    delay = throttle.delay_after(failures, throttle.FIRST_DEVICE_DELAY, throttle.LONGEST_DEVICE_DELAY)
+    delay = throttle.delay_after(failures, failures, throttle.LONGEST_DEVICE_DELAY)
     assert delay == timedelta(seconds=seconds)
 
 
@@ -135,6 +144,17 @@ def _try(clock: StoppedClock, times: int = 1, email: str = EMAIL, address: str =
     for _ in range(times):
         throttle.note_attempt(clock, email, address)
         db.session.flush()
+
+
+def _tries_of_an_hour(clock: StoppedClock) -> int:
+    tries, end = 0, clock.now() + timedelta(hours=1)
+    while clock.now() < end:
+        try:
+            _try(clock)
+            tries += 1
+        except TooManyRequests as refused:
+            clock.move(seconds=refused.retry_after)
+    return tries
 
 
 def _rows() -> int:
