@@ -10,6 +10,7 @@ from marshmallow import ValidationError, fields, validate
 from app.domain.shared.times import rfc3339
 
 LONGEST_NUMBER = 7  # Digits in an address.
+LARGEST_NUMBER = 10**LONGEST_NUMBER - 1
 # The rules of texts for the description: regular expressions of ECMA 262, which need anchors.
 ANY_TEXT = {"pattern": r"^[^\u0000]*$"}
 # The rule of the domain (app/domain/shared/text.py), in which white space of any kind is a space.
@@ -21,10 +22,12 @@ BLOCK = {"pattern": f"^[^{_NO_BLOCK}]*$"}
 
 
 class NumberInAddress(fields.Integer):
+    """A whole number in ASCII digits; a longer one than any list has counts as the largest."""
+
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER):
+        if not (value.isascii() and value.isdigit()):
             raise self.make_error("invalid", input=value)
-        return int(value)
+        return int(value) if len(value) <= LONGEST_NUMBER else LARGEST_NUMBER
 
 
 class ShortLine(fields.String):

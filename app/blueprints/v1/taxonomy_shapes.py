@@ -102,7 +102,7 @@ class TaxonomyRowShape(Shape):
 
 
 class PageQuery(Shape):
-    page_number = NumberInAddress(load_default=1, validate=validate.Range(min=1, max=9_999_999))
+    page_number = NumberInAddress(load_default=1, validate=validate.Range(min=1))
     page_size = NumberInAddress(load_default=20, validate=validate.Range(min=1, max=100))
 
 

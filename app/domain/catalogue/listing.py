@@ -15,6 +15,7 @@ LONGEST_VALUE = 1_000
 MOST_FIELDS = 100
 LAST_PAGE = 100_000
 PAGE_SIZE = 50
+LARGEST_PAGE = 100
 
 
 class Shown(StrEnum):
@@ -119,10 +120,21 @@ class ProductList:
 
 
 def page_number(text: str | None) -> int:
-    """Return the number of a page; 1 for what is no page number."""
-    if text is None or not (text.isascii() and text.isdigit()) or len(text) > 7:
-        return 1
-    return max(1, min(int(text), LAST_PAGE))
+    """Return the number of a page; 1 for what is no page number, and LAST_PAGE, which no list reaches, for any further
+    one."""
+    return max(1, min(_whole_number(text, 1), LAST_PAGE))
+
+
+def page_size(text: str | None) -> int:
+    """Return the size of a page, 1 to LARGEST_PAGE; PAGE_SIZE for what is no number."""
+    return max(1, min(_whole_number(text, PAGE_SIZE), LARGEST_PAGE))
+
+
+def _whole_number(text: str | None, default: int) -> int:
+    """Return the number that a text of ASCII digits is, up to 9,999,999, and the default for any other text."""
+    if not (text and text.isascii() and text.isdigit()):
+        return default
+    return int(text) if len(text) <= 7 else 9_999_999
 
 
 def _text(parameters: Mapping[str, str], name: str, longest: int = LONGEST_WORDS) -> str:

@@ -270,6 +270,8 @@ def test_synonyms_are_listed_added_changed_and_deleted_as_json(app: Flask, mia: 
     suggested(app, mia)
     listed = json(mia, "GET", f"{PATH}?pageSize=1").json
     assert (listed["totalItems"], listed["totalPages"], listed["pageSize"], len(listed["items"])) == (2, 2, 1, 1)
+    sizes = {given: json(mia, "GET", f"{PATH}?pageSize={given}").json["pageSize"] for given in ("abc", "0", "1000")}
+    assert sizes == {"abc": 50, "0": 1, "1000": 100}
     assert json(mia, "GET", f"{PATH}?status=LIVE").json["items"] == [json(mia, "GET", path).json]
     changed = {"type": "EQUIVALENT", "synonyms": ["phone", "mobile"], "revision": 1}
     assert json(mia, "PUT", path, changed).json["revision"] == 2

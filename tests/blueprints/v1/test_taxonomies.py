@@ -60,10 +60,12 @@ def test_the_list_comes_in_pages(admin: ApiClient) -> None:
         _make(admin, name)
     page = admin.call("GET", f"{TAXONOMIES}?pageNumber=2&pageSize=2").json
     assert ([row["name"] for row in page["items"]], page["totalItems"], page["totalPages"]) == (["C"], 3, 2)
-    assert admin.call("GET", f"{TAXONOMIES}?pageNumber=9999999&utm_source=x").json["items"] == []
+    for number in ("9999999", "10000000", "9" * 5_000):
+        past = admin.call("GET", f"{TAXONOMIES}?pageNumber={number}&utm_source=x").json
+        assert (past["items"], past["pageNumber"]) == ([], 9_999_999)
 
 
-NO_NUMBERS = ("0", "-1", "1.0", "%D9%A1", "1e3", "", "99999999", "x", "%2B1", "1_0", "%201")
+NO_NUMBERS = ("0", "-1", "1.0", "%D9%A1", "1e3", "", "x", "%2B1", "1_0", "%201")
 
 
 @pytest.mark.parametrize("query", [*(f"pageNumber={number}" for number in NO_NUMBERS), "pageSize=0", "pageSize=101"])

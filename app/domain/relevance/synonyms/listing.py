@@ -8,11 +8,10 @@ from enum import StrEnum
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from app.domain.catalogue.listing import LONGEST_WORDS, PAGE_SIZE, page_number
+from app.domain.catalogue.listing import LONGEST_WORDS, PAGE_SIZE, page_number, page_size
 from app.domain.search.serving.synonyms import SynonymType
 
 Choice = TypeVar("Choice", bound=StrEnum)
-LARGEST_PAGE = 100
 
 
 class StatusFilter(StrEnum):
@@ -54,7 +53,7 @@ class SynonymList:
             waiting=parameters.get("live") == "no",
             order=_one_of(SynonymOrder, parameters.get("sort"), SynonymOrder.CHANGED),
             page=page_number(parameters.get("pageNumber") or parameters.get("p")),
-            page_size=min(page_number(parameters.get("pageSize") or str(PAGE_SIZE)), LARGEST_PAGE),
+            page_size=page_size(parameters.get("pageSize")),
         )
 
     @property

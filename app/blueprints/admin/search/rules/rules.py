@@ -14,7 +14,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.form_numbers import sent_revision
 from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
-from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.catalogue.listing import LONGEST_WORDS, page_number, page_size
 from app.domain.relevance import publishing
 from app.domain.relevance.rules import editing, listing
 from app.domain.relevance.rules.listing import ListedRule, Narrowed, RuleOrder, RuleQuery
@@ -97,14 +97,8 @@ def query_in(given: MultiDict[str, str]) -> RuleQuery:
         narrowed=Narrowed(narrowed) if narrowed in set(Narrowed) else Narrowed.ALL,
         order=RuleOrder(order) if order in set(RuleOrder) else RuleOrder.TERM,
         page=page_number(page),
-        page_size=_page_size(given.get("pageSize", "")),
+        page_size=page_size(given.get("pageSize")),
     )
-
-
-def _page_size(text: str) -> int:
-    """Return the page size, 1 to 100 (conventions: Lists)."""
-    sent = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else listing.PAGE_SIZE
-    return max(1, min(sent, 100))
 
 
 def applied_counts() -> Mapping[str, int] | None:
