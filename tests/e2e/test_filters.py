@@ -126,6 +126,23 @@ def test_clear_takes_back_what_is_staged_and_what_is_set(page: Page) -> None:
 
 
 @on_a_phone
+def test_the_sheet_takes_as_many_values_of_a_filter_as_an_address_carries(page: Page) -> None:
+    page.goto(CATEGORY)
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#f-inStock-1").click()
+    page.locator("#all-manufacturer").click()
+    for number in range(1, 12):
+        page.locator(f"#f-manufacturer-{number}").click()
+    expect(page.locator("#v-manufacturer a.on")).to_have_count(10)
+    expect(page.locator("#v-manufacturer").get_by_role("status")).to_have_text(
+        "At most 10 values of a filter can be chosen."
+    )
+    page.get_by_role("button", name=SHOW).click()
+    expect(page).to_have_url(re.compile("(manufacturer=[^&]+&?){10}$"))
+    expect(page.locator("#v-manufacturer a[data-chosen]")).to_have_count(10)
+
+
+@on_a_phone
 def test_the_slider_of_the_sheet_waits_for_the_button(page: Page) -> None:
     page.goto(CATEGORY)
     page.get_by_role("button", name="Filters").click()

@@ -2,7 +2,7 @@
 
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 const valuesOf = (box) => [...box.querySelectorAll(".choices li")];
-const wordsOf = (item) => plain(item.querySelector("a > span").textContent);
+const wordsOf = (item) => plain(item.querySelector("span").textContent);
 
 const search = (box) => {
   const wanted = plain(box.querySelector(".find-value").value);
@@ -23,7 +23,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !event.target.matches?.(".find-value")) return;
   event.preventDefault();
   const left = valuesOf(event.target.closest(".values")).filter((item) => !item.hidden);
-  if (event.target.value.trim() && left.length === 1) left[0].querySelector("a").click();
+  if (event.target.value.trim() && left.length === 1) left[0].querySelector("a")?.click();
 });
 
 // Unfolded, the first of the values that were hidden has the focus.
@@ -34,7 +34,7 @@ document.addEventListener("click", (event) => {
   const hidden = valuesOf(box).filter((item) => !item.offsetParent);
   const unfolded = button.getAttribute("aria-expanded") === "false";
   button.setAttribute("aria-expanded", String(unfolded));
-  if (unfolded) hidden[0]?.querySelector("a").focus({ preventScroll: true });
+  if (unfolded) hidden.map((item) => item.querySelector("a")).find(Boolean)?.focus({ preventScroll: true });
   else button.scrollIntoView({ block: "nearest" });
 });
 

@@ -51,6 +51,14 @@ const stage = (link, address) => {
   tick(link, on);
 };
 
+// A filter with as many chosen values as an address carries takes no other one, and says so.
+const isFull = (link) => {
+  const box = link.closest("[data-most]");
+  if (!box || link.classList.contains("on") || box.querySelectorAll(".on").length < box.dataset.most) return false;
+  box.querySelector(".found-values").textContent = `At most ${box.dataset.most} values of a filter can be chosen.`;
+  return true;
+};
+
 const compare = ([a, aValue], [b, bValue]) => {
   const order = AFTER_FACETS.indexOf(a) - AFTER_FACETS.indexOf(b);
   return order || (a === b ? (aValue < bValue ? -1 : 1) : a < b ? -1 : 1);
@@ -145,6 +153,7 @@ document.addEventListener("click", (event) => {
   if (!address) return;
   event.preventDefault();
   event.stopPropagation();
+  if (isFull(link)) return;
   stage(link, address);
   if (openSheet()) count(sheet);
   else document.dispatchEvent(new CustomEvent("filters:staged", { detail: { apply: () => apply(sheet) } }));

@@ -42,6 +42,18 @@ def test_a_long_filter_has_all_its_links_a_button_to_unfold_them_and_a_box_to_se
     assert 'aria-label="Search in Brand"' in filters
 
 
+def test_with_as_many_values_as_an_address_carries_the_others_are_no_links(get: Get, many_brands: None):
+    brands = re.findall(r"<span>(Brand \d+)</span>", rail(get("/c/camping").text))
+    chosen = [f"manufacturer={brand.replace(' ', '+')}" for brand in brands]
+    assert get(f"/c/camping?{'&'.join(chosen)}").status_code == 400
+    filters = rail(get(f"/c/camping?{'&'.join(chosen[:10])}").text)
+    links = re.findall(r'<a id="f-manufacturer-\d+" href="([^"]+)"', filters)
+    assert len(links) == 10 and all(link.count("manufacturer=") == 9 for link in links)
+    assert re.findall(r"<span>(Brand \d+)</span>", filters) == brands
+    assert filters.count("At most 10 values of a filter can be chosen.") == 1
+    assert "At most 10" not in rail(get(f"/c/camping?{'&'.join(chosen[:9])}").text)
+
+
 def test_a_short_filter_is_just_its_links(get: Get):
     filters = rail(get("/c/camping").text)
     assert "Show all" not in filters and "Search in" not in filters

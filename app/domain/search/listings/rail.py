@@ -20,6 +20,7 @@ from app.domain.search.listings.listing import (
     number_text,
     price_text,
 )
+from app.domain.search.listings.listing_parameters import MOST_VALUES
 from app.domain.search.listings.ranges import FINEST_NUMBER, STARS, Slider, slider, stars_and_up
 from app.domain.search.serving.redirects import SEARCH_PATH
 from app.domain.shared.money import decimals, format_money
@@ -68,7 +69,7 @@ class Ends:
 class FilterGroup:
     """One filter of the rail. `values` counts its values, of which `choices` offers MOST_CHOICES. `ends`,
     `slider`, `unit` and `hidden` (what its form sends along) only for a range; ratings are a range with choices
-    instead, of which one can be chosen."""
+    instead, of which one can be chosen. `most` values can be chosen at once."""
 
     facet_id: str
     label: str
@@ -79,6 +80,7 @@ class FilterGroup:
     hidden: tuple[tuple[str, str], ...] = ()
     unit: str | None = None
     values: int = 0
+    most: int = MOST_VALUES
 
     @property
     def is_rating(self) -> bool:
@@ -87,6 +89,11 @@ class FilterGroup:
     @property
     def is_long(self) -> bool:
         return len(self.choices) > SHOWN_AT_FIRST
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many values are chosen as an address carries, so that no other one can be."""
+        return sum(choice.chosen for choice in self.choices) >= self.most
 
     @property
     def show_all_text(self) -> str:
