@@ -213,6 +213,19 @@ def test_a_changed_index_finds_the_same(seed: int) -> None:
         assert dict(engine.digests(SITE, PRODUCTS)) == dict(reference.digests(SITE, PRODUCTS))
 
 
+@settings(max_examples=examples(10), deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_an_index_that_was_open_while_it_changed_answers_like_one_opened_afterwards(seed: int) -> None:
+    """Small segments are merged meanwhile, and values come that no document had before."""
+    chance = random.Random(seed)
+    with engines(catalogue(chance)) as (engine, _):
+        for _ in range(12):
+            with engine.exclusive(SITE, PRODUCTS):
+                engine.apply(SITE, PRODUCTS, [Upsert(document(chance, chance.randrange(MOST)))])
+            asked = request(chance)
+            assert engine.search(SITE, PRODUCTS, asked) == WhooshEngine(engine._directory).search(SITE, PRODUCTS, asked)
+
+
 @settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 1 << 32))
 @example(seed=5912)  # A document has the words of an alternative only written as one.

@@ -7,6 +7,7 @@ document and spread over their values afterwards, which costs the same for one v
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +30,29 @@ class FacetColumn:
         self._numbers = {name: number for number, name in enumerate(self.names)}
         several = sorted(entry for entry, own in values.items() if len(own) > 1)
         self.entries = 1 + len(self.names) + len(several)
-        codes = {entry: 1 + self._numbers[own[0]] for entry, own in values.items() if len(own) == 1}
-        codes |= {entry: 1 + len(self.names) + place for place, entry in enumerate(several)}
-        codes[b""] = 0
+        self._entries = {entry: 1 + self._numbers[own[0]] for entry, own in values.items() if len(own) == 1}
+        self._entries |= {entry: 1 + len(self.names) + place for place, entry in enumerate(several)}
+        self._entries[b""] = 0
         # One row for every value of every entry of several.
         self._row_entry = np.repeat(np.arange(len(several)), [len(values[entry]) for entry in several])
         self._row_value = np.array([self._numbers[value] for entry in several for value in values[entry]], np.intp)
-        joined = [_codes(column, count, codes) for column, count in zip(columns, counts, strict=True)]
-        self.codes = np.concatenate(joined).astype(np.uint16 if self.entries <= 1 << 16 else np.int32)
+        self.codes = np.concatenate(list(map(self._codes, columns, counts)))
+
+    def _codes(self, column: ValueColumn | None, count: int) -> npt.NDArray[np.integer]:
+        dtype = np.uint16 if self.entries <= 1 << 16 else np.int32
+        if column is None:
+            return np.zeros(count, dtype)
+        codes: npt.NDArray[np.integer] = np.array([self._entries[entry] for entry in column.uniques], dtype)
+        return codes[column.codes]
+
+    def extended(self, size: int, columns: Sequence[ValueColumn | None], counts: Sequence[int]) -> FacetColumn | None:
+        """Return the column of the first `size` documents and those of further segments; None where these have entries
+        that have no number yet."""
+        if any(column is not None and not self._entries.keys() >= set(column.uniques) for column in columns):
+            return None
+        extended = copy(self)
+        extended.codes = np.concatenate([self.codes[:size], *map(self._codes, columns, counts)])
+        return extended
 
     def entry_counts(self, docs: Docs | None) -> npt.NDArray[np.intp]:
         return np.bincount(self.codes if docs is None else self.codes[docs], minlength=self.entries)
@@ -64,12 +80,6 @@ class FacetColumn:
         entries[1 + len(self.names) + self._row_entry[np.isin(self._row_value, wanted)]] = True
         mask: Mask = entries[self.codes]
         return mask
-
-
-def _codes(column: ValueColumn | None, count: int, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
-    if column is None:
-        return np.zeros(count, np.int32)
-    return np.array([codes[entry] for entry in column.uniques], np.int32)[column.codes]
 
 
 def entry_mask(column: ValueColumn | None, count: int, values: Iterable[str]) -> Mask:

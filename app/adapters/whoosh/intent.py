@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -41,16 +41,17 @@ def _first(scores: Scores) -> npt.NDArray[np.intp]:
 def named(view: View, phrase: Phrase, docs: Docs) -> Mask | None:
     """Return the mask of those among `docs` whose level the phrase names; None for none. Documents of an index that was
     made before it kept the names of levels have none."""
-    names = view.cached("names by phrase", lambda: _names_by_phrase(view)).get(phrase)
+    kinds = view.facet(KIND_NAMES).names
+    names = view.lasting("names by phrase", kinds, lambda: _by_phrase(kinds)).get(phrase)
     if names is None:
         return None
     mask = view.recent(("named", phrase), lambda: view.value_mask(KIND_NAMES, names), lambda mask: mask.nbytes)[docs]
     return mask if mask.any() else None
 
 
-def _names_by_phrase(view: View) -> Mapping[Phrase, list[str]]:
+def _by_phrase(names: Sequence[str]) -> Mapping[Phrase, list[str]]:
     found: dict[Phrase, list[str]] = {}
-    for name in view.facet(KIND_NAMES).names:
+    for name in names:
         for phrase in phrases([name]):
             found.setdefault(phrase, []).append(name)
     return found

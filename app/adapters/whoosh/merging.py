@@ -109,8 +109,4 @@ def _merged_values(name: str, segments: Sequence[Segment], live: Sequence[Ints])
 
 
 def _merged_numbers(name: str, segments: Sequence[Segment], live: Sequence[Ints]) -> npt.NDArray[np.float64]:
-    columns = []
-    for segment, docs in zip(segments, live, strict=True):
-        numbers = segment.numbers(name)
-        columns.append(np.full(len(docs), np.nan) if numbers is None else numbers[docs])
-    return np.concatenate(columns)
+    return np.concatenate([segment.numbers(name)[docs] for segment, docs in zip(segments, live, strict=True)])

@@ -44,6 +44,7 @@ class Segment:
         self.analysis: int = getattr(entry, "analysis", 0)  # Earlier releases noted none.
         path = segment_path(directory, entry)
         self.file_name = path.name
+        self._column_file = column_file(entry, "{}").format  # Called often, so the name is not put together each time.
         self._whole = open_file(path)
         self.stamp = self._whole.stamp()
         start, length = _START.unpack(self._whole[: _START.size])
@@ -63,7 +64,7 @@ class Segment:
         return self._whole.part(entry["offset"], entry["length"])
 
     def _column(self, name: str) -> FilePart | None:
-        file = column_file(self.entry, name)
+        file = self._column_file(name)
         return self._file(file) if file in self._entries else None
 
     def value_names(self) -> set[str]:
@@ -74,7 +75,7 @@ class Segment:
 
     def _columns(self, prefix: str) -> list[str]:
         """The names of the columns of a kind, without the prefix of the kind."""
-        start = column_file(self.entry, prefix)[: -len(W3Codec.COLUMN_EXT)]
+        start = self._column_file(prefix)[: -len(W3Codec.COLUMN_EXT)]
         end = len(W3Codec.COLUMN_EXT)
         return [name[len(start) : -end] for name in self._entries if name.startswith(start)]
 
@@ -111,19 +112,23 @@ class Segment:
         return list(takewhile(lambda term: term.startswith(prefix), terms))
 
     def values(self, name: str) -> ValueColumn | None:
-        column = self._column(VALUES_PREFIX + name)
-        if column is None:
-            return None
         if name not in self._values:
+            column = self._column(VALUES_PREFIX + name)
+            if column is None:
+                return None
             self._values[name] = ValueColumn(*read_values(column, self.count))
         return self._values[name]
 
-    def numbers(self, name: str) -> npt.NDArray[np.float64] | None:
+    def has_numbers(self, name: str) -> bool:
+        return any(self._column(prefix + name) is not None for prefix in (NUMBER_PREFIX, RARE_NUMBER_PREFIX))
+
+    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+        """Return the number of each document under a name, NaN where it has none."""
         column = self._column(NUMBER_PREFIX + name)
         if column is not None:
             return read_numbers(column, self.count)
         column = self._column(RARE_NUMBER_PREFIX + name)
-        return None if column is None else read_rare_numbers(column, self.count)
+        return np.full(self.count, np.nan) if column is None else read_rare_numbers(column, self.count)
 
     @cached_property
     def vectors(self) -> RowVectors | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from itertools import takewhile
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from app.adapters.whoosh.segment import Segment
 from app.domain.search.ranking.analysis import ANALYSIS
 
 T = TypeVar("T")
+N = TypeVar("N", bound=np.generic)
 RECENT_BYTES = 64 << 20
 
 # A column of more entries is no facet but a code of each document; it is looked through instead of numbered.
@@ -39,10 +41,11 @@ class View:
         segments: Sequence[Segment],
         deleted: Sequence[Iterable[int]],
         pin: HeldLock | None = None,
-        lasting: dict[str, tuple[object, object]] | None = None,
+        lasting: dict[Hashable, tuple[Any, Any]] | None = None,
     ) -> None:
         self.generation, self.commit, self.pin = generation, commit, pin
         self.segments = tuple(segments)
+        self._ids = tuple(segment.id for segment in segments)
         self.counts = [segment.count for segment in segments]
         self.bases = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         self.size = int(self.bases[-1])
@@ -50,9 +53,7 @@ class View:
         self.deleted = [frozenset(docs) for docs in deleted]
         self.live = self._live_mask()
         self.documents = self.size - sum(map(len, self.deleted))
-        self._cache: dict[object, object] = {}
-        self._facets: dict[str, FacetColumn] = {}
-        self._numbers: dict[str, npt.NDArray[np.float64]] = {}
+        self._cache: dict[Hashable, Any] = {}
         self._recent = ByteCache(RECENT_BYTES)
         self.kept = {} if lasting is None else lasting
 
@@ -71,12 +72,12 @@ class View:
             live[[base + doc for doc in docs]] = False
         return live
 
-    def cached(self, key: object, make: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the cached value of a key, made by `make` where there is none. Two threads may make the same thing;
         both get a right one."""
         if key not in self._cache:
             self._cache[key] = make()
-        return self._cache[key]  # type: ignore[return-value]
+        return self._cache[key]  # type: ignore[no-any-return]
 
     def recent(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
         """Return a value like `cached`, from an LRU cache bounded in bytes, for keys of endless variety. `size` counts
@@ -89,7 +90,26 @@ class View:
         found = self.kept.get(name)
         if found is None or found[0] != state:
             found = self.kept[name] = (state, make())
-        return found[1]  # type: ignore[return-value]
+        return found[1]
+
+    def _known_rows(self, key: Hashable) -> tuple[Any, int]:
+        """Return the rows that another commit laid end to end, None where there are none, and the number of segments
+        with which both commits begin: the rows of those need not be read again."""
+        ids, rows = self.kept.get(key, ((), None))
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ids, self._ids, strict=False)))
+        return (rows, same) if same else (None, 0)
+
+    def _rows(self, key: Hashable, read: Callable[[Segment], npt.NDArray[N]]) -> npt.NDArray[N]:
+        """Return the rows of all segments, end to end, cached and handed on to the views of later commits."""
+
+        def rows() -> npt.NDArray[N]:
+            known, same = self._known_rows(key)
+            parts = [] if known is None else [known[: self.bases[same]]]
+            joined = np.concatenate([*parts, *map(read, self.segments[same:])])
+            self.kept[key] = self._ids, joined
+            return joined
+
+        return self.cached(key, rows)
 
     def postings(self, field: str, term: bytes) -> Postings | None:
         found = []
@@ -106,16 +126,20 @@ class View:
         return total / self.size if total else 1.0
 
     def length_bytes(self, field: str) -> npt.NDArray[np.uint8]:
-        return self.cached(("lengths", field), lambda: np.concatenate([s.lengths(field) for s in self.segments]))
+        return self._rows(("lengths", field), lambda segment: segment.lengths(field))
 
     def facet(self, name: str) -> FacetColumn:
         """Return the column of a facet, cached only where documents carry it: addresses can make up any name."""
-        facet = self._facets.get(name)
-        if facet is None:
-            columns = [segment.values(name) for segment in self.segments]
-            facet = FacetColumn(columns, self.counts)
-            if any(columns):
-                self._facets[name] = facet
+        key = "facet", name
+        if key in self._cache:
+            return self._cache[key]  # type: ignore[no-any-return]
+        columns = [segment.values(name) for segment in self.segments]
+        known, same = self._known_rows(key)
+        facet = known and known.extended(int(self.bases[same]), columns[same:], self.counts[same:])
+        facet = facet or FacetColumn(columns, self.counts)
+        if any(columns):
+            self.kept[key] = self._ids, facet
+            self._cache[key] = facet
         return facet
 
     def value_mask(self, name: str, values: Sequence[str]) -> Mask:
@@ -126,15 +150,11 @@ class View:
         return np.concatenate([entry_mask(c, n, values) for c, n in zip(columns, self.counts, strict=True)])
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
-        """Return the number of each document under a name, NaN where it has none."""
-        numbers = self._numbers.get(name)
-        if numbers is None:
-            columns = [segment.numbers(name) for segment in self.segments]
-            bare = [np.full(count, np.nan) if c is None else c for c, count in zip(columns, self.counts, strict=True)]
-            numbers = np.concatenate(bare)
-            if any(column is not None for column in columns):
-                self._numbers[name] = numbers
-        return numbers
+        """Return the number of each document under a name, NaN where it has none; cached like a facet."""
+        key = "numbers", name
+        if key not in self._cache and not any(segment.has_numbers(name) for segment in self.segments):
+            return np.full(self.size, np.nan)
+        return self._rows(key, lambda segment: segment.numbers(name))
 
     def document_of(self, document_id: str) -> int | None:
         """Return the number of a live document by its id, None where there is none."""
