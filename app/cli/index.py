@@ -22,6 +22,7 @@ from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.run_summary import describe_join
 from app.domain.search.models import RebuildRun
 from app.domain.search_statistics.reports import analytics
+from app.domain.shared.counts import numbered
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
 from app.ports import clock, search_engine, worker_locks
@@ -81,7 +82,7 @@ def _print_run(run: RebuildRun) -> int:
         return REFUSED
     assert run.started_at and run.finished_at
     seconds = (run.finished_at - run.started_at).total_seconds()
-    click.echo(f"Done: {run.done:,} documents in {seconds:.1f} s")
+    click.echo(f"Done: {numbered(run.done, 'document')} in {seconds:.1f} s")
     return 0
 
 

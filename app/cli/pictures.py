@@ -7,6 +7,7 @@ from flask.cli import AppGroup
 
 from app.cli.refusals import reports_refusals
 from app.cli.sites import chosen_site, with_site
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Invalid, NotFound
 from app.ports import images
 
@@ -22,7 +23,7 @@ def resize_command(host: str | None) -> None:
     site_id, store = chosen_site(host).id, images()
     files = [file for file, _ in store.files(site_id)]
     made = [_add_forms(site_id, file) for file in files]
-    click.echo(f"{len(files)} pictures, {sum(made)} smaller forms made.")
+    click.echo(f"{numbered(len(files), 'picture')}, {numbered(sum(made), 'smaller form')} made.")
 
 
 def _add_forms(site_id: int, file: str) -> int:

@@ -14,6 +14,7 @@ from app.domain.pos.ledger.differences import unsettled
 from app.domain.pos.reconciliation import checks, nightly
 from app.domain.pos.reconciliation.models import PaymentCheckRun, PosReconciliation
 from app.domain.shared.author import Author
+from app.domain.shared.counts import numbered
 from app.domain.sites import sites
 from app.domain.work.context import read_afresh
 from app.extensions import db
@@ -78,5 +79,5 @@ def _compare(author: Author, host: str, day: date | None) -> str | None:
     nightly.reconcile(work_context(), payment_processor(), run_id)
     read_afresh()
     run = db.session.get_one(PosReconciliation, run_id)
-    click.echo(f"{host}: {run.done:,} payments of {run.day} compared, {run.differences:,} differ")
+    click.echo(f"{host}: {numbered(run.done, 'payment')} of {run.day} compared, {run.differences:,} differ")
     return run.error

@@ -12,6 +12,7 @@ from app.cli.author import command_author
 from app.cli.refusals import REFUSED, reports_refusals
 from app.domain.seo.sitemap import builds, queries
 from app.domain.seo.sitemap.queries import BuildSummary
+from app.domain.shared.counts import numbered
 from app.domain.sites import sites
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
@@ -43,7 +44,7 @@ def _build(site_id: int, host: str) -> bool:
     if done.has_failed:
         click.echo(f"{host}: {done.error} The previous sitemap is still served.", err=True)
         return False
-    click.echo(f"{host}: {done.done:,} addresses in {done.files:,} file{'' if done.files == 1 else 's'}")
+    click.echo(f"{host}: {numbered(done.done, 'address', 'addresses')} in {numbered(done.files, 'file')}")
     for warning in done.warnings:
         click.echo(f"  {warning}", err=True)
     return True

@@ -31,7 +31,7 @@ def test_open_payments_are_settled_though_they_are_not_due(app: Flask, till: Sho
     till.clock.move(days=1)
     result = reconcile(app)
     assert result.exit_code == 0, result.output
-    assert result.output.splitlines()[-1] == "localhost: 1 payments of 2026-11-20 compared, 0 differ"
+    assert result.output.splitlines()[-1] == "localhost: 1 payment of 2026-11-20 compared, 0 differ"
     assert stored(payment).status == "SUCCEEDED"
 
 

@@ -40,7 +40,7 @@ def _build(app: Flask, *arguments: str):
 def test_all_sites_are_built_without_a_worker(app: Flask, site_ids: list[int]) -> None:
     result = _build(app)
     assert result.exit_code == 0, result.output
-    assert _said(result) == ["one.test: 2 addresses in 1 file", "two.test: 1 addresses in 1 file"]
+    assert _said(result) == ["one.test: 2 addresses in 1 file", "two.test: 1 address in 1 file"]
     assert _with_sitemap(app, site_ids) == site_ids
 
 
@@ -54,7 +54,7 @@ def test_one_site_is_built_alone_and_noted(app: Flask, site_ids: list[int]) -> N
 def test_staging_sites_are_left_out_and_refused_by_name(app: Flask, site_ids: list[int]) -> None:
     with app.app_context(), transaction():
         db.session.get_one(Site, site_ids[0]).staging = True
-    assert _said(_build(app)) == ["two.test: 1 addresses in 1 file"]
+    assert _said(_build(app)) == ["two.test: 1 address in 1 file"]
     refused = _build(app, "--site", "one.test")
     assert refused.exit_code == 1 and "A staging site has no sitemap" in refused.output
 

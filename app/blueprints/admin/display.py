@@ -10,10 +10,12 @@ from flask_login import current_user
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.domain.shared.counts import numbered
 from app.domain.shared.times import format_moment, rfc3339
 from app.domain.sites.sites import time_zone_of
 
 bp.add_app_template_filter(rfc3339, "rfc3339")
+bp.add_app_template_filter(numbered, "numbered")
 
 STEPS = ((60, 1, "second"), (3_600, 60, "minute"), (86_400, 3_600, "hour"), (86_400 * 45, 86_400, "day"))
 
@@ -22,12 +24,6 @@ STEPS = ((60, 1, "second"), (3_600, 60, "minute"), (86_400, 3_600, "hour"), (86_
 def counted(number: int) -> str:
     """Format 19406 as "19,406"."""
     return f"{number:,}"
-
-
-@bp.app_template_filter("numbered")
-def numbered(number: int, noun: str, plural: str = "") -> str:
-    """Format a count with its noun, "1 page" or "19,406 products"; without `plural` it takes an s."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 @bp.app_template_filter("ago")

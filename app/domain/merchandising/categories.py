@@ -30,6 +30,7 @@ from app.domain.merchandising.placement import MOST_CATEGORIES
 from app.domain.merchandising.queries import hand_made_order
 from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Problem
 from app.domain.taxonomy.products.classification import active_tree
 from app.extensions import db
@@ -143,7 +144,7 @@ def addresses_lost(record: Node, old_path: str) -> str | None:
     moved = f"The address changed from /c/{old_path} to /c/{record.path}"
     if not below:
         return f"{moved}. The old one answers 404 from now on."
-    categories = "1 category" if below == 1 else f"{below:,} categories"
+    categories = numbered(below, "category", "categories")
     return f"{moved}, and with it those of {categories} below. The old ones answer 404 from now on."
 
 

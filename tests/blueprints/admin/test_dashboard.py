@@ -102,7 +102,7 @@ def test_an_index_that_differs_from_the_catalogue_is_out_of_date(
             db.session.query(Product).one().enabled = False
         with transaction():
             db.session.query(OutboxEntry).delete()
-    assert "The product index is out of date: 1 products in it, 0 in the shop. Rebuild it." in attention(ada)
+    assert "The product index is out of date: 1 product in it, 0 in the shop. Rebuild it." in attention(ada)
 
 
 def test_when_all_is_well_nothing_needs_attention(

@@ -12,7 +12,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.display import numbered
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id, sent_revision
 from app.blueprints.admin.merchandising.trees import LIST, TREE
@@ -24,6 +23,7 @@ from app.domain.merchandising.nodes import PlannedMove
 from app.domain.merchandising.outline import TreeOutline, outline_of
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.listings.category_counts import category_counts
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires

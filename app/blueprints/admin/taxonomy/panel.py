@@ -11,10 +11,10 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.display import numbered
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm
 from app.blueprints.admin.taxonomy.value_rows import ValueRow
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, Problem
 from app.domain.taxonomy.editor.drafts import Editing
 from app.domain.taxonomy.editor.stored_values import NOTHING, StoredValues, stored_values

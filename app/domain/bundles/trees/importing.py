@@ -16,6 +16,7 @@ from app.domain.merchandising.facet_rules import clean_facets
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.trees import LONGEST_NAME
 from app.domain.search.index.outbox import categories_indexed_separately
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import line_problems, one_line
@@ -152,7 +153,7 @@ def _with_those_above(path: str) -> list[str]:
 
 def _remove_nodes(task: ImportTask, nodes: list[Node]) -> None:
     if nodes and not task.removes:
-        listed = "1 category" if len(nodes) == 1 else f"{len(nodes):,} categories"
+        listed = numbered(len(nodes), "category", "categories")
         task.report.note(f"{listed} of the site’s trees that the bundle does not have: kept.")
         return
     for node in nodes:

@@ -16,6 +16,7 @@ from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct
 from app.domain.search.serving.learned import LearningMode, search_of_json
 from app.domain.search.serving.versions import serving_state
 from app.domain.shared.containing import containing
+from app.domain.shared.counts import numbered
 from app.domain.shared.paging import Paged
 from app.domain.shared.portions import portions
 from app.domain.shared.times import rfc3339
@@ -62,7 +63,7 @@ class LearnedRow:
         opens = sum(product.learned.opens for product in self.products) or max(
             (level.learned.opens for level in self.levels), default=0
         )
-        opened = f"{opens:,} opens"
+        opened = numbered(opens, "open")
         return f"{opened}, {bought:,} bought" if bought else opened
 
 

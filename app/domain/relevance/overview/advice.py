@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.shared.counts import numbered
+
 MANY = 5_000
 WORTH_A_LOOK = 100
 
@@ -42,7 +44,7 @@ def advise(signs: Signs) -> tuple[str, ...]:
         ),
         (
             signs.set_aside > 0,
-            f"{_records(signs.set_aside)} could not be indexed. Save them again when they are fixed.",
+            f"{numbered(signs.set_aside, 'record')} could not be indexed. Save them again when they are fixed.",
         ),
         (
             signs.drift >= WORTH_A_LOOK,
@@ -51,7 +53,3 @@ def advise(signs: Signs) -> tuple[str, ...]:
         ),
     )
     return tuple(sentence for applies, sentence in sentences if applies)
-
-
-def _records(number: int) -> str:
-    return "1 record" if number == 1 else f"{number:,} records"

@@ -19,6 +19,7 @@ from app.domain.search.index.healing import lost_indexes
 from app.domain.search.index.run_summary import RunSummary
 from app.domain.search.models import ReconcileReport
 from app.domain.shared.clock import Clock
+from app.domain.shared.counts import numbered
 from app.domain.shared.paging import Paged
 from app.extensions import db
 
@@ -84,12 +85,12 @@ class Overview:
         if is_moving or not self.is_healthy:
             return ()
         compared = (
-            ("product", status.products_indexed, self.products_shown, "products"),
-            ("content", status.pages_indexed, self.pages_shown, "pages"),
+            ("product", status.products_indexed, self.products_shown, "product"),
+            ("content", status.pages_indexed, self.pages_shown, "page"),
         )
         return tuple(
-            f"The {index} index is out of date: {indexed:,} {records} in it, {shown:,} in the shop. Rebuild it."
-            for index, indexed, shown, records in compared
+            f"The {index} index is out of date: {numbered(indexed, record)} in it, {shown:,} in the shop. Rebuild it."
+            for index, indexed, shown, record in compared
             if indexed is not None and indexed != shown
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.domain.shared.counts import numbered
+
 REASONS = {
     "spelling": "It is spelled nearly like words of the catalogue.",
     "joined": "The same is written together here and apart there.",
@@ -36,16 +38,16 @@ def _visits(evidence: Mapping[str, Any]) -> str:
     if not visits or not all(isinstance(word, str) and word for word in words):
         return ""
     searched = f"searched “{words[0]}” and then opened something from “{words[1]}”"
-    on_days = f" on {_times(days, 'day')}" if days else ""
-    return f"{_times(visits, 'visit')}{on_days} {searched}."
+    on_days = f" on {numbered(days, 'day')}" if days else ""
+    return f"{numbered(visits, 'visit')}{on_days} {searched}."
 
 
 def _counts(evidence: Mapping[str, Any]) -> str:
     would_find, finds, searches, days = (_number(evidence.get(n)) for n in ("wouldFind", "finds", "searches", "days"))
     instead = f" instead of {finds:,}" if finds else ""
-    found = f"would find {_times(would_find, 'product')}{instead}" if would_find else ""
-    period = f" in {_times(days, 'day')}" if days else ""
-    searched = f"searched {_times(searches, 'time')}{period}" if searches else ""
+    found = f"would find {numbered(would_find, 'product')}{instead}" if would_find else ""
+    period = f" in {numbered(days, 'day')}" if days else ""
+    searched = f"searched {numbered(searches, 'time')}{period}" if searches else ""
     said = ", ".join(part for part in (found, searched) if part)
     return f"{said[0].upper()}{said[1:]}." if said else ""
 
@@ -54,7 +56,3 @@ def _number(value: Any) -> int | None:
     """Return the value as a count, None for what is none. Evidence comes from programs of several kinds; what is no
     count is left out."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _times(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -22,6 +22,7 @@ from app.domain.search.context import SearchContext
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.counts import numbered
 from app.domain.shared.records import existing, find_record
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
@@ -56,7 +57,9 @@ class ReplaySummary(WorkSummary):
 
     @property
     def progress(self) -> str | None:
-        return None if self.total is None else f"{self.done:,} of {self.total:,} searches replayed."
+        if self.total is None:
+            return None
+        return f"{self.done:,} of {numbered(self.total, 'search', 'searches')} replayed."
 
     @property
     def change(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from dataclasses import dataclass, field
 
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError
 from app.log_redaction import error_summary
 
@@ -39,8 +40,7 @@ class Refusals:
         count = len(self.records)
         if not count:
             return None
-        number = "1 record" if count == 1 else f"{count:,} records"
-        return f"{number} could not be indexed: {'; '.join(self.examples)}"[:1000]
+        return f"{numbered(count, 'record')} could not be indexed: {'; '.join(self.examples)}"[:1000]
 
 
 def why_it_failed(error: BaseException) -> str:

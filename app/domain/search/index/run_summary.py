@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from app.domain.search.models import RebuildRun
+from app.domain.shared.counts import numbered
 from app.domain.work.progress import WorkSummary
 
 SCOPE_NAMES = {"ALL": "Everything", "PRODUCTS": "Products", "CONTENT": "Pages and collections"}
@@ -34,8 +35,8 @@ class RunSummary(WorkSummary):
     @property
     def progress(self) -> str:
         if self.total is None:
-            return f"{self.done:,} documents so far" if self.done else "Counting the documents…"
-        return f"{self.done:,} of {self.total:,} documents"
+            return f"{numbered(self.done, 'document')} so far" if self.done else "Counting the documents…"
+        return f"{self.done:,} of {numbered(self.total, 'document')}"
 
     @property
     def took(self) -> str | None:

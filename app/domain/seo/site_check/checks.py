@@ -26,6 +26,7 @@ from app.domain.seo.site_check.crawl import Crawl
 from app.domain.seo.site_check.findings import MEANINGS, Finding, FindingKind, Meaning
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict
 from app.domain.sites import audit
 from app.domain.sites.models import Site
@@ -99,11 +100,13 @@ class CheckSummary(WorkSummary):
         found = sum(group.count for group in self.contradictions)
         if not found:
             return "No problems found"
-        return f"{found:,} {'problem' if found == 1 else 'problems'} found"
+        return f"{numbered(found, 'problem')} found"
 
     @property
     def progress(self) -> str:
-        return "Reading the sitemap." if self.total is None else f"{self.done:,} of {self.total:,} addresses read."
+        if self.total is None:
+            return "Reading the sitemap."
+        return f"{self.done:,} of {numbered(self.total, 'address', 'addresses')} read."
 
 
 def request(author: Author) -> SiteCheck:

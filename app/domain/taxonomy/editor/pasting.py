@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from app.domain.shared.counts import numbered
 from app.domain.shared.text import UNPRINTABLE, one_line
 from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE
 
@@ -34,11 +35,11 @@ class Pasted:
 
     def _summary(self) -> Iterator[str]:
         if self.values:
-            yield f"Added {_values(len(self.values))}."
+            yield f"Added {numbered(len(self.values), 'value')}."
         if self.known:
             names = ", ".join(f"“{value[:40]}”" for value in self.known[:5])
             more = f" and {len(self.known) - 5:,} more" if len(self.known) > 5 else ""
-            yield f"{_values(len(self.known))} left out, in the list already: {names}{more}."
+            yield f"{numbered(len(self.known), 'value')} left out, in the list already: {names}{more}."
         if self.blank:
             yield f"{self.blank:,} blank {'line' if self.blank == 1 else 'lines'} left out."
         if self.refused:
@@ -74,7 +75,3 @@ def _reason(line: str) -> str | None:
     if len(line) > LONGEST_ALLOWED_VALUE or UNPRINTABLE.search(line):
         return f"is over {LONGEST_ALLOWED_VALUE:,} characters long or cannot be shown."
     return None
-
-
-def _values(number: int) -> str:
-    return "1 value" if number == 1 else f"{number:,} values"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from app.domain.shared.counts import numbered
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.task_kinds import Kind
 from app.domain.work.progress import WorkSummary
@@ -82,7 +83,7 @@ def title_of(task: TaxonomyTask) -> str:
 
 
 def products(count: int) -> str:
-    return "1 product" if count == 1 else f"{count:,} products"
+    return numbered(count, "product")
 
 
 @dataclass(frozen=True, slots=True)

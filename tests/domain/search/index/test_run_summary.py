@@ -38,6 +38,30 @@ def test_a_failed_run_tells_what_shoppers_search_with(
 
 
 @pytest.mark.parametrize(
+    ("done", "total", "words"),
+    [
+        (0, None, "Counting the documents…"),
+        (1, None, "1 document so far"),
+        (2, None, "2 documents so far"),
+        (0, 1, "0 of 1 document"),
+        (1_000, 19_406, "1,000 of 19,406 documents"),
+    ],
+)
+def test_progress_counts_documents(done: int, total: int | None, words: str) -> None:
+    run = RebuildRun(
+        id="a",
+        scope="ALL",
+        state="running",
+        done=done,
+        total=total,
+        requested_by="Mia",
+        created_at=WHEN,
+        generations={},
+    )
+    assert summary_of(run, {}).progress == words
+
+
+@pytest.mark.parametrize(
     ("scope", "queued", "words"),
     [
         ("PRODUCTS", "CONTENT", "Pages and collections are rebuilt right after it, since it rebuilds products only."),
