@@ -10,6 +10,7 @@ from app.cli.author import command_author
 from app.cli.refusals import reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.domain.shared.problems import Invalid
+from app.domain.shared.times import local_day
 from app.domain.sites import accounts, audit, personal_tokens
 from app.domain.sites.models import Site, User
 from app.domain.sites.personal_token_rules import DEFAULT_LIFETIME
@@ -72,7 +73,8 @@ def token_command(email: str, host: str | None, name: str, days: int) -> None:
         user = accounts.get_user(email)
         site = _site_of(user, host)
         issued = personal_tokens.make_token(command_author(site.id), user.id, name, days)
-        click.echo(f"For {email} on {site.name} until {issued.listed.expires_at:%Y-%m-%d}; not shown again:", err=True)
+        until = local_day(issued.listed.expires_at, site.time_zone)
+        click.echo(f"For {email} on {site.name} until {until}; not shown again:", err=True)
     click.echo(issued.text)
 
 
@@ -81,11 +83,14 @@ def token_command(email: str, host: str | None, name: str, days: int) -> None:
 @with_users_site
 @reports_refusals
 def tokens_command(email: str, host: str | None) -> None:
-    """The access tokens of a user for a site: name, beginning, status, end and last use."""
+    """The access tokens of a user for a site: name, beginning, status, end and last use, as days of the site's time
+    zone."""
     user = accounts.get_user(email)
-    for token in personal_tokens.tokens_of(clock(), _site_of(user, host).id, user.id):
-        used = f"{token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never used"
-        click.echo("\t".join([token.name, f"{token.beginning}…", token.status, f"{token.expires_at:%Y-%m-%d}", used]))
+    site = _site_of(user, host)
+    for token in personal_tokens.tokens_of(clock(), site.id, user.id):
+        end = local_day(token.expires_at, site.time_zone)
+        used = local_day(token.last_used_at, site.time_zone) if token.last_used_at else "never used"
+        click.echo("\t".join([token.name, f"{token.beginning}…", token.status, str(end), str(used)]))
 
 
 @group.command("revoke-token")

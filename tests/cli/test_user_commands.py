@@ -6,7 +6,7 @@ import pytest
 from click.testing import Result
 from flask import Flask
 
-from app.domain.sites.models import RoleGrant
+from app.domain.sites.models import RoleGrant, Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
@@ -32,6 +32,14 @@ def test_a_user_of_one_site_needs_to_name_none(app: Flask, mia: int) -> None:
     assert "shop_pat_" in made.output
     assert user(app, "tokens", "mia@shop.test").output.startswith("Agent\t")
     assert user(app, "revoke-token", "mia@shop.test", "--name", "Agent").exit_code == 0
+
+
+def test_the_end_of_a_token_is_a_day_of_the_shop(app: Flask, mia: int) -> None:
+    """It is noon in UTC, and the next day already where the shop is."""
+    with transaction():
+        db.session.query(Site).filter_by(name="Fern & Fell").update({"time_zone": "Pacific/Auckland"})
+    assert "until 2027-02-19;" in user(app, "token", "mia@shop.test", "--name", "Agent").output
+    assert "\t2027-02-19\t" in user(app, "tokens", "mia@shop.test").output
 
 
 def test_a_user_of_several_sites_names_one(app: Flask, mia: int) -> None:

@@ -11,7 +11,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.domain.shared.counts import numbered
-from app.domain.shared.times import format_moment, rfc3339
+from app.domain.shared.times import format_moment, local_day, rfc3339
 from app.domain.sites.sites import time_zone_of
 
 bp.add_app_template_filter(rfc3339, "rfc3339")
@@ -35,8 +35,14 @@ def ago(moment: datetime) -> str:
     for limit, size, noun in STEPS:
         if seconds < limit:
             return f"{numbered(seconds // size, noun)} ago"
-    day = moment.astimezone(ZoneInfo(_time_zone()))
-    return f"on {day.day} {day:%B %Y}"
+    return f"on {day_of(moment)}"
+
+
+@bp.app_template_filter("day_of")
+def day_of(moment: datetime) -> str:
+    """Format the day of a moment in the time zone of the user's shop: "20 November 2026"."""
+    day = local_day(moment, _time_zone())
+    return f"{day.day} {day:%B %Y}"
 
 
 @bp.app_template_filter("exact_time")

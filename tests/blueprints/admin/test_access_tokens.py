@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.sites import accounts, personal_tokens
-from app.domain.sites.models import AuditEntry, PersonalToken
+from app.domain.sites.models import AuditEntry, PersonalToken, Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import clock as shop_clock
@@ -44,6 +44,16 @@ def test_a_token_is_shown_once_and_acts_as_its_user(app: Flask, merchandiser: Pa
     with app.app_context():
         caller = token_caller(token)
         assert (caller.email, caller.site_id) == ("merchandiser@shop.test", site_id)
+
+
+def test_the_day_on_which_a_token_expires_is_that_of_the_shop(
+    app: Flask, merchandiser: PageClient, site_id: int
+) -> None:
+    """It is noon in UTC, and the next day already where the shop is."""
+    with app.app_context(), transaction():
+        db.session.get_one(Site, site_id).time_zone = "Pacific/Auckland"
+    made(merchandiser)
+    assert "19 February 2027" in merchandiser.get("/admin/tokens").texts["td"]
 
 
 def test_the_page_that_shows_a_token_loads_the_script_that_copies_it(merchandiser: PageClient) -> None:
