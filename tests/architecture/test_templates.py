@@ -67,6 +67,15 @@ def test_every_template_is_reached_from_the_code_and_every_name_leads_to_one() -
     assert known.keys() - reached == set()
 
 
+def test_what_saves_or_deletes_shows_that_it_works() -> None:
+    """Buttons for the scripts alone, and those of which a form has several, change the page themselves."""
+    tags = [(name_of(file), tag) for file in FILES for tag in re.findall(r"<button\b[^>]*>", file.read_text())]
+    weighty = [(name, tag) for name, tag in tags if re.search(r'class="btn[^"]* (primary|danger)"', tag)]
+    assert len(weighty) > 20
+    answered_elsewhere = ("data-busy=", 'type="button"', 'name="intent"', "formaction=")
+    assert [one for one in weighty if not any(sign in one[1] for sign in answered_elsewhere)] == []
+
+
 def test_no_line_is_too_long_to_read() -> None:
     files = [*FILES, *(ROOT / "app" / "themes").rglob("*.html")]
     lines = [(file.name, line) for file in files for line in file.read_text().splitlines()]

@@ -29,7 +29,8 @@ document.addEventListener("keydown", (event) => {
   if (!button?.disabled) form.requestSubmit(button || undefined);
 });
 
-// A pressed button shows that it works; a page that comes back from the browser's memory shows it ready again.
+// A pressed button shows that it works until its form is answered. Other answers leave it, such as those of what follows
+// work under way; a page that comes back from the browser's memory shows it ready again.
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (!button || !button.dataset.busy) return;
@@ -40,15 +41,16 @@ document.addEventListener("submit", (event) => {
     button.disabled = true;
   });
 });
-const ready = () => {
+const ready = (isAnswered) => {
   for (const button of document.querySelectorAll("button[data-text]")) {
+    if (!isAnswered(button)) continue;
     button.textContent = button.dataset.text;
     button.disabled = false;
     delete button.dataset.text;
   }
 };
-window.addEventListener("pageshow", ready);
-document.addEventListener("htmx:finally:request", ready);
+window.addEventListener("pageshow", () => ready(() => true));
+document.addEventListener("htmx:finally:request", ({ detail }) => ready(({ form }) => form === detail.ctx.sourceElement));
 
 // A preview that went well takes the errors of an earlier try to save with it.
 document.addEventListener("htmx:after:swap", (event) => {
