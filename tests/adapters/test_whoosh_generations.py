@@ -84,6 +84,15 @@ def test_old_files_do_not_pile_up(tmp_path: Path) -> None:
     assert not [name for name in names if name.endswith(".new")]
 
 
+def test_a_reader_in_the_middle_of_opening_still_finds_the_files_of_the_commit_before(tmp_path: Path) -> None:
+    engine = built(tmp_path, 40)
+    directory = generation_directory(tmp_path)
+    for number in range(15):
+        before = read_commit(directory)
+        apply(engine, Upsert(product(number, 1)))
+        assert damaged_files(directory, before) == []
+
+
 def test_another_process_sees_a_change_at_once(tmp_path: Path) -> None:
     engine = built(tmp_path, 10)
     reader = WhooshEngine(tmp_path)

@@ -22,7 +22,7 @@ from whoosh.filedb.structfile import BufferFile
 from whoosh.index import TOC
 
 from app.adapters.whoosh.schema import index_schema
-from app.adapters.whoosh.segment_file import INDEX_NAME, segment_path
+from app.adapters.whoosh.segment_file import INDEX_NAME, segment_name
 from app.durable_files import fsync_path
 
 MANIFEST = "manifest.json"
@@ -39,6 +39,11 @@ class Commit:
     @property
     def documents(self) -> int:
         return sum(segment.doc_count_all() - segment.deleted_count() for segment in self.segments)
+
+    @property
+    def file_names(self) -> list[str]:
+        """The names of the files whose checksums the manifest has."""
+        return [table_name(self.number), *map(segment_name, self.segments)]
 
 
 def table_name(number: int) -> str:
@@ -86,8 +91,9 @@ def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) ->
     """Make the segments the content of the generation. Old tables and segments are removed one commit later, so that a
     reader in the middle of opening still finds them."""
     TOC(_SCHEMA, list(segments), number).write(_DurableStorage(directory, segments), INDEX_NAME)
-    _remove_files_before(directory, number - 1)
-    return Commit(number, tuple(segments))
+    commit = Commit(number, tuple(segments))
+    _remove_files_before(directory, number - 1, commit)
+    return commit
 
 
 class _DurableStorage:
@@ -109,10 +115,9 @@ class _DurableStorage:
 
 
 def _write_manifest(directory: Path, table: str, table_digest: str, segments: Sequence[W3Segment]) -> None:
-    manifest = read_manifest(directory)
-    previous = {name: digest for name, digest in manifest.items() if (directory / name).exists()}
-    paths = [segment_path(directory, segment) for segment in segments]
-    digests = {path.name: previous.get(path.name) or digest_of(path) for path in paths}
+    there = set(os.listdir(directory))
+    previous = {name: digest for name, digest in read_manifest(directory).items() if name in there}
+    digests = {name: previous.get(name) or digest_of(directory / name) for name in map(segment_name, segments)}
     write_durably(directory / MANIFEST, json.dumps({**previous, **digests, table: table_digest}, indent=1).encode())
 
 
@@ -128,8 +133,8 @@ def damaged_files(directory: Path, commit: Commit, known: frozenset[str] = froze
     """Return the files of a commit's segments that do not match the manifest; those whose id is `known` are not
     checked again."""
     manifest = read_manifest(directory)
-    paths = [segment_path(directory, s) for s in commit.segments if s.segment_id() not in known]
-    return [path.name for path in paths if _differs(path, manifest.get(path.name))]
+    names = [segment_name(segment) for segment in commit.segments if segment.segment_id() not in known]
+    return [name for name in names if _differs(directory / name, manifest.get(name))]
 
 
 def _differs(path: Path, digest: str | None) -> bool:
@@ -157,19 +162,17 @@ def write_durably(path: Path, content: bytes) -> None:
     os.replace(aside, path)
 
 
-def _remove_files_before(directory: Path, number: int) -> None:
-    """Remove the tables before `number`, the segments that neither it nor its successor holds, and what an unfinished
-    commit left."""
+def _remove_files_before(directory: Path, number: int, commit: Commit) -> None:
+    """Remove the tables before `number`, the segments that neither it nor its successor, the `commit`, holds, and what
+    an unfinished commit left."""
     tables = _tables(directory)
     old = [name for table, name in tables.items() if table < number]
     if not old:
         return
-    kept: set[str] = set()
-    for table in tables:
-        if table >= number:
-            kept |= {segment.segment_id() for segment in _read_table(directory, table).segments}
+    before = _read_table(directory, number).file_names if number in tables else []
+    kept = {*before, *commit.file_names}
     names = os.listdir(directory)
-    segments = [name for name in names if name.endswith(".seg") and name[:-4] not in kept]
+    segments = [name for name in names if name.endswith(".seg") and name not in kept]
     unfinished = [name for name in names if _UNFINISHED.fullmatch(name)]
     for name in (*old, *segments, *unfinished):
         (directory / name).unlink(missing_ok=True)

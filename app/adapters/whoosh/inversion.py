@@ -74,6 +74,12 @@ class _Terms(dict[str, int]):
         term = code(text)
         return self._number(term) if term else None
 
+    def sorted(self) -> tuple[list[bytes], Ints]:
+        """Return the terms in their order, and the place of each number among them."""
+        names = [name.encode() for name in self.names]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        return [names[number] for number in order], np.argsort(order)
+
 
 class _Occurrences:
     """The words of one field, document after document."""
@@ -86,12 +92,12 @@ class _Occurrences:
         self.numbers.extend(numbers)
         self.lengths.append(len(numbers))
 
-    def inverted(self, names: list[bytes], *, scored: bool) -> InvertedField:
+    def inverted(self, names: list[bytes], places: Ints, *, scored: bool) -> InvertedField:
         count = len(self.lengths)
         lengths = np.frombuffer(self.lengths, np.uint32).astype(np.int64)
         docs = np.repeat(np.arange(count), lengths)
-        numbers = np.frombuffer(self.numbers, np.uint32).astype(np.int64)
-        terms, starts, docs, frequencies = group_postings(names, numbers, docs, max(count, 1))
+        occurring = places[np.frombuffer(self.numbers, np.uint32)]
+        terms, starts, docs, frequencies = group_postings(names, occurring, docs, max(count, 1))
         if not scored:
             return InvertedField(terms, starts, docs, np.ones(len(docs), np.int64))
         return InvertedField(terms, starts, docs, frequencies, _length_bytes(lengths), int(lengths.sum()))
@@ -132,10 +138,10 @@ class Inverter:
         self._texts[SORT_NAME_COLUMN].append(utf8(fold(document.name)))
 
     def finish(self) -> Inverted:
-        names = [term.encode() for term in self._terms.names]
+        names, places = self._terms.sorted()
         inverted = Inverted(self.count)
         for name, occurrences in self._fields.items():
-            inverted.fields[name] = occurrences.inverted(names, scored=name in TEXT_FIELDS)
+            inverted.fields[name] = occurrences.inverted(names, places, scored=name in TEXT_FIELDS)
         inverted.fields[ID_FIELD] = self._inverted_ids()
         inverted.values = {name: _value_column(self.count, *column) for name, column in self._values.items()}
         inverted.numbers = {name: _number_column(self.count, *column) for name, column in self._numbers.items()}

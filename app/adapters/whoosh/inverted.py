@@ -57,20 +57,15 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def group_postings(terms: list[bytes], term_ids: Ints, docs: Ints, count: int) -> tuple[list[bytes], Ints, Ints, Ints]:
+def group_postings(
+    terms: Sequence[bytes], places: Ints, docs: Ints, count: int
+) -> tuple[list[bytes], Ints, Ints, Ints]:
     """Return single occurrences as postings: (sorted terms, starts, docs, frequencies), as in InvertedField.
 
-    `term_ids` index into `terms`, which may hold terms that do not occur here.
+    `places` are those of the occurring terms among `terms`, which are sorted and may hold others too.
     """
-    if not len(term_ids):
-        empty = np.zeros(0, np.int64)
-        return [], np.zeros(1, np.int64), empty, empty
-    used, local = np.unique(term_ids, return_inverse=True)
-    names = [terms[i] for i in used.tolist()]
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    keys, frequencies = np.unique(rank[local] * count + docs, return_counts=True)
-    ranks = keys // count
-    starts = np.searchsorted(ranks, np.arange(len(names) + 1))
-    return [names[i] for i in order], starts, keys - ranks * count, frequencies
+    keys, frequencies = np.unique(places * count + docs, return_counts=True)
+    found = keys // count
+    starts = np.flatnonzero(np.diff(found, prepend=-1))
+    names = [terms[place] for place in found[starts].tolist()]
+    return names, np.append(starts, len(keys)), keys - found * count, frequencies

@@ -34,7 +34,7 @@ def segments_to_merge(entries: Iterable[W3Segment]) -> list[W3Segment]:
 
 def merged(segments: Sequence[Segment], deleted: Sequence[Iterable[int]]) -> Inverted:
     """Return the live documents of the segments, in their order, as one inverted segment."""
-    live = [np.setdiff1d(np.arange(s.count), list(gone)) for s, gone in zip(segments, deleted, strict=True)]
+    live = [np.delete(np.arange(s.count), list(gone)) for s, gone in zip(segments, deleted, strict=True)]
     inverted = Inverted(sum(map(len, live)), min(segment.analysis for segment in segments))
     places = _places(segments, live)
     for name in INDEXED_FIELDS:
@@ -45,7 +45,9 @@ def merged(segments: Sequence[Segment], deleted: Sequence[Iterable[int]]) -> Inv
         inverted.numbers[name] = _merged_numbers(name, segments, live)
     for name in BYTES_COLUMNS:
         columns = [segment.text(name) for segment in segments]
-        inverted.texts[name] = [column[doc] for column, docs in zip(columns, live, strict=True) for doc in docs]
+        inverted.texts[name] = [
+            column[doc] for column, docs in zip(columns, live, strict=True) for doc in docs.tolist()
+        ]
     vectors = [
         None if segment.vectors is None else segment.vectors.at(docs)
         for segment, docs in zip(segments, live, strict=True)

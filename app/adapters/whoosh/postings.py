@@ -43,15 +43,19 @@ def write_postings(field: InvertedField, offset: int) -> tuple[list[bytes], list
         return [], []
     stats = _Statistics(field)
     singles = stats.singles()
-    starts, docs, weights = field.starts.tolist(), field.docs, field.weights
-    infos: list[bytes] = []
+    infos = [single for single in singles if single is not None]
+    if len(infos) == len(singles):
+        return infos, []
+    starts, weights = field.starts.tolist(), field.weights
+    steps, widest = stats.steps()
+    infos = []
     blocks: list[bytes] = []
     for term, single in enumerate(singles):
         if single is not None:
             infos.append(single)
             continue
         begin, end = starts[term], starts[term + 1]
-        block = _block(docs[begin:end], weights[begin:end], stats.block_info(term))
+        block = _block(steps[begin:end], widest[term], weights[begin:end], stats.block_info(term))
         infos.append(stats.info(term) + _EXTENT.pack(offset, len(block)))
         blocks.append(block)
         offset += len(block)
@@ -62,7 +66,7 @@ class _Statistics:
     """The statistics of terms that Whoosh's searcher reads before their postings."""
 
     def __init__(self, field: InvertedField) -> None:
-        starts = field.starts[:-1]
+        self._field, starts = field, field.starts[:-1]
         self.counts = np.diff(field.starts)
         self.weights = np.add.reduceat(field.weights, starts)
         self.heaviest = np.maximum.reduceat(field.weights, starts)
@@ -76,6 +80,12 @@ class _Statistics:
             column.tolist()
             for column in (self.counts, self.weights, self.shortest, self.longest, self.heaviest, self.first, self.last)
         ]
+
+    def steps(self) -> tuple[Ints, list[int]]:
+        """Return the steps between the documents of each term, from 0 on, and the widest of each."""
+        steps = np.diff(self._field.docs, prepend=0)
+        steps[self._field.starts[:-1]] = self.first
+        return steps, np.maximum.reduceat(steps, self._field.starts[:-1]).tolist()
 
     def info(self, term: int) -> bytes:
         count, weight, shortest, longest, heaviest, first, last = (column[term] for column in self._columns)
@@ -100,22 +110,20 @@ class _Statistics:
         ]
 
 
-def _block(docs: Ints, weights: Ints, info: tuple[int, int, float, int, int, int]) -> bytes:
+def _block(steps: Ints, widest: int, weights: Ints, info: tuple[int, int, float, int, int, int]) -> bytes:
     head = pickle.dumps(info, 2)
-    data = pickle.dumps((_packed(np.diff(docs, prepend=0)), _packed_weights(weights), None), 4)
+    data = pickle.dumps((_packed(steps, widest), _packed_weights(weights, info[2]), None), 4)
     return _MAGIC + _BLOCK_LENGTH.pack(-(len(head) + len(data))) + head + data
 
 
-def _packed(steps: Ints) -> bytes | array[int]:
-    highest = int(steps.max())
-    if highest < 1 << 8:
+def _packed(steps: Ints, widest: int) -> bytes | array[int]:
+    if widest < 1 << 8:
         return steps.astype(np.uint8).tobytes()
-    typecode, dtype = ("H", np.uint16) if highest < 1 << 16 else ("I", np.uint32)
+    typecode, dtype = ("H", np.uint16) if widest < 1 << 16 else ("I", np.uint32)
     return array(typecode, steps.astype(dtype).tobytes())
 
 
-def _packed_weights(weights: Ints) -> bytes | array[float] | None:
-    heaviest = int(weights.max())
+def _packed_weights(weights: Ints, heaviest: float) -> bytes | array[float] | None:
     if heaviest == 1:
         return None
     if heaviest < 1 << 8:

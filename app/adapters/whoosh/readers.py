@@ -20,7 +20,6 @@ from app.adapters.whoosh.commits import (
     is_latest,
     read_commit,
     read_manifest,
-    table_name,
 )
 from app.adapters.whoosh.damage import (
     CANNOT_BE_READ,
@@ -34,7 +33,6 @@ from app.adapters.whoosh.damage import (
 from app.adapters.whoosh.file_bytes import Stamp, stamp_of
 from app.adapters.whoosh.generations import IndexFolder
 from app.adapters.whoosh.segment import Segment
-from app.adapters.whoosh.segment_file import segment_path
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchUnavailable
 
@@ -166,7 +164,7 @@ class Reader:
         if opened is not None and opened.view.commit == commit.number:
             return opened
         known = {segment.id: segment for segment in previous.segments} if previous is not None else {}
-        stamps = _stamps(directory, commit)
+        stamps = {name: stamp_of(f"{directory}/{name}") for name in (MANIFEST, *commit.file_names)}
         digests = _verified_digests(directory, commit, frozenset(known))
         segments = [known.get(entry.segment_id()) or Segment(directory, entry) for entry in commit.segments]
         if any(stamps[segment.file_name] != segment.stamp for segment in segments):
@@ -176,22 +174,13 @@ class Reader:
         return Opened(View(generation, commit.number, segments, deleted, pin, kept), directory, stamps, digests)
 
 
-def _stamps(directory: Path, commit: Commit) -> dict[str, Stamp]:
-    return {name: stamp_of(directory / name) for name in (MANIFEST, *_names(directory, commit))}
-
-
-def _names(directory: Path, commit: Commit) -> list[str]:
-    """Return the names of the files whose checksums the manifest has."""
-    return [table_name(commit.number), *(segment_path(directory, entry).name for entry in commit.segments)]
-
-
 def _verified_digests(directory: Path, commit: Commit, known: frozenset[str]) -> dict[str, str]:
     """Return the checksums of the commit's files. Those of segments that are `known` were compared before."""
     if files := damaged_files(directory, commit, known):
         mark_damaged(directory, files)
         raise damaged(", ".join(files))
     manifest = read_manifest(directory)
-    return {name: manifest[name] for name in _names(directory, commit)}
+    return {name: manifest[name] for name in commit.file_names}
 
 
 def _missing() -> SearchUnavailable:

@@ -21,7 +21,7 @@ from app.adapters.whoosh.file_bytes import FilePart, open_file
 from app.adapters.whoosh.inverted import ValueColumn, utf8
 from app.adapters.whoosh.postings import Postings, document_frequency, read_postings
 from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX, VECTORS_COLUMN
-from app.adapters.whoosh.segment_file import column_file, length_column, segment_path
+from app.adapters.whoosh.segment_file import column_file, length_column, segment_name
 from app.adapters.whoosh.signs import Signs
 from app.adapters.whoosh.term_file import TermFile
 from app.adapters.whoosh.vectors import RowVectors, read_vectors
@@ -42,10 +42,9 @@ class Segment:
         self.count: int = entry.doc_count_all()
         self.field_lengths: dict[str, int] = dict(getattr(entry, "_fieldlengths", {}))
         self.analysis: int = getattr(entry, "analysis", 0)  # Earlier releases noted none.
-        path = segment_path(directory, entry)
-        self.file_name = path.name
+        self.file_name = segment_name(entry)
         self._column_file = column_file(entry, "{}").format  # Called often, so the name is not put together each time.
-        self._whole = open_file(path)
+        self._whole = open_file(directory / self.file_name)
         self.stamp = self._whole.stamp()
         start, length = _START.unpack(self._whole[: _START.size])
         self._entries: dict[str, dict[str, int]] = pickle.loads(self._whole[start : start + length])

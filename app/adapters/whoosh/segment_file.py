@@ -37,8 +37,10 @@ def column_file(segment: W3Segment, column: str) -> str:
     return name
 
 
-def segment_path(directory: Path, segment: W3Segment) -> Path:
-    return directory / str(segment.make_filename(W3Segment.COMPOUND_EXT))
+def segment_name(segment: W3Segment) -> str:
+    """Return the name of the file of a segment."""
+    name: str = segment.make_filename(W3Segment.COMPOUND_EXT)
+    return name
 
 
 def write_segment(directory: Path, inverted: Inverted) -> W3Segment:
@@ -48,7 +50,7 @@ def write_segment(directory: Path, inverted: Inverted) -> W3Segment:
     segment.compound = True
     segment._fieldlengths = {name: field.total_length for name, field in inverted.fields.items() if field.total_length}
     segment.analysis = inverted.analysis  # Kept in the table of contents, as all of a segment but its file.
-    with open(segment_path(directory, segment), "xb") as file:
+    with open(directory / segment_name(segment), "xb") as file:
         file.write(_START.pack(0, 0))
         entries = {}
         for name, content in _files(segment, inverted):

@@ -20,6 +20,7 @@ _HEADER = b"HSH3" + struct.pack("!Bii", 1, 0, 0)  # 1: keys are hashed by CRC32
 _LENGTHS = struct.Struct("!ii")
 _POINTER = struct.Struct("!Iq")
 _DIRECTORY_ENTRY = struct.Struct("!qi")
+_DIRECTORY = np.dtype([("position", ">i8"), ("slots", ">i4")])
 _SLOT = np.dtype([("hash", ">u4"), ("position", ">i8")])
 _FIELD = struct.Struct("!H")
 _POSITION = struct.Struct("!q")
@@ -69,13 +70,11 @@ def _hash_tables(keys: Sequence[bytes], positions: np.ndarray, start: int) -> tu
         winners = waiting[free[first]]
         table["hash"][places] = hashes[winners]
         table["position"][places] = positions[winners]
-        waiting = np.setdiff1d(waiting, winners, assume_unique=True)
+        waiting = np.delete(waiting, free[first])
         slots[waiting] = (slots[waiting] + 1) % sizes[waiting]
-    directory = (
-        _DIRECTORY_ENTRY.pack(start + int(base) * _SLOT.itemsize, int(size))
-        for base, size in zip(bases, slots_by_bucket, strict=True)
-    )
-    return table.tobytes(), b"".join(directory)
+    directory = np.zeros(256, _DIRECTORY)
+    directory["position"], directory["slots"] = start + bases * _SLOT.itemsize, slots_by_bucket
+    return table.tobytes(), directory.tobytes()
 
 
 class TermFile:
