@@ -30,21 +30,22 @@ def product_groups(site_id: int) -> list[ProductGroup]:
     return [*_placed(site_id), *_unplaced(site_id)]
 
 
-def count_by_category(groups: list[ProductGroup], tree: ShopTree, taxonomy: TaxonomyTree) -> Counter[int]:
-    """Return the number of products by the id of the category; a level that the taxonomy lacks counts as none."""
-    counted: Counter[int] = Counter()
-    for (node_id, _), products in count_by_maker(groups, tree, taxonomy).items():
-        counted[node_id] += products
-    return counted
-
-
 def count_by_maker(groups: list[ProductGroup], tree: ShopTree, taxonomy: TaxonomyTree) -> Counter[tuple[int, str]]:
-    """Return the number of products by the id of the category and the manufacturer, otherwise as above."""
+    """Return the number of products by the id of the category and the manufacturer; a level that the taxonomy lacks
+    counts as none."""
     counted: Counter[tuple[int, str]] = Counter()
     for group in groups:
         path = taxonomy.path_ids(group.level_id)
         for node_id in tree.categories_of(path, group.manufacturer, group.placed_in):
             counted[node_id, group.manufacturer] += group.products
+    return counted
+
+
+def count_by_category(by_maker: Counter[tuple[int, str]]) -> Counter[int]:
+    """Return the number of products by the id of the category."""
+    counted: Counter[int] = Counter()
+    for (node_id, _), products in by_maker.items():
+        counted[node_id] += products
     return counted
 
 

@@ -71,7 +71,8 @@ def shared_definition(definitions: Sequence[Attribute]) -> Attribute:
     """Return the definition by which products of all levels are filtered: the first, with the unit that all agree on.
     A range over kilograms and grams has neither's."""
     units = {definition.unit for definition in definitions if definition.unit}
-    return replace(definitions[0], unit=units.pop() if len(units) == 1 else None)
+    first, unit = definitions[0], units.pop() if len(units) == 1 else None
+    return first if first.unit == unit else replace(first, unit=unit)
 
 
 def is_colour(attribute_id: str) -> bool:

@@ -3,6 +3,7 @@ go, and the search rules and golden searches that name what goes."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -12,14 +13,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.merchandising.category_counts import (
-    ProductGroup,
-    count_by_category,
-    count_by_maker,
-    product_groups,
-)
+from app.domain.merchandising.category_counts import count_by_category, count_by_maker, product_groups
 from app.domain.merchandising.shop import Shop, read_shop
-from app.domain.merchandising.tree import ShopNode
+from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.search.text import query_words
@@ -146,10 +142,9 @@ def shopper_impact(
         return ShopperImpact()
     before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
     gone, shop = _Gone.between(before, after), read_shop(taxonomy.site_id)
-    has_moves = any(before.path_ids(level_id) != after.path_ids(level_id) for level_id in before.levels)
-    groups = product_groups(shop.site_id) if has_moves else []
-    categories = _categories(shop, groups, before, after)
-    left = count_by_maker(groups, shop.tree, after)
+    groups = product_groups(shop.site_id) if _can_lose_products(shop.tree, before, after) else []
+    held, left = (count_by_maker(groups, shop.tree, taxonomy) for taxonomy in (before, after))
+    categories = _categories(shop.tree, held, left)
     pages = list(islice(_landing_pages(shop, gone, categories, left, pages_of), MOST_LISTED + 1))
     paths = {f"/c/{one.path}" for one in categories if one.is_emptied} | {page.path for page in pages}
     rules, golden = list(_rules(shop.site_id, gone, paths)), list(_golden_searches(shop.site_id, gone))
@@ -162,12 +157,18 @@ def shopper_impact(
     )
 
 
+def _can_lose_products(tree: ShopTree, before: TaxonomyTree, after: TaxonomyTree) -> bool:
+    """Whether a category takes the products of a level that some of them are no longer at or below."""
+    paths = ((before.path_ids(level_id), after.path_ids(level_id)) for level_id in before.levels)
+    left = set(chain.from_iterable(set(was).difference(now) for was, now in paths if was != now))
+    return any(not left.isdisjoint(node.source_levels) for node in tree.nodes.values())
+
+
 def _categories(
-    shop: Shop, groups: list[ProductGroup], before: TaxonomyTree, after: TaxonomyTree
+    tree: ShopTree, held: Counter[tuple[int, str]], left: Counter[tuple[int, str]]
 ) -> list[CategoryLoss]:
     """The categories that shoppers reach and that have fewer products, those without any first."""
-    tree = shop.tree
-    old, new = (count_by_category(groups, tree, taxonomy) for taxonomy in (before, after))
+    old, new = count_by_category(held), count_by_category(left)
     found = [
         CategoryLoss(node.id, tree.label(node.id), node.path, old[node.id], new[node.id])
         for node in tree.nodes.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from app.domain.taxonomy.levels.attribute import Attribute
@@ -88,6 +89,10 @@ class TaxonomyTree:
 
     def attributes_by_id(self) -> Mapping[str, Sequence[Attribute]]:
         """Every definition of every attribute id, in tree order: the same id on several levels is one facet."""
+        return self._definitions
+
+    @cached_property
+    def _definitions(self) -> Mapping[str, Sequence[Attribute]]:
         found: dict[str, list[Attribute]] = {}
         for level in self.levels.values():
             for attribute in level.attributes:
