@@ -164,9 +164,7 @@ def _can_lose_products(tree: ShopTree, before: TaxonomyTree, after: TaxonomyTree
     return any(not left.isdisjoint(node.source_levels) for node in tree.nodes.values())
 
 
-def _categories(
-    tree: ShopTree, held: Counter[tuple[int, str]], left: Counter[tuple[int, str]]
-) -> list[CategoryLoss]:
+def _categories(tree: ShopTree, held: Counter[tuple[int, str]], left: Counter[tuple[int, str]]) -> list[CategoryLoss]:
     """The categories that shoppers reach and that have fewer products, those without any first."""
     old, new = count_by_category(held), count_by_category(left)
     found = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from types import NoneType
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
@@ -29,8 +30,12 @@ class Strict(fields.Field[Any]):
     types: tuple[type, ...] = ()
     wrong_type_code = null_code = "wrong_type"
 
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self._accepted = frozenset((*self.types, NoneType) if self.allow_none else self.types)
+
     def accepts(self, value: object) -> bool:
-        return type(value) in self.types or (value is None and self.allow_none)
+        return type(value) in self._accepted
 
     def problems(self, value: object) -> list[Problem]:
         """Return the problems of a value; pointers begin at the value itself."""

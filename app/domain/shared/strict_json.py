@@ -38,7 +38,7 @@ def marks(text: str) -> str:
 def nesting_depth(found: str) -> int:
     """Return the depth to which the brackets among the marks nest."""
     depth = deepest = 0
-    for mark in found:
+    for mark in found.replace(",", ""):
         if mark in "[{":
             depth += 1
             deepest = max(deepest, depth)

@@ -28,6 +28,11 @@ def is_unseen(text: str) -> bool:
     return all(unicodedata.category(sign)[0] in "ZC" or sign in _FILLERS for sign in text)
 
 
+def is_printable(text: str) -> bool:
+    """Whether a text of one line contains nothing that cannot be shown."""
+    return not _is_found(UNPRINTABLE, text)
+
+
 def line_problems(text: str, label: str, longest: int, pointer: str, required: bool = False) -> list[Problem]:
     """Return the problems of a text of one line; lengths count code points."""
     if required and not text.strip():
@@ -40,6 +45,11 @@ def block_problems(text: str, label: str, longest: int, pointer: str) -> list[Pr
     return [*_too_long(text, label, longest, pointer), *_unprintable(UNPRINTABLE_IN_BLOCK, text, label, pointer)]
 
 
+def _is_found(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether one of the patterns above finds anything: never in what Python calls printable, which it says sooner."""
+    return not text.isprintable() and pattern.search(text) is not None
+
+
 def _too_long(text: str, label: str, longest: int, pointer: str) -> list[Problem]:
     if len(text) <= longest:
         return []
@@ -47,6 +57,6 @@ def _too_long(text: str, label: str, longest: int, pointer: str) -> list[Problem
 
 
 def _unprintable(pattern: re.Pattern[str], text: str, label: str, pointer: str) -> list[Problem]:
-    if not pattern.search(text):
+    if not _is_found(pattern, text):
         return []
     return [Problem("unprintable", f"{label} contains characters that cannot be shown.", pointer)]

@@ -30,7 +30,8 @@ def compare(
 
 
 def compare_flat(before: FlatLevels, after: FlatLevels, renames: Iterable[ValueRename] = ()) -> StructureDiff:
-    stay = [found for found in after if found in before and before[found] is not after[found]]
+    both = ((level_id, before[level_id], level) for level_id, level in after.items() if level_id in before)
+    stay = [level_id for level_id, was, level in both if was is not level and was != level]
     attributes = _Attributes(before, after, renames)
     for level_id in stay:
         attributes.compare(level_id)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import CursorResult, select, update
@@ -155,7 +156,7 @@ def checked_structure(
     checked = check_structure(
         raw_levels if is_placed else [_without_place(raw) for raw in raw_levels],
         existing,
-        in_use=_ids_in_use(taxonomy),
+        in_use=_IdsInUse(taxonomy),
         known_patterns=patterns_of(stored),
     )
     if problems := [*other_problems, *checked.problems]:
@@ -184,13 +185,28 @@ def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, 
     return prepare(site_id, taxonomy_id, revision, name, description, levels, note, renames, known)
 
 
-def _ids_in_use(taxonomy: Taxonomy) -> dict[str, Collection[str]]:
-    """Return the ids of the attributes of which products at a level may hold values, by the ids of the stored levels
-    and of those that are gone and that products name still: no new record takes one over with the products of
-    another."""
-    tree = TaxonomyTree.parse(taxonomy.root_levels)
-    named = products_by_level(taxonomy.site_id) if is_active(taxonomy) else {}
-    return {level_id: tree.applicable_attributes(level_id).keys() for level_id in {**named, **tree.levels}}
+class _IdsInUse(Mapping[str, Collection[str]]):
+    """The ids of the attributes of which products at a level may hold values, by the ids of the stored levels and of
+    those that are gone and that products name still: no new record takes one over with the products of another. Read
+    when the first new record needs an id, which few trees have."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self._taxonomy = taxonomy
+
+    @cached_property
+    def _ids(self) -> dict[str, Collection[str]]:
+        tree = TaxonomyTree.parse(self._taxonomy.root_levels)
+        named = products_by_level(self._taxonomy.site_id) if is_active(self._taxonomy) else {}
+        return {level_id: tree.applicable_attributes(level_id).keys() for level_id in {**named, **tree.levels}}
+
+    def __getitem__(self, level_id: str) -> Collection[str]:
+        return self._ids[level_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
 
 def _without_place(raw: Any) -> Any:

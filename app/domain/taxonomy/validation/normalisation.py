@@ -21,17 +21,29 @@ def normalise(
     """Normalise the levels: blank and `new-…` ids that are not existing ones become slugs of the names; allowed values
     and other names are trimmed and kept once each. No new record gets the id of one that is left out and that products
     still name. Returns the new ids by the ids they replace."""
+    existing, every = frozenset(existing_ids), list(every_level(levels))
+    sent = {level.id for level in every}.union(attribute.id for level in every for attribute in level.attributes)
+    are_new = any(_is_new(record_id, existing) for record_id in sent)
+    ids = _name_records(levels, every, existing, in_use) if are_new else {}
+    for level in every:
+        level.other_names = _trimmed_once(level.other_names)
+        for attribute in level.attributes:
+            attribute.allowed_values = _trimmed_once(attribute.allowed_values)
+    return ids
+
+
+def _name_records(
+    levels: list[LevelDraft], every: list[LevelDraft], existing: frozenset[str], in_use: InUse
+) -> dict[str, str]:
+    """Give the new records their ids; return these by the ids they replace."""
     ids: dict[str, str] = {}
-    existing = frozenset(existing_ids)
-    wanting = [level for level in every_level(levels) if _is_new(level.id, existing)]
-    taken = _TakenIds({level.id for level in every_level(levels)} | in_use.keys())
-    for level in wanting:
-        _name_level(level, taken.fresh(level.name, "level"), ids)
+    taken = _TakenIds({level.id for level in every} | in_use.keys())
+    for level in every:
+        if _is_new(level.id, existing):
+            _name_level(level, taken.fresh(level.name, "level"), ids)
     known = _Known(existing, _left_behind(levels, existing, in_use) if in_use else {})
     for level in levels:
-        _normalise_attributes(level, _Above(), known, ids)
-    for level in every_level(levels):
-        level.other_names = _trimmed_once(level.other_names)
+        _name_attributes_of_branch(level, _Above(), known, ids)
     return ids
 
 
@@ -109,15 +121,12 @@ class _Above:
         self.replaced = replaced or {}
 
 
-def _normalise_attributes(level: LevelDraft, above: _Above, known: _Known, ids: dict[str, str]) -> None:
+def _name_attributes_of_branch(level: LevelDraft, above: _Above, known: _Known, ids: dict[str, str]) -> None:
     if level.attributes:
         above = _name_attributes(level, above, known)
         ids.update(above.replaced)
-        for attribute in level.attributes:
-            if attribute.allowed_values:
-                attribute.allowed_values = _trimmed_once(attribute.allowed_values)
     for child in level.children:
-        _normalise_attributes(child, above, known, ids)
+        _name_attributes_of_branch(child, above, known, ids)
 
 
 def _name_attributes(level: LevelDraft, above: _Above, known: _Known) -> _Above:
@@ -146,12 +155,19 @@ def _name_attribute(
         replaced[sent] = attribute.id
 
 
-def _trimmed_once(values: Mapping[int, Any]) -> dict[int, Any]:
+def _are_trimmed_once(texts: list[Any]) -> bool:
+    """Whether nothing is to be done, as is the case with nearly all lists."""
+    try:
+        return len(set(texts)) == len(texts) and [*map(str.strip, texts)] == texts
+    except TypeError:
+        return False
+
+
+def _trimmed_once(values: dict[int, Any]) -> dict[int, Any]:
     """Return the texts trimmed and once each, by place. Values that are no texts stay, for validation to report."""
-    if all(type(value) is str for value in values.values()):
-        trimmed = {place: value.strip() for place, value in values.items()}
-        if len(set(trimmed.values())) == len(trimmed):
-            return trimmed
+    texts = list(values.values())
+    if _are_trimmed_once(texts):
+        return values
     seen: set[str] = set()
     kept: dict[int, Any] = {}
     for place, value in values.items():

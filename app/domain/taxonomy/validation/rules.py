@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from app.domain.shared.problems import Problem
-from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems
+from app.domain.shared.text import UNPRINTABLE, block_problems, is_printable, line_problems
 from app.domain.taxonomy.levels.attribute import AttributeType
 from app.domain.taxonomy.levels.patterns import pattern_problem
 from app.domain.taxonomy.levels.units import LONGEST_UNIT
@@ -153,8 +153,10 @@ def _attribute_problems(attribute: AttributeDraft, seen: set[str], known: Known)
     yield from _attribute_id_problems(attribute, seen, known)
     yield from _name_problems("The attribute", attribute.name)
     for name in ("helpText", "displayLabel"):
-        yield from _text_problems(attribute.fields.get(name) or "", f"“{name}”", f"/{name}")
-    yield from _unit_problems(attribute)
+        if text := attribute.fields.get(name):
+            yield from _text_problems(text, f"“{name}”", f"/{name}")
+    if attribute.fields.get("unit"):
+        yield from _unit_problems(attribute)
     if attribute.known_type is None:
         yield "unknown_type", f"There is no attribute type “{attribute.type[:40]}”.", "/type"
     if attribute.validation:
@@ -162,7 +164,7 @@ def _attribute_problems(attribute: AttributeDraft, seen: set[str], known: Known)
 
 
 def _unit_problems(attribute: AttributeDraft) -> Iterator[tuple[str, str, str]]:
-    unit = (attribute.fields.get("unit") or "").strip()
+    unit = attribute.fields["unit"].strip()
     if unit and attribute.known_type not in (None, AttributeType.NUMBER):
         yield "unit_not_allowed", f"An attribute of type {attribute.type} has no unit.", "/unit"
     for problem in line_problems(unit, "The unit", LONGEST_UNIT, "/unit"):
@@ -207,26 +209,29 @@ def _bound_problems(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _values_problems(attribute: AttributeDraft) -> Iterator[Problem]:
     kind = attribute.known_type
     at = f"{attribute.at}/allowedValues"
-    if kind is not None and kind.is_choice and not attribute.allowed_values:
-        yield Problem("values_missing", f"“{attribute.name[:80]}” offers a choice but has no values.", at)
-    if kind is not None and not kind.is_choice and attribute.allowed_values:
-        yield Problem("values_not_allowed", f"An attribute of type {kind.value} has no list of values.", at)
-    if len(attribute.allowed_values) > MOST_VALUES:
+    values = list(attribute.allowed_values.values())
+    if kind is not None and kind.is_choice != bool(values):
+        if values:
+            yield Problem("values_not_allowed", f"An attribute of type {kind.value} has no list of values.", at)
+        else:
+            yield Problem("values_missing", f"“{attribute.name[:80]}” offers a choice but has no values.", at)
+    if len(values) > MOST_VALUES:
         yield Problem("too_many", f"An attribute has at most {MOST_VALUES:,} values.", at)
-    if attribute.allowed_values and not _are_plain(list(attribute.allowed_values.values())):
+    if values and not _are_plain(values):
         yield from _single_value_problems(attribute)
 
 
 def _are_plain(values: list[Any]) -> bool:
     """Whether the values have nothing wrong with them. That holds for nearly all lists, and is seen faster of all
-    values together than of each."""
+    values together than of each. No value may contain a comma, so that one can stand between them."""
     try:
-        together = "".join(values)
+        together = ",".join(values)
     except TypeError:
         return False
-    if "," in together or "" in values or max(map(len, values)) > LONGEST_ALLOWED_VALUE:
+    folded = together.casefold().split(",")
+    if len(folded) > len(values) or "" in folded or not is_printable(together):
         return False
-    return not UNPRINTABLE.search(together) and len(set(map(str.casefold, values))) == len(values)
+    return len(set(folded)) == len(folded) and max(map(len, folded)) <= LONGEST_ALLOWED_VALUE
 
 
 def _single_value_problems(attribute: AttributeDraft) -> Iterator[Problem]:
