@@ -14,6 +14,7 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from app.environment import (
+    HIGHEST_PORT,
     LOCAL_HOSTS,
     ConfigurationError,
     addresses,
@@ -207,7 +208,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         port=port(env, "PORT", 8000),
         web_workers=max(1, number(env, "WEB_WORKERS", 2)),
         mcp_host=env.get("MCP_HOST") or "127.0.0.1",
-        mcp_port=port(env, "MCP_PORT", port(env, "PORT", 8000) + 1) or None,
+        mcp_port=_mcp_port(env),
         log_level=choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         payment_processor=_payment_processor(env, environment),
@@ -230,6 +231,17 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         alert_certificate_host=host_and_port(env, "ALERT_CERTIFICATE_HOST"),
         clock_tolerance=timedelta(days=number(env, "CLOCK_TOLERANCE_DAYS", 1)),
     )
+
+
+def _mcp_port(env: Mapping[str, str]) -> int | None:
+    """Return MCP_PORT, by default the port after PORT; None where it is 0."""
+    own = port(env, "PORT", 8000)
+    if own == HIGHEST_PORT and not env.get("MCP_PORT"):
+        raise ConfigurationError(
+            f"PORT is '{own}', and MCP_PORT, which is not set, would be the port after it: set MCP_PORT to a port, or "
+            "to 0 to do without the tools for AI agents."
+        )
+    return port(env, "MCP_PORT", own + 1) or None
 
 
 def _themes_folder(env: Mapping[str, str]) -> Path | None:

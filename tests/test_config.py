@@ -112,6 +112,13 @@ def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
         from_environment({name: value})
 
 
+def test_the_highest_port_leaves_none_for_the_tools_of_agents() -> None:
+    with pytest.raises(ConfigurationError, match="PORT is '65535', and MCP_PORT, which is not set"):
+        from_environment({"PORT": "65535"})
+    assert from_environment({"PORT": "65535", "MCP_PORT": "0"}).mcp_port is None
+    assert from_environment({"PORT": "65535", "MCP_PORT": "8001"}).mcp_port == 8001
+
+
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_every_spelling_of_postgresql_gets_the_driver(scheme: str) -> None:
     assert from_environment({"DATABASE_URL": f"{scheme}://db/shop"}).database_url == "postgresql+psycopg://db/shop"
