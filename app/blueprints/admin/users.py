@@ -78,7 +78,7 @@ def user_save(user_id: int) -> Answer:
             )
             name = user.display_name
     except Invalid as invalid:
-        return _edit_page(user_id, FieldErrors(invalid)), 400
+        return _edit_page(user_id, FieldErrors(invalid), is_typed=True), 400
     flash(f"Saved {name}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.users_list"))
 
@@ -103,10 +103,19 @@ def _new_page(errors: FieldErrors) -> str:
     return render_template("admin/users/new.html", errors=errors, sent=request.form, **_roles())
 
 
-def _edit_page(user_id: int, errors: FieldErrors) -> str:
-    member = staff.member(current_user, user_id)
-    tokens = personal_tokens.tokens_of(ports.clock(), current_user.site_id, user_id)
-    return render_template("admin/users/edit.html", member=member, tokens=tokens, errors=errors, **_roles())
+def _edit_page(user_id: int, errors: FieldErrors, is_typed: bool = False) -> str:
+    """Show a user as stored, or where it `is_typed` with the form as it was sent."""
+    member, sent = staff.member(current_user, user_id), request.form
+    stored = {"name": member.display_name, "roles": member.roles, "is_enabled": member.enabled}
+    typed = {"name": sent.get("displayName", ""), "roles": sent.getlist("role"), "is_enabled": "enabled" in sent}
+    return render_template(
+        "admin/users/edit.html",
+        member=member,
+        form=typed if is_typed else stored,
+        tokens=personal_tokens.tokens_of(ports.clock(), current_user.site_id, user_id),
+        errors=errors,
+        **_roles(),
+    )
 
 
 def _roles() -> dict[str, object]:

@@ -80,6 +80,8 @@ def test_a_refused_edit_keeps_the_form_open(someone: Merchandiser, app: Flask) -
     answer = someone.swap(f"{PATH}/{row.id}", {"query": "", "sku": "MUG-1", "within": "2", "revision": "1"})
     assert answer.status_code == 400 and "The search is missing." in answer.text
     assert 'name="revision"' in answer.text
+    assert '<a href="#f-edit-query">The search is missing.</a>' in answer.text
+    assert 'id="f-edit-query" name="query"' in answer.text
 
 
 def test_a_golden_search_is_deleted_and_the_page_says_what_that_means(someone: Merchandiser, app: Flask) -> None:

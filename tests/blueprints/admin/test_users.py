@@ -113,6 +113,18 @@ def test_saving_what_is_stored_notes_nothing(app: Flask, admin: PageClient) -> N
         assert db.session.scalars(select(AuditEntry)).all() == []
 
 
+def test_a_refused_change_keeps_what_was_typed(app: Flask, admin: PageClient) -> None:
+    path = f"/admin/user/{_id(app, 'merchandiser@shop.test')}"
+    ticked = {field["id"] for field in admin.get(path).all("input") if "checked" in field}
+    assert ticked == {"f-role-MERCHANDISER", "f-enabled"}
+    page = admin.post(path, {"displayName": "", "role": ["POS_AGENT"]}, status=400)
+    assert {field["id"] for field in page.all("input") if "checked" in field} == {"f-role-POS_AGENT"}
+    assert page.value("displayName") == ""
+    page = admin.post(f"{path}/password", {"password": "short"}, status=400)
+    assert page.value("displayName") == "The Merchandiser", "of another form"
+    assert {field["id"] for field in page.all("input") if "checked" in field} == ticked
+
+
 def test_nobody_changes_themselves_nor_an_admin_a_superadmin(app: Flask, admin: PageClient) -> None:
     for email in ("admin@shop.test", "superadmin@shop.test"):
         admin.get(f"/admin/user/{_id(app, email)}")
