@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, 
 
 from tests.processes import RunningShop
 from tests.surroundings import chromium
+from tests.waiting import until
 
 expect.set_options(timeout=20_000)  # A busy machine is no fault.
 ACTIONS = ("check", "click", "drag_to", "fill", "focus", "press", "press_sequentially", "select_option", "uncheck")
@@ -55,10 +55,7 @@ def _once_loaded(act: Callable[..., None]) -> Callable[..., None]:
 @pytest.fixture(scope="session")
 def stocked(shop: RunningShop) -> None:
     """A fresh shop needs a moment until its products can be found; before that its categories have no filters."""
-    deadline = time.monotonic() + 60
-    while not has_filters(shop.address + "/c/outdoor"):
-        assert time.monotonic() < deadline, "The demo shop was not indexed."
-        time.sleep(0.2)
+    until(lambda: has_filters(shop.address + "/c/outdoor"))
 
 
 def has_filters(address: str) -> bool:

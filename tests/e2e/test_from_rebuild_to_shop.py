@@ -1,9 +1,10 @@
 """The main way through everything: sign in, rebuild, save a product, find it in the shop."""
 
 import re
-import time
 
 from playwright.sync_api import Page, expect
+
+from tests.waiting import until
 
 SECONDS_UNTIL_FOUND = 10
 
@@ -22,9 +23,7 @@ def found_in_shop(page: Page, words: str, name: str) -> bool:
 
 
 def until_found(page: Page, words: str, name: str) -> None:
-    deadline = time.monotonic() + SECONDS_UNTIL_FOUND
-    while not found_in_shop(page, words, name):
-        assert time.monotonic() < deadline, f"{name} was not found within {SECONDS_UNTIL_FOUND} s"
+    until(lambda: found_in_shop(page, words, name), SECONDS_UNTIL_FOUND)
 
 
 def test_a_rebuild_is_followed_live_until_it_is_done(page: Page) -> None:

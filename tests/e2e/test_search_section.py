@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,6 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
 from tests.processes import RunningShop
+from tests.waiting import until
 
 IN_VAIN = "wasserkocher"
 FOUND = "kettle"
@@ -25,15 +25,9 @@ def shopper(browser: Browser, shop: RunningShop, stocked: None) -> Iterator[Page
     context.close()
 
 
-def until(page: Page, address: str, seen: Callable[[], bool]) -> None:
+def until_seen(page: Page, address: str, seen: Callable[[], bool]) -> None:
     """The worker counts and the processes pick changes up by themselves."""
-    deadline = time.monotonic() + 10
-    while True:
-        page.goto(address)
-        if seen():
-            return
-        assert time.monotonic() < deadline, f"{address} did not show it in time"
-        time.sleep(0.2)
+    until(lambda: page.goto(address) and seen(), 10)
 
 
 def first_result(page: Page) -> str:
@@ -45,12 +39,12 @@ def test_what_shoppers_do_not_find_is_seen_and_mended(page: Page, shopper: Page)
     expect(shopper.locator("a[href^='/p/']").get_by_text(re.compile(FOUND, re.I))).to_have_count(0)
     sign_in(page)
     nothing = page.locator("#found-nothing")
-    until(page, "/admin/search/analytics?days=7", lambda: nothing.get_by_text(IN_VAIN).count() > 0)
+    until_seen(page, "/admin/search/analytics?days=7", lambda: nothing.get_by_text(IN_VAIN).count() > 0)
     nothing.get_by_role("row", name=re.compile(IN_VAIN)).get_by_role("link", name="Add synonym").click()
     page.locator("#new-synonym [name=words]").fill(FOUND)
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("#results")).to_contain_text(IN_VAIN)
-    until(shopper, f"/search?q={IN_VAIN}", lambda: FOUND in first_result(shopper))
+    until_seen(shopper, f"/search?q={IN_VAIN}", lambda: FOUND in first_result(shopper))
 
 
 def test_a_rule_pins_a_product_and_shows_a_banner(page: Page, shopper: Page) -> None:
@@ -70,7 +64,7 @@ def test_a_rule_pins_a_product_and_shows_a_banner(page: Page, shopper: Page) -> 
     page.unroute(re.compile("ranking/new"))
     page.get_by_role("button", name="Add the rule").click()
     expect(page).to_have_url(re.compile(r"/admin/search/ranking"))
-    until(shopper, "/search?q=Lamp", lambda: first_result(shopper) == last)
+    until_seen(shopper, "/search?q=Lamp", lambda: first_result(shopper) == last)
     expect(shopper.get_by_text("Lamps are new this week")).to_be_visible()
 
 
@@ -85,7 +79,7 @@ def test_a_missing_product_is_explained_and_a_search_term_brings_it(page: Page, 
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("#add")).to_contain_text("wobblethwack")
     page.locator("#add").get_by_role("link", name="Test it").click()
-    until(page, page.url, lambda: page.get_by_text("1 product found").count() > 0)
+    until_seen(page, page.url, lambda: page.get_by_text("1 product found").count() > 0)
 
 
 def test_a_purchase_is_counted_for_the_search_that_led_to_it(page: Page, shopper: Page) -> None:
@@ -101,7 +95,7 @@ def test_a_purchase_is_counted_for_the_search_that_led_to_it(page: Page, shopper
     expect(shopper.get_by_role("heading", level=1)).to_contain_text(re.compile("thank|order", re.I))
     sign_in(page)
     row = page.get_by_role("row", name=re.compile(word))
-    until(
+    until_seen(
         page,
         f"/admin/search/analytics/leads-to?days=7&q={word}",
         lambda: row.count() > 0 and "100.0%" in row.inner_text() and "£0.00" not in row.inner_text(),

@@ -1,20 +1,16 @@
 """The sitemap of a shop that has just been started, and a new one at the press of a button."""
 
-import time
-
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
 from tests.processes import RunningShop
+from tests.waiting import until
 
 SECONDS_UNTIL_WRITTEN = 60
 
 
 def until_written(shop: RunningShop) -> None:
-    deadline = time.monotonic() + SECONDS_UNTIL_WRITTEN
-    while shop.status_of("/sitemap.xml") != 200:
-        assert time.monotonic() < deadline, f"There was no sitemap within {SECONDS_UNTIL_WRITTEN} s"
-        time.sleep(0.2)
+    until(lambda: shop.status_of("/sitemap.xml") == 200, SECONDS_UNTIL_WRITTEN)
 
 
 def test_a_fresh_shop_has_a_sitemap_within_a_minute(shop: RunningShop, page: Page) -> None:

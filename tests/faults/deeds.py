@@ -6,8 +6,7 @@ import ctypes
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from tests.faults import act
 from tests.forks import fork
 from tests.injected_faults import injects
+from tests.waiting import until
 
 PR_SET_PTRACER, ANYBODY = 0x59616D61, ctypes.c_ulong(-1)
 _numbers = count(1)
@@ -100,16 +100,6 @@ def _act_when_traced(deed: Sequence[str]) -> None:
     ctypes.CDLL(None).prctl(PR_SET_PTRACER, ANYBODY)  # Some systems allow only a parent to trace.
     os.kill(os.getpid(), signal.SIGSTOP)
     act.main(deed)
-
-
-def until(condition: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        before = time.monotonic()
-        if condition():
-            return
-        assert before < deadline, "waited in vain"
-        time.sleep(max(0.02, 5 * (time.monotonic() - before)))  # What costs much is looked at less often.
 
 
 def _output(folder: Path) -> Path:

@@ -31,10 +31,10 @@ from app.tokens import access_tokens
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_user
 from tests.faults.browser import HOST
-from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop
 from tests.faults.web_process import web_process
 from tests.surroundings import ROOT
+from tests.waiting import until
 
 STALL = "tml_fair"
 TILL = f"/v1/pos/{STALL}"

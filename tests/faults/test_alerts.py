@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.domain.alerts.alerts import open_alerts
 from app.supervisor.embedded_redis import EmbeddedRedis
 from tests.fakes.chat import Chat, chat_server
-from tests.faults.deeds import until
 from tests.faults.shops import Shop
+from tests.waiting import until
 
 
 def open_causes(shop: Shop) -> list[str]:

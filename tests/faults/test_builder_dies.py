@@ -14,11 +14,11 @@ from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.faults.deeds import until
 from tests.faults.faulty_engine import POINTS
 from tests.faults.shops import SITE, Shop, check, need_strace
 from tests.injected_faults import injected
 from tests.searching import request
+from tests.waiting import until
 
 AFTER_THE_SWAP = ("published", "discard")
 

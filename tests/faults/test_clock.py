@@ -18,10 +18,10 @@ from app.extensions import db
 from app.jobs.scheduled import SCHEDULED
 from app.transaction import transaction
 from tests.fakes.clock import SetClock
-from tests.faults.deeds import until
 from tests.faults.shops import Shop, check
 from tests.injected_faults import injected
 from tests.surroundings import missing
+from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F34")
 

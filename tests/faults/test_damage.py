@@ -23,10 +23,11 @@ from app.domain.sites.models import AuditEntry
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.faults.deeds import Deed, until
+from tests.faults.deeds import Deed
 from tests.faults.shops import SITE, Shop, check
 from tests.injected_faults import injected
 from tests.searching import WHEN
+from tests.waiting import until
 
 WELL = "search 200 category 200 ready 200"
 AWAY = "search 503 category 200 ready 503"

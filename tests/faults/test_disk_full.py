@@ -35,13 +35,13 @@ from app.supervisor import embedded_redis
 from app.transaction import transaction
 from tests.factories import make_site, make_user
 from tests.faults.browser import HOST, Browser, signed_in
-from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check, need_strace
 from tests.faults.web_process import PAGES, web_process
 from tests.injected_faults import injected
 from tests.page_client import PageClient
 from tests.ready_app import application, config_for
 from tests.surroundings import missing
+from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F09", "F10")
 

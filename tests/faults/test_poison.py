@@ -8,9 +8,9 @@ from rq.job import Job
 
 from app.adapters.queue import connect, queue_name
 from app.supervisor.embedded_redis import EmbeddedRedis
-from tests.faults.deeds import until
 from tests.faults.shops import Shop, check
 from tests.injected_faults import injected
+from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F19")
 

@@ -25,10 +25,11 @@ from app.extensions import db
 from tests.databases import PostgresqlDatabases
 from tests.fakes.chat import chat_server
 from tests.fakes.clock import SetClock
-from tests.faults.deeds import Deed, until
+from tests.faults.deeds import Deed
 from tests.faults.shops import Shop, check, make_shop
 from tests.injected_faults import injected
 from tests.ready_app import config_for
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")

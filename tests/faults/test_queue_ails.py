@@ -10,11 +10,11 @@ import pytest
 from app.adapters.queue import TIMEOUT, RqQueue
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.faults.deeds import until
 from tests.faults.proxy import proxied
 from tests.faults.shops import SITE, Shop, check
 from tests.injected_faults import injected
 from tests.searching import add_product
+from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F18")
 

@@ -10,10 +10,10 @@ from redis import Redis
 from app.adapters.queue import RqQueue
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check
 from tests.injected_faults import injected
 from tests.searching import add_product
+from tests.waiting import until
 
 
 def run_has_ended(shop: Shop) -> bool:

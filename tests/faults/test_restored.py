@@ -12,10 +12,10 @@ from app.domain.catalogue.models import Product
 from app.domain.search.models import ReconcileReport
 from app.extensions import db
 from app.transaction import transaction
-from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check
 from tests.injected_faults import injected
 from tests.searching import add_product
+from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F33")
 

@@ -11,9 +11,9 @@ from app.domain.search.models import JobSlot, ReconcileReport
 from app.extensions import db
 from app.jobs.scheduled import SCHEDULED
 from app.transaction import transaction
-from tests.faults.deeds import until
 from tests.faults.shops import Shop, check
 from tests.injected_faults import injected
+from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F47")
 

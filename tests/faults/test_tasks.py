@@ -37,9 +37,9 @@ from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, as_saved
 from tests.domain.taxonomy.tasks.conftest import shop as with_taxonomy
 from tests.factories import WHEN
-from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop
 from tests.injected_faults import injected
+from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F32")
 

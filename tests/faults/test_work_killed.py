@@ -28,9 +28,10 @@ from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.fakes.clock import SetClock
-from tests.faults.deeds import Deed, until
+from tests.faults.deeds import Deed
 from tests.faults.shops import SITE, Shop, need_strace
 from tests.searching import WHEN
+from tests.waiting import until
 
 MOST_STATEMENTS = 300
 KILLED = -signal.SIGKILL

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.faults.browser import HOST
-from tests.faults.deeds import until
 from tests.faults.shops import Shop
 from tests.processes import free_port
+from tests.waiting import until
 
 PAGES = ("/", "/search?q=name-7", "/healthz", "/static/admin/base.css")
 

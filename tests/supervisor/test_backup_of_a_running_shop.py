@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.deeds import do, until
+from tests.faults.deeds import do
 from tests.processes import RunningShop, plain_environment
+from tests.waiting import until
 
 
 def after(said: Sequence[str]) -> dict[str, str]:

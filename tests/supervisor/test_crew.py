@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import redirect_stderr, suppress
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from app.supervisor.outcomes import FAILED
 from app.supervisor.parts import Part
 from app.supervisor.preflight import claim_port
 from app.supervisor.release import Release
+from tests.waiting import until
 
 WEB = 'printf 1 > /proc/self/fd/"$SHOP_READY"; exec sleep 600'
 
@@ -33,13 +33,6 @@ def other(name: str = "worker") -> Part:
 
 def missing(name: str) -> Part:
     return Part(name, ["/nowhere/python"], dict(os.environ))
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 @pytest.fixture

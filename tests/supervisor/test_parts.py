@@ -4,7 +4,6 @@ import os
 import resource
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,17 +12,11 @@ import pytest
 
 from app.instance_claim import CannotStart
 from app.supervisor.parts import Part, pause_before_restart, stop
+from tests.waiting import until
 
 
 def part(code: str, *arguments: str) -> Part:
     return Part("part", [sys.executable, "-c", code, *arguments], dict(os.environ))
-
-
-def until(condition, seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 SLEEPING = "import time; time.sleep(600)"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 
 from tests.processes import RunningShop, plain_environment
 from tests.surroundings import ROOT
+from tests.waiting import until
 
 PARTS = ("app.web_server", "worker.py default", "worker.py builds", "scheduler", "valkey-server")
 
@@ -52,13 +53,6 @@ def _command(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
         return ""
-
-
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
 
 
 class Stall:
@@ -156,8 +150,8 @@ def test_a_part_that_is_killed_comes_back(shop: RunningShop, words: str) -> None
     killed = process_of(shop, words)
     assert killed
     os.kill(killed, signal.SIGKILL)
-    until(lambda: process_of(shop, words) not in (None, killed))
-    until(lambda: _answers(shop, "/readyz"))
+    until(lambda: process_of(shop, words) not in (None, killed), 20)
+    until(lambda: _answers(shop, "/readyz"), 20)
 
 
 def _answers(shop: RunningShop, path: str) -> bool:
@@ -201,4 +195,4 @@ def test_it_stops_in_time_and_starts_again_quickly(shop: RunningShop) -> None:
 def test_no_part_outlives_a_supervisor_that_was_killed(shop: RunningShop) -> None:
     below = descendants(shop.pid)
     shop.kill()
-    until(lambda: not [pid for pid in below if Path(f"/proc/{pid}").exists() and _command(pid)])
+    until(lambda: not [pid for pid in below if Path(f"/proc/{pid}").exists() and _command(pid)], 20)

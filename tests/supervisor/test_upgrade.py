@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from app.release import newest_revision
-from tests.faults.deeds import until
 from tests.processes import RunningShop, free_port
 from tests.supervisor.test_running_shop import children, descendants
 from tests.surroundings import ROOT
+from tests.waiting import until
 
 PATIENCE = 120
 MIGRATION = """

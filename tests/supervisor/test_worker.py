@@ -1,7 +1,7 @@
 """The worker runs what is queued for its shop, and ends in time."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from app.adapters.queue import FUNCTIONS, RqQueue, queue_name
 from app.config import Config
 from tests.forks import fork
 from tests.processes import plain_environment
+from tests.waiting import until
 
 FOR_TESTS = frozenset({"math.sqrt", "time.sleep"})  # Jobs that need no database, besides the shop's own.
 
@@ -40,13 +41,6 @@ def start(folder: Path, arguments: list[str], environment: dict[str, str]) -> Ba
     functions = FUNCTIONS | FOR_TESTS
     outputs = {"output": folder / "said", "errors": folder / "errors"}
     return fork(program.main, arguments, functions, folder=folder, environment=surroundings, **outputs)
-
-
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -31,12 +30,6 @@ class Served:
         )
         connection.sendall(sent)
         return connection
-
-    def until(self, condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < deadline, "waited in vain"
-            time.sleep(0.01)
 
     def hang_up(self) -> None:
         self._connections.close()

@@ -8,6 +8,7 @@ import pytest
 
 from app.web_server import connection
 from app.web_server.lanes import Lane, lane_of
+from tests.waiting import until
 from tests.web_server.served import answer, read_all, served
 
 
@@ -35,4 +36,4 @@ def test_an_application_that_exits_ends_the_connection() -> None:
     with served(exits) as shop:
         assert read_all(shop.connect(b"GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n")) == b""
         shop.hang_up()
-        shop.until(lambda: not shop.server.active_channels)
+        until(lambda: not shop.server.active_channels)

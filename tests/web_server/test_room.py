@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.web_server import connection, server
+from tests.waiting import until
 from tests.web_server.served import Served, answer, is_answered, served
 
 HALF = b"GET / HTTP/1.1\r\nHost: shop.test\r\n"
@@ -28,7 +29,7 @@ def shop() -> Iterator[Served]:
 
 def test_one_address_keeps_few_half_sent_requests_and_is_still_answered(shop: Served) -> None:
     slow = [shop.connect(HALF) for _ in range(5)]
-    shop.until(lambda: len(shop.server.active_channels) == 5)
+    until(lambda: len(shop.server.active_channels) == 5)
     assert shop.get("/")[0] == 200
     assert b" 408 Request Timeout\r\n" in slow[0].recv(1_000)
     slow[4].sendall(b"\r\n")
@@ -42,11 +43,11 @@ def phases(shop: Served) -> list[connection.Phase]:
 def test_kept_connections_give_way_after_half_sent_requests(shop: Served) -> None:
     kept = shop.connect(WHOLE)
     assert is_answered(kept)
-    shop.until(lambda: phases(shop) == [connection.Phase.IDLE])
+    until(lambda: phases(shop) == [connection.Phase.IDLE])
     slow = []
     for asking in (1, 2, 3, 4, 4):
         slow.append(shop.connect(HALF))
-        shop.until(lambda asking=asking: phases(shop).count(connection.Phase.ASKING) >= asking)
+        until(lambda asking=asking: phases(shop).count(connection.Phase.ASKING) >= asking)
     assert b" 408 " in slow[0].recv(1_000)
     kept.sendall(WHOLE)
     assert is_answered(kept)
@@ -55,7 +56,7 @@ def test_kept_connections_give_way_after_half_sent_requests(shop: Served) -> Non
 def test_of_all_addresses_the_one_with_the_most_gives_way(shop: Served) -> None:
     other = shop.connect(HALF, source="127.0.0.2")
     third = [shop.connect(HALF, source="127.0.0.3") for _ in range(4)]
-    shop.until(lambda: len(shop.server.active_channels) == 5)
+    until(lambda: len(shop.server.active_channels) == 5)
     for _ in range(4):
         shop.connect(HALF)
     assert b" 408 " in third[0].recv(1_000)

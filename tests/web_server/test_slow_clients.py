@@ -9,6 +9,7 @@ from contextlib import suppress
 import pytest
 
 from app.web_server import connection, server
+from tests.waiting import until
 from tests.web_server.served import Served, answer, ended, is_answered, read_all, served
 
 HALF_A_HEADER = b"GET /search HTTP/1.1\r\nHost: shop.test\r\nX-Half: "
@@ -96,7 +97,7 @@ def test_a_client_that_does_not_read_its_answer_is_disconnected(shop: Served) ->
         reader.connect(("127.0.0.1", shop.port))
         reader.sendall(b"GET / HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n")
         reader.recv(100)
-        shop.until(lambda: not shop.server.active_channels)
+        until(lambda: not shop.server.active_channels)
         received = 0
         with pytest.raises(ConnectionResetError):
             while more := reader.recv(65_536):
