@@ -36,8 +36,9 @@ from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import FakeProcessor
 from tests.fakes.queue import RecordingQueue
 from tests.fault_table import FaultTable
+from tests.kinds_of_database import left_out
 from tests.ready_app import application, config_for
-from tests.scheduling import ByWhatTheyShare, is_called_from_outside, waits
+from tests.scheduling import ByWhatTheyShare, waits
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -60,28 +61,18 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-def pytest_report_header() -> str:
-    return "properties: all examples" if ALL else "properties: a quarter of their examples"
+def pytest_report_header() -> list[str]:
+    return [
+        "properties: all examples" if ALL else "properties: a quarter of their examples",
+        f"databases: {NAMED}" if NAMED else "databases: sqlite, and a quarter on postgresql",
+    ]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What outsiders call reaches the database through the domain alone, which is tested on every kind; it is tested on
-    the first, and on all where SHOP_TEST_DATABASE names them, as the continuous integration does."""
     items.sort(key=lambda item: waits(item.nodeid), reverse=True)
-    if NAMED:
-        return
-    needless = [
-        item for item in items if is_called_from_outside(item.nodeid) and _kind_of(item) not in (None, KINDS[0])
-    ]
-    if needless:
-        config.hook.pytest_deselected(items=needless)
-        left_out = set(needless)
-        items[:] = [item for item in items if item not in left_out]
-
-
-def _kind_of(item: pytest.Item) -> str | None:
-    specification = getattr(item, "callspec", None)
-    return specification.params.get("database_kind") if specification else None
+    if needless := left_out(items):
+        config.hook.pytest_deselected(items=list(needless))
+        items[:] = [item for item in items if item not in needless]
 
 
 @pytest.fixture(scope="session", params=KINDS)

@@ -21,14 +21,6 @@ TOGETHER = (
     "tests/supervisor/test_upgrade.py",
 )
 WAITING = ("tests/supervisor/", "tests/faults/", "tests/backups/")
-FROM_OUTSIDE = (
-    "tests/blueprints/",
-    "tests/cli/",
-    "tests/mcp/",
-    "tests/architecture/test_forgeries.py",
-    "tests/architecture/test_names_on_pages.py",
-    "tests/architecture/test_role_matrix.py",
-)
 
 
 class ByWhatTheyShare(LoadScopeScheduling):
@@ -47,8 +39,3 @@ def shared_by(nodeid: str) -> str:
 def waits(nodeid: str) -> bool:
     """Whether a test spends most of its time waiting for processes that it starts and kills."""
     return nodeid.startswith(WAITING)
-
-
-def is_called_from_outside(nodeid: str) -> bool:
-    """Whether a test drives views, commands or agents' tools."""
-    return nodeid.startswith(FROM_OUTSIDE)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scheduling import FROM_OUTSIDE, TOGETHER, WAITING, shared_by
+from tests.scheduling import TOGETHER, WAITING, shared_by
 from tests.surroundings import ROOT
 
 
@@ -21,6 +21,6 @@ def test_any_other_test_goes_to_who_is_free():
     assert shared_by("tests/domain/test_it.py::test[1]") == "tests/domain/test_it.py::test[1]"
 
 
-@pytest.mark.parametrize("named", [*TOGETHER, *WAITING, *FROM_OUTSIDE])
+@pytest.mark.parametrize("named", [*TOGETHER, *WAITING])
 def test_what_is_named_is_there(named: str):
     assert (ROOT / named).is_dir() if named.endswith("/") else (ROOT / named).is_file()

@@ -243,6 +243,7 @@ def test_a_request_wakes_the_worker(work: Requested, queue: RecordingQueue) -> N
     assert (work.row.state, work.row.requested_by, work.row.fence) == ("waiting", "Mia Moss", 0)
 
 
+@pytest.mark.concurrent
 @every_kind
 def test_what_the_queue_lost_is_requested_again_and_done_without_a_queue(
     example: Example, indexing: SearchContext, clock: StoppedClock, queue: RecordingQueue
@@ -282,6 +283,7 @@ def test_of_those_who_would_do_it_one_does(work: Requested, clock: StoppedClock)
     assert work.claim() is None and work.free_keys() == []
 
 
+@pytest.mark.concurrent
 @every_kind
 def test_two_that_claim_at_once_are_not_both_given_it(work: Requested, app: Flask) -> None:
     together, claims = threading.Barrier(4), list[Claim[Any] | None]()

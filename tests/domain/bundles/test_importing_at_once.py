@@ -28,6 +28,8 @@ from tests.domain.bundles.conftest import HOST, LEVELS, SITE, TAXONOMY, Take, pr
 from tests.taxonomy_saves import save_structure
 from tests.waiting import wait_until_somebody_waits
 
+pytestmark = pytest.mark.concurrent
+
 GREEN_TENT = product(taxonomy={"levelId": "tents", "attributes": {"sleeps": 2, "colour": ["Moss"]}})
 
 

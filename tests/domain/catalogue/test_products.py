@@ -181,6 +181,7 @@ def test_adding_terms_that_exist_is_no_change(clock: StoppedClock, site_id: int)
     assert products.product_of(site_id, product_id).revision == 1
 
 
+@pytest.mark.concurrent
 def test_a_name_taken_in_the_same_moment_is_a_conflict_not_a_fault(clock: StoppedClock, site_id: int) -> None:
     created(clock, site_id)
     with pytest.raises(Conflict), transaction():

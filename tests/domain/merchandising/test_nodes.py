@@ -105,6 +105,7 @@ def test_the_first_tree_is_primary_and_the_primary_one_stays(author: Author) -> 
     assert paths() == []
 
 
+@pytest.mark.concurrent
 def test_two_moves_at_once_into_each_other_make_no_circle(app: Flask, author: Author) -> None:
     """Each looks at the tree before the other is done; the second must see what the first did."""
     begin, refused = threading.Barrier(2), []

@@ -100,6 +100,7 @@ def test_a_shop_knows_what_its_listings_can_be_filtered_by(clock: StoppedClock):
     assert shop.number_facets == {"rating", "weight"}
 
 
+@pytest.mark.concurrent
 def test_many_threads_see_one_shop(app: Flask, clock: StoppedClock):
     window = ShopWindow()
 

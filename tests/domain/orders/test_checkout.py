@@ -175,6 +175,7 @@ def test_an_order_is_in_the_currency_of_its_day(mia: Shopper) -> None:
     assert mia.order().order.currency == "eur"
 
 
+@pytest.mark.concurrent
 def test_twenty_who_want_the_last_ones_get_just_those(app: Flask, mia: Shopper) -> None:
     """Three kettles and twenty baskets, each of which also holds a mug and a tent, in changing order."""
     change_product("TENT", stock=None)
@@ -201,6 +202,7 @@ def test_twenty_who_want_the_last_ones_get_just_those(app: Flask, mia: Shopper) 
     assert db.session.query(Order).filter_by(status="OPEN").count() == 17
 
 
+@pytest.mark.concurrent
 def test_a_button_pressed_twice_at_the_same_moment_gives_one_order(app: Flask, mia: Shopper) -> None:
     mia.add("KETTLE")
     site_id, token, seen, clock = mia.site_id, mia.token or "", mia.basket.seen, mia.clock
@@ -241,6 +243,7 @@ def test_a_checkout_does_not_wait_for_a_till_that_waits_for_it(mia: Shopper) -> 
     assert looked and stock("KETTLE") == 2
 
 
+@pytest.mark.concurrent
 def test_one_basket_filled_from_two_tabs_loses_nothing(app: Flask, mia: Shopper) -> None:
     mia.add("MUG")
     site_id, token, clock = mia.site_id, mia.token, mia.clock

@@ -82,6 +82,7 @@ def test_an_address_is_kept_as_a_hash_and_not_for_long(mia: Shopper) -> None:
     assert purged(mia.clock, *RETENTIONS) == 1
 
 
+@pytest.mark.concurrent
 def test_orders_at_once_do_not_slip_past_a_limit(app: Flask, mia: Shopper) -> None:
     shoppers = [Shopper(mia.clock, mia.site_id) for _ in range(limits.MOST_OPEN + 3)]
     for one in shoppers:

@@ -147,6 +147,7 @@ def test_another_shops_orders_and_baskets_are_not_found(mia: Shopper, ben: Shopp
             status_changes.cancel(Author(site_id, "Ben", mia.clock), wanted)
 
 
+@pytest.mark.concurrent
 def test_many_who_cancel_and_collect_at_once_settle_it_once(app: Flask, mia: Shopper, order_id: str) -> None:
     db.session.remove()
 

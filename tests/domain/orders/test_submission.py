@@ -165,6 +165,7 @@ def test_an_order_that_was_cancelled_meanwhile_is_not_fulfilled(till: Till) -> N
     assert refusal(till, basket_id) == "order_cancelled"
 
 
+@pytest.mark.concurrent
 def test_twenty_submissions_at_once_take_the_stock_once(app: Flask, till: Till) -> None:
     basket_id = till.fill({"KETTLE": 2, "TENT-L": 1})
     till.pay(basket_id)
@@ -182,6 +183,7 @@ def test_twenty_submissions_at_once_take_the_stock_once(app: Flask, till: Till) 
     assert history(basket_id).count("order.submit") == 1
 
 
+@pytest.mark.concurrent
 def test_of_twenty_paid_baskets_none_is_lost_and_no_stock_is_sold_twice(app: Flask, till: Till) -> None:
     baskets = [till.fill({"KETTLE": 1, "TENT-S": 1}) for _ in range(20)]
     for number, basket_id in enumerate(baskets):
@@ -200,6 +202,7 @@ def test_of_twenty_paid_baskets_none_is_lost_and_no_stock_is_sold_twice(app: Fla
     assert len(alerts(till.author.site_id)) == len([one for one in taken if one != [1, 1]])
 
 
+@pytest.mark.concurrent
 def test_one_of_twenty_payments_at_once_locks_a_basket(app: Flask, till: Till) -> None:
     basket_id = till.fill({"KETTLE": 1})
     db.session.remove()
@@ -215,6 +218,7 @@ def test_one_of_twenty_payments_at_once_locks_a_basket(app: Flask, till: Till) -
         assert sum(threads.map(begin, range(20))) == 1
 
 
+@pytest.mark.concurrent
 def test_who_pays_and_who_changes_at_once_agree_on_the_contents(app: Flask, till: Till) -> None:
     basket_id = till.fill({"MUG": 1})
     db.session.remove()

@@ -17,6 +17,8 @@ from app.transaction import transaction
 from tests.factories import PASSWORD, WHEN, make_site, make_user
 from tests.fakes.clock import StoppedClock
 
+pytestmark = pytest.mark.concurrent
+
 Overtaken = Callable[..., None]
 
 

@@ -67,6 +67,7 @@ def test_what_a_key_does_not_take_changes_nothing(site: Site) -> None:
     assert stored(site) == {}
 
 
+@pytest.mark.concurrent
 def test_two_people_change_the_same_setting_at_the_same_moment(app: Flask, site: Site) -> None:
     site_id = site.id
 
@@ -85,6 +86,7 @@ def test_two_people_change_the_same_setting_at_the_same_moment(app: Flask, site:
     assert settings_of(site_id)["listing-page-size"] == 36
 
 
+@pytest.mark.concurrent
 def test_two_people_put_the_same_setting_back_at_the_same_moment(app: Flask, site: Site) -> None:
     site_id, default = site.id, SETTINGS["listing-page-size"].default
     change(site, listing_page_size=48)

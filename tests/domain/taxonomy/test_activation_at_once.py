@@ -22,7 +22,7 @@ from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
 from tests.waiting import wait_until_somebody_waits
 
-pytestmark = pytest.mark.usefixtures("context")
+pytestmark = [pytest.mark.usefixtures("context"), pytest.mark.concurrent]
 
 
 @pytest.fixture

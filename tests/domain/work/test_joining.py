@@ -18,7 +18,7 @@ from app.transaction import transaction
 from tests.factories import make_site
 from tests.waiting import wait_until_somebody_waits
 
-pytestmark = pytest.mark.usefixtures("context")
+pytestmark = [pytest.mark.usefixtures("context"), pytest.mark.concurrent]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from flask import Flask
 
 from app.domain.orders.models import Order
@@ -18,6 +19,8 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.payments.conftest import Shop
 from tests.fakes.payment_processor import FakeProcessor
+
+pytestmark = pytest.mark.concurrent
 
 AT_ONCE = 50
 

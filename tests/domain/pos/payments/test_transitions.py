@@ -169,6 +169,7 @@ def test_another_shops_payment_is_not_found(shop: Shop, payment: Payment) -> Non
         transitions.apply_intent(Author(shop.author.site_id + 1, "X", shop.author.clock), number, intent(), "capture")
 
 
+@pytest.mark.concurrent
 def test_of_readings_at_once_each_is_applied_and_the_order_paid_once(app: Flask, shop: Shop, payment: Payment) -> None:
     number = payment(type="ORDER_PAYMENT", order_id=shop.order_id, id="of-order")
     db.session.remove()

@@ -219,6 +219,7 @@ def test_nothing_of_the_database_is_held_while_the_processor_is_waited_for(till:
     assert held == [False, False]
 
 
+@pytest.mark.concurrent
 def test_two_that_look_at_once_settle_each_payment_once(till: ShopWithTill, app: Flask) -> None:
     payments = [till.payment() for _ in range(20)]
     for payment in payments:

@@ -96,6 +96,7 @@ def test_other_money_is_a_difference_that_stays_until_an_admin_settles_it(
     assert "payment_mismatch" not in [alert.cause for alert in open_alerts(till.site_id)]
 
 
+@pytest.mark.concurrent
 def test_a_difference_that_two_admins_settle_at_the_same_moment_keeps_the_first_name(
     app: Flask, till: ShopWithTill, paid: str
 ) -> None:

@@ -296,6 +296,7 @@ def _refund_event(till: ShopWithTill, payment: str, refund_id: str) -> EventOutc
     return till.receive(raw, headers)
 
 
+@pytest.mark.concurrent
 def test_many_who_refund_at_once_never_give_back_more_than_came_in(app: Flask, till: ShopWithTill, paid: str) -> None:
     together, refused = threading.Barrier(8), list[DomainError]()
 

@@ -286,6 +286,7 @@ def test_the_list_is_filtered_as_search_folds_words(clock: StoppedClock, site_id
     assert page.counts == {"LIVE": 3, "SUGGESTED": 2, "REJECTED": 0}
 
 
+@pytest.mark.concurrent
 def test_of_many_who_take_a_word_at_once_one_gets_it(app: Flask, clock: StoppedClock, site_id: int) -> None:
     start, outcomes = threading.Barrier(8), []
 

@@ -393,6 +393,7 @@ def test_a_run_counts_the_searches_that_it_compared(indexing: SearchContext, sit
     assert (run.state, run.added, run.compared) == ("done", 0, 2)
 
 
+@pytest.mark.concurrent
 @pytest.mark.usefixtures("context")
 def test_who_asks_at_the_same_moment_as_the_first_person_joins_that_search(
     app: Flask, site_id: int, clock: StoppedClock

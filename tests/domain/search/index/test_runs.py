@@ -221,6 +221,7 @@ def test_the_run_of_another_site_is_not_found(indexing: SearchContext, site_id: 
         runs.run_of(other, run_id)
 
 
+@pytest.mark.concurrent
 def test_requests_at_the_same_moment_make_one_run(app: Flask, indexing: SearchContext, site_id: int) -> None:
     answers: list[tuple[str, bool]] = []
     together = threading.Barrier(8)

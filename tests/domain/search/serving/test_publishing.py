@@ -161,6 +161,7 @@ def test_each_change_is_told_once_a_transaction(clock: StoppedClock, site_id: in
         assert versions.raise_version(site_id) == 3
 
 
+@pytest.mark.concurrent
 def test_saves_at_the_same_time_get_versions_of_their_own(app: Flask, clock: StoppedClock, site_id: int):
     def save(number: int) -> int:
         with app.app_context():

@@ -115,6 +115,7 @@ def test_a_day_keeps_so_many_words_and_counts_the_others_together(clock: Stopped
     assert queries.top_words(site_id, TODAY, 7, 2) == [("word 1", 2), ("word 0", 1)]
 
 
+@pytest.mark.concurrent
 def test_machines_that_count_at_the_same_time_count_a_new_word_once(
     app: Flask, clock: StoppedClock, site_id: int
 ) -> None:

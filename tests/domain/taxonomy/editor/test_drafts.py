@@ -123,6 +123,7 @@ def test_several_edits_of_different_kinds_are_told_by_the_first(mia: Draft):
     assert edited.step is not None and edited.step.label == "Deleted the level “Stoves” and 1 more"
 
 
+@pytest.mark.concurrent
 def test_of_two_windows_that_edit_at_once_one_is_told_to_look_again(app: Flask, mia: Draft):
     token, told, start = mia.opened().token, [], threading.Barrier(8)
     db.session.rollback()

@@ -180,6 +180,7 @@ def test_a_taxonomy_that_is_not_active_has_no_products_to_follow(site: Site, sav
     assert db.session.scalars(select(TaxonomyTask)).all() == []
 
 
+@pytest.mark.concurrent
 def test_of_fifty_saves_at_once_one_wins_and_the_others_write_nothing(app: Flask, site: Site, clock: StoppedClock):
     site_id, outcomes, start = site.id, [], threading.Barrier(50)
     db.session.rollback()
