@@ -31,6 +31,28 @@ def test_a_picture_appears_when_it_is_prepared_and_a_damaged_one_says_so(page: P
     expect(pictures).to_have_count(before + 1)
 
 
+def test_a_description_that_is_being_typed_stays_when_a_picture_is_ready(page: Page, stocked: None) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/product/4")
+    pictures = page.locator("#images .pictures li")
+    before = pictures.count()
+    choose = page.get_by_label("Add a picture")
+    choose.set_input_files(payload("front.png", drawn()))
+    expect(pictures).to_have_count(before + 1)
+    choose.set_input_files(payload("back.png", drawn()))
+    description = page.get_by_label("Description of picture 1 ")
+    description.press_sequentially("A green tent")
+    expect(pictures).to_have_count(before + 2)
+    expect(description).to_be_focused()
+    description.press_sequentially(" by a lake")
+    expect(description).to_have_value("A green tent by a lake")
+    assert choose.evaluate("field => field.files.length") == 0
+    with page.expect_response("**/describe"):
+        description.press("Enter")
+    page.reload()
+    expect(description).to_have_value("A green tent by a lake")
+
+
 def test_a_screen_loads_the_size_that_it_shows(page: Page, shop: RunningShop, browser: Browser, stocked: None) -> None:
     sign_in(page)
     page.goto("/admin/catalogue/product/2")

@@ -52,6 +52,11 @@ const ready = (isAnswered) => {
 window.addEventListener("pageshow", () => ready(() => true));
 document.addEventListener("htmx:finally:request", ({ detail }) => ready(({ form }) => form === detail.ctx.sourceElement));
 
+// A file that was sent is not chosen any more, so that the same one can be chosen again.
+document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+  if (ctx.sourceElement.matches?.('form[hx-encoding="multipart/form-data"]')) ctx.sourceElement.reset();
+});
+
 // A preview that went well takes the errors of an earlier try to save with it.
 document.addEventListener("htmx:after:swap", (event) => {
   const form = event.detail?.ctx?.sourceElement?.closest?.('button[hx-target="#try"]')?.form;

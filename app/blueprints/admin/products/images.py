@@ -21,6 +21,7 @@ from app.transaction import transaction
 
 IMAGES = "/catalogue/product/<int(max=2147483647):product_id>/images"
 IMAGE = f"{IMAGES}/<int(max=2147483647):image_id>"
+GONE = ("admin.product_image_remove", "admin.product_image_dismiss")
 Answer = str | Response | tuple[str, int]
 
 
@@ -96,12 +97,18 @@ def picture_uploads_of(product: Product) -> list[UploadSummary]:
 def _images(product: Product, errors: FieldErrors | None = None, status: int = 200) -> Answer:
     """Show the pictures: with JavaScript their list; without it the editor, or the reason on a page of its own."""
     if wants_fragment():
-        gone = request.endpoint in ("admin.product_image_remove", "admin.product_image_dismiss")
-        context = {"product": product, "errors": errors or FieldErrors(), "moved_focus": gone}
+        context = {"product": product, "errors": errors or FieldErrors(), "moved_focus": request.endpoint in GONE}
         fragment = render_template("admin/products/_images.html", **context)
         answer = make_response(fragment, errors.status if errors else status)
-        answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#images", "outerHTML"
+        answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#images", _swap()
         return answer
     if errors:
         raise Invalid(errors.problems)
     return redirect(url_for("admin.product_edit", product_id=product.id, _anchor="images"))
+
+
+def _swap() -> str:
+    """Return how the list takes the place of the one before. What comes by itself, or while the next description is
+    typed, leaves the fields as they are; a button that moved finds its focus again in a new list alone."""
+    is_pressed = request.endpoint in ("admin.product_image_move", *GONE)
+    return "outerHTML" if is_pressed else "outerMorph"
