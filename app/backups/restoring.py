@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from sqlalchemy import make_url
 
@@ -152,11 +153,18 @@ class _Restoring:
         for folder in (self._work, self._new_media, *(path for path in self._new_media.rglob("*") if path.is_dir())):
             fsync_path(folder)
 
+    @property
+    def _takes_erasures(self) -> bool:
+        """Whether the list of erasures comes from the backup. One that is here knows of later erasures, too."""
+        return ERASURES in self._backup.manifest.files and not self._config.erasure_list.exists()
+
     def _check_places(self) -> None:
         """Check the places that the steps write to. Raises BackupError where a step would fail half-way."""
         for folder in (self._media, self._config.index_dir.absolute(), self._config.sitemap_folder.absolute()):
             if os.path.ismount(folder):
                 raise BackupError(f"{folder} is a disk of its own, which cannot be renamed: name a folder on it.")
+        if self._takes_erasures:
+            _check_writable(self._config.erasure_list.absolute().parent)
         free = shutil.disk_usage(self._database.folder).free
         if free < self._backup.manifest.bytes + DISK_TO_SPARE:
             raise BackupError(
@@ -176,8 +184,8 @@ class _Restoring:
         if SECRET_KEY in self._backup.manifest.files:
             self._put_aside(self._instance / SECRET_KEY_FILE)
             _put(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
-        if ERASURES in self._backup.manifest.files and not self._config.erasure_list.exists():
-            _put(self._work / ERASURES, self._config.erasure_list)  # One that is here knows of later erasures, too.
+        if self._takes_erasures:
+            _put(self._work / ERASURES, self._config.erasure_list)
         for folder in {self._media.parent, self._database.folder, self._instance}:
             fsync_path(folder)
 
@@ -202,6 +210,20 @@ class _Restoring:
             aside = path.with_name(path.name + self._aside)
             os.rename(path, aside)
             self._moved.append(str(aside))
+
+
+def _check_writable(folder: Path) -> None:
+    """Check that a file can be written to a folder, which is made where it is not there yet. Raises BackupError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as file:
+            file.write(b"\n")
+            file.flush()
+    except OSError as error:
+        raise BackupError(
+            f"The list of erasures cannot be written to {folder} ({error.strerror}): let this user write there, or "
+            "name another file in ERASURE_LIST."
+        ) from error
 
 
 def _put(unpacked: Path, target: Path) -> None:

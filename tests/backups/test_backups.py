@@ -181,6 +181,20 @@ def test_the_list_of_erasures_may_lie_on_another_disk_in_a_folder_that_is_new(sh
     check_restored(shop.instance)
 
 
+def test_where_the_list_of_erasures_cannot_be_written_nothing_is_changed(shop: Installation, folder: Path) -> None:
+    shop.config.erasure_list.write_text("one\n")
+    shop.back_up(folder)
+    shop.config.erasure_list.unlink()
+    (folder / "lists").write_text("a file, where a folder should be")
+    shop.config = replace(shop.config, erasure_file=folder / "lists" / "erasures.list")
+    shop.change()
+    before = shop.digest()
+    with pytest.raises(BackupError, match=r"The list of erasures cannot be written to .*lists .*ERASURE_LIST"):
+        shop.restore(folder)
+    assert shop.digest() == before
+    check_restored(shop.instance)
+
+
 def test_a_backup_of_the_release_before_is_brought_up_to_date(shop: Installation, folder: Path) -> None:
     with shop.opened():
         downgrade(str(MIGRATIONS), "-1")
