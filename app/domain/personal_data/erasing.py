@@ -148,9 +148,9 @@ def _end_bundles(author: Author, person: Person) -> list[str]:
 
 
 def _addresses(site_id: int) -> list[str]:
-    of_orders = select(func.lower(Order.contact_email)).where(Order.site_id == site_id, Order.contact_email != "")
-    addresses = {*db.session.scalars(of_orders.distinct()), *db.session.scalars(select(User.email))}
-    return sorted(addresses)
+    of_orders = select(Order.contact_email).where(Order.site_id == site_id, Order.contact_email != "").distinct()
+    addresses = {email.lower() for email in db.session.scalars(of_orders)}
+    return sorted(addresses.union(db.session.scalars(select(User.email))))
 
 
 def _erase(holding: Holding, person: Person) -> int:

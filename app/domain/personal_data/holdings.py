@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, false, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, false, or_, select
 from sqlalchemy.sql.elements import ColumnElement as Expression
 
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.personal_data.people import Person
+from app.domain.personal_data.spelling import has_address
 from app.domain.pos.models import (
     PosAgent,
     PosIdempotencyKey,
@@ -61,14 +62,14 @@ def _unchanged(_person: Person) -> Values:
 def _receipt_mails(person: Person) -> ColumnElement[bool]:
     mine: ColumnElement[bool] = PosReceiptMail.transaction_id.in_(person.payment_ids)
     if person.email:
-        mine = or_(mine, func.lower(PosReceiptMail.email) == person.email)
+        mine = or_(mine, has_address(PosReceiptMail.email, person.email))
     return and_(PosReceiptMail.site_id == person.site_id, mine)
 
 
 def _order_mails(person: Person) -> ColumnElement[bool]:
     mine: ColumnElement[bool] = OrderMail.order_id.in_(person.order_ids)
     if person.email:
-        mine = or_(mine, func.lower(OrderMail.email) == person.email)
+        mine = or_(mine, has_address(OrderMail.email, person.email))
     return and_(OrderMail.site_id == person.site_id, mine)
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 
 from app.domain.orders import contact
 from app.domain.orders.models import Order
+from app.domain.personal_data.spelling import has_address
 from app.domain.pos.models import PosAgent, PosTransaction
 from app.domain.pos.receipts.models import PosReceiptMail
 from app.domain.shared.clock import Clock
@@ -53,7 +54,7 @@ class Person:
     @property
     def orders(self) -> ColumnElement[bool]:
         """The condition for orders and baskets of the person."""
-        mine = func.lower(Order.contact_email) == self.email if self.email else Order.id == self.order_id
+        mine = has_address(Order.contact_email, self.email) if self.email else Order.id == self.order_id
         return and_(Order.site_id == self.site_id, mine, Order.created_at <= self.known_until)
 
     @property
@@ -66,7 +67,7 @@ class Person:
         mine: ColumnElement[bool] = PosTransaction.order_id.in_(self.order_ids)
         if self.email:
             sent = select(PosReceiptMail.transaction_id).where(
-                PosReceiptMail.site_id == self.site_id, func.lower(PosReceiptMail.email) == self.email
+                PosReceiptMail.site_id == self.site_id, has_address(PosReceiptMail.email, self.email)
             )
             mine = or_(mine, PosTransaction.id.in_(sent))
         return and_(PosTransaction.site_id == self.site_id, mine)
@@ -97,9 +98,7 @@ def person_at(site_id: int, email: str, known_until: datetime) -> Person | None:
     # Users are stored under folded addresses, in which "ß" is "ss"; those of orders the database only makes lower.
     email = normal_email(email) if account else email.strip().lower()
     person = Person(site_id, email, None, known_until, account)
-    mails = select(PosReceiptMail.id).where(
-        PosReceiptMail.site_id == site_id, func.lower(PosReceiptMail.email) == email
-    )
+    mails = select(PosReceiptMail.id).where(PosReceiptMail.site_id == site_id, has_address(PosReceiptMail.email, email))
     is_known = person.account or any(
         db.session.scalar(query.limit(1)) is not None for query in (person.order_ids, mails)
     )

@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Table, Text, and_, cast, func, or_, select
 from app.domain.orders.models import Order
 from app.domain.personal_data.classification import searched_columns
 from app.domain.personal_data.people import Person
+from app.domain.personal_data.spelling import spellings
 from app.domain.pos.models import PosAgent, PosRefund, PosSession, PosTransaction, PosTransactionEvent
 from app.domain.sites.models import AuditEntry
 from app.extensions import Base, db
@@ -105,7 +106,7 @@ def done_by(person: Person) -> ColumnElement[bool]:
 
 
 def _known_everywhere(person: Person) -> dict[str, str]:
-    words = {person.email: ADDRESS} if person.email else {}
+    words = dict.fromkeys(spellings(person.email), ADDRESS) if person.email else {}
     if person.account:
         words |= {name: person.account.pseudonym for name in person.account.names if len(name.split()) > 1}
     return words

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, null, or_, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import ColumnElement, Select, and_, case, null, or_, select
 
 from app.domain.shared.author import Origin
+from app.domain.shared.containing import containing
 from app.domain.shared.local_days import ends_at, starts_at
 from app.domain.shared.money import format_money
 from app.domain.shared.records import existing
@@ -150,18 +150,14 @@ def _conditions(site_id: int, filters: ActivityFilter) -> list[ColumnElement[boo
         AuditEntry.subject_id: filters.thing_id,
     }
     conditions = [AuditEntry.site_id == site_id, *(column == value for column, value in exact.items() if value)]
-    conditions += [_holds(AuditEntry.actor, filters.who)] if filters.who else []
-    conditions += [_holds(AuditEntry.summary, filters.words)] if filters.words else []
+    conditions += [containing(AuditEntry.actor, filters.who)] if filters.who else []
+    conditions += [containing(AuditEntry.summary, filters.words)] if filters.words else []
     conditions += [AuditEntry.at >= starts_at(filters.first, zone)] if filters.first else []
     conditions += [AuditEntry.at < ends_at(filters.last, zone)] if filters.last else []
     if filters.origin:
         is_shop = filters.origin == BY_ITSELF
         conditions.append(AuditEntry.origin.is_(None) if is_shop else AuditEntry.origin == filters.origin)
     return conditions
-
-
-def _holds(column: InstrumentedAttribute[str], words: str) -> ColumnElement[bool]:
-    return func.lower(column).contains(words.lower(), autoescape=True)
 
 
 def _entries(site_id: int, query: Select[Any]) -> list[ActivityEntry]:

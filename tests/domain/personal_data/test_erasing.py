@@ -191,13 +191,19 @@ def test_what_is_neither_an_address_nor_a_number_is_refused(shop: Shop, words: s
         shop.find(words)
 
 
-@pytest.mark.parametrize("address", ["o'brien@home.test", "Zoë.O'Brien@fußball.test"])
+@pytest.mark.parametrize("address", ["o'brien@home.test", "Zoë.O'Brien@fußball.test", "JÖRG@JÄGER.test"])
 def test_every_address_that_orders_take_is_found(shop: Shop, address: str) -> None:
     order_id = shop.order(contact_email=clean_contact(Contact("Zoë", address)).email)
     for words in (address, address.upper().replace("SS", "ß")):
         assert [one.number for one in kept_about(shop.find(words)) if one.holding.name == "orders"] == [1]
+    with transaction():
+        audit.record(shop.author, "x.do", ("x", "1"), f"Wrote to {address}", after={"to": address})
     shop.erase(address)
     assert db.session.get_one(Order, order_id).contact_email == ""
+    assert not named(address)
+    with transaction():  # As a backup would bring it back.
+        db.session.get_one(Order, order_id).contact_email = address
+    assert [person.email for person in brought_back(shop.stores, shop.author)] == [address.lower()]
 
 
 @pytest.mark.parametrize("words", ["no@body.test", "4711"])

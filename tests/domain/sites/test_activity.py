@@ -101,6 +101,14 @@ def test_a_page_beside_an_entry_that_is_no_more_is_the_first(site: Site, clock: 
     assert found(site, before="4711") == found(site, after="4711") == ["Did"]
 
 
+@pytest.mark.parametrize("words", ["Österreich", "ÖSTERREICH"])
+def test_words_with_other_letters_than_ascii_are_found_as_they_are_written(
+    site: Site, clock: StoppedClock, words: str
+) -> None:
+    note(site, clock, "Saved Karte Österreich", "Östen")
+    assert found(site, q=words) == found(site, who="ÖSTEN") == ["Saved Karte Österreich"]
+
+
 def test_filters_narrow_by_who_what_which_thing_and_words(site: Site, clock: StoppedClock) -> None:
     note(site, clock, "Saved Mug", "Mia Moss", action="product.save", thing="product", id="1")
     note(site, clock, "Saved 100% Cup", "Nia", action="product.save", thing="product", id="2")
