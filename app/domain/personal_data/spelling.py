@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import ColumnElement, func
 from sqlalchemy.orm import InstrumentedAttribute
 
 
-def has_address(column: InstrumentedAttribute[str], email: str) -> ColumnElement[bool]:
+def has_address(column: ColumnElement[Any] | InstrumentedAttribute[Any], email: str) -> ColumnElement[bool]:
     """Return the condition that a column holds an email address, which is given in lower case."""
     return func.lower(column).in_(spellings(email))
 
