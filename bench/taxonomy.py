@@ -64,7 +64,7 @@ def main() -> None:
         with app.app_context():
             site_id = _shop()
             levels = flatten(_stored(site_id))
-        client = PageClient(app).signed_in("admin@bench.test").client
+        client = PageClient(app).signed_in_by_form("admin@bench.test").client  # Whoever edits has seen these pages.
         gc.collect()
         gc.freeze()  # As wsgi.py does for the web server.
         with app.app_context():

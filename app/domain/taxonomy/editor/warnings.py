@@ -85,11 +85,12 @@ def type_conflicts(
 
 
 @made_once
-def _types(root_levels: Sequence[Mapping[str, Any]]) -> Mapping[str, Counter[str]]:
+def _types(root_levels: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, int]]:
     """Return how many definitions have which type, by attribute id."""
-    types: dict[str, Counter[str]] = {}
+    types: dict[str, dict[str, int]] = {}
     for _, attribute in _definitions(flatten(root_levels)):
-        types.setdefault(attribute["attributeId"], Counter())[attribute["type"]] += 1
+        counts = types.setdefault(attribute["attributeId"], {})
+        counts[attribute["type"]] = counts.get(attribute["type"], 0) + 1
     return types
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, flatten, nest, path
+from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, nest, path
 from app.domain.taxonomy.levels.renames import split_renames
 from app.domain.taxonomy.levels.stored_levels import made_once, stored_records
 from app.domain.taxonomy.validation.normalisation import NOTHING_IN_USE, InUse, normalise
@@ -21,6 +21,7 @@ from app.domain.taxonomy.validation.sent import (
     too_many_problems,
 )
 
+OWN = frozenset(("levelId", "name", "otherNames", "description"))  # Fields of a level without those about others.
 FEW_CHANGES = 200  # Levels; with more of them the whole tree is looked at.
 
 
@@ -106,20 +107,35 @@ def draft_problems(
 
 @made_once
 def _stored_problems(root_levels: Sequence[Mapping[str, Any]]) -> tuple[StructureProblem, ...]:
-    levels = flatten(root_levels)
-    return _problems_but_for_attributes(levels, levels, root_levels)
+    return _problems_in(_without_attributes(root_levels), root_levels)
+
+
+def _without_attributes(root_levels: Sequence[Mapping[str, Any]]) -> list[Record]:
+    """The levels of a stored tree with what is their own; the nesting says their parents and places."""
+    return [
+        {name: value for name, value in level.items() if name in OWN}
+        | {"children": _without_attributes(level.get("children") or ())}
+        for level in root_levels
+    ]
 
 
 def _problems_but_for_attributes(
     levels: FlatLevels, base: FlatLevels, root_levels: Sequence[Mapping[str, Any]]
 ) -> tuple[StructureProblem, ...]:
     """Return the problems of a draft but for the attributes of levels that are records of `base`."""
-    known = Known.good(ids_of(root_levels), patterns_of(root_levels))
     thin = {
         level_id: level | {"attributes": []} if level is base.get(level_id) else level
         for level_id, level in levels.items()
     }
-    return _normalised(split_renames(nest(thin))[0], "#/rootLevels", NOTHING_IN_USE, known)[2]
+    return _problems_in(split_renames(nest(thin))[0], root_levels)
+
+
+def _problems_in(
+    proposed: Sequence[Mapping[str, Any]], root_levels: Sequence[Mapping[str, Any]]
+) -> tuple[StructureProblem, ...]:
+    """Return the problems of a tree that is to replace the stored one, which is `root_levels`."""
+    known = Known.good(ids_of(root_levels), patterns_of(root_levels))
+    return _normalised(proposed, "#/rootLevels", NOTHING_IN_USE, known)[2]
 
 
 def _near(levels: FlatLevels, base: FlatLevels, changed: Sequence[Record]) -> FlatLevels:
@@ -143,11 +159,11 @@ def _near(levels: FlatLevels, base: FlatLevels, changed: Sequence[Record]) -> Fl
 @made_once
 def ids_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     """Return the ids of every level and attribute of a stored tree."""
-    return frozenset(
-        record_id
-        for level in stored_records(root_levels)
-        for record_id in (level["levelId"], *(found["attributeId"] for found in level.get("attributes") or ()))
-    )
+    found: set[str] = set()
+    for level in stored_records(root_levels):
+        found.add(level["levelId"])
+        found.update(attribute["attributeId"] for attribute in level.get("attributes") or ())
+    return frozenset(found)
 
 
 @made_once
@@ -157,7 +173,7 @@ def patterns_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
         pattern
         for level in stored_records(root_levels)
         for attribute in level.get("attributes") or ()
-        if (pattern := (attribute.get("validation") or {}).get("pattern"))
+        if (rules := attribute.get("validation")) and (pattern := rules.get("pattern"))
     )
 
 
