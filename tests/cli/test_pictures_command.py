@@ -32,7 +32,7 @@ def test_missing_forms_are_made_and_counted(app: Flask, site_id: int) -> None:
         lost = app.config["SHOP"].media_dir / str(site_id) / form(file, "medium")
         lost.unlink()
     done = app.test_cli_runner().invoke(args=["pictures", "resize"])
-    assert (done.exit_code, done.output) == (0, "1 pictures, 1 smaller forms made.\n")
+    assert (done.exit_code, done.output) == (0, "1 picture, 1 smaller form made.\n")
     assert lost.is_file()
 
 
@@ -45,4 +45,4 @@ def test_a_broken_picture_is_named_and_the_others_are_done(app: Flask, site_id: 
         (folder / broken).write_bytes(b"RIFF")
     done = app.test_cli_runner().invoke(args=["pictures", "resize", "--site", "shop.test"])
     assert done.exit_code == 0
-    assert broken in done.output and "2 pictures, 1 smaller forms made." in done.output
+    assert broken in done.output and "2 pictures, 1 smaller form made." in done.output
