@@ -23,13 +23,14 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
-from app.domain.taxonomy.levels.stored_levels import read_stored
+from app.domain.taxonomy.levels.stored_levels import read_stored, write_stored
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
 
 class LevelsValue(TypeDecorator[list[dict[str, Any]]]):
-    """A tree in the stored form: JSON that is read as text, since one that was read before need not be decoded."""
+    """A tree in the stored form: JSON that is read as text, since one that was read before need not be decoded. SQLite
+    gives back the text that was written; PostgreSQL one of its own."""
 
     impl = JSON
     cache_ok = True
@@ -39,6 +40,11 @@ class LevelsValue(TypeDecorator[list[dict[str, Any]]]):
 
     def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
         return type_coerce(cast(column, Text), self)
+
+    def bind_processor(self, dialect: Dialect) -> Any:
+        if dialect.name != "sqlite":
+            return super().bind_processor(dialect)
+        return lambda levels: None if levels is None else write_stored(levels)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:
         return lambda text: None if text is None else read_stored(text)

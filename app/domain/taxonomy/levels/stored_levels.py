@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from threading import Lock
 from typing import Any, TypeVar
@@ -22,26 +23,39 @@ Made = TypeVar("Made")
 
 
 class StoredLevels(list[dict[str, Any]]):
-    """A tree that never changes, as decoded or as proposed, with what was computed from it. Copies are plain lists."""
+    """A tree that never changes, as decoded or as proposed, with what was computed from it and its text, once there is
+    one. Copies are plain lists."""
 
-    __slots__ = ("characters", "made")
+    __slots__ = ("made", "text")
 
-    def __init__(self, levels: Sequence[dict[str, Any]] = (), characters: int = 0) -> None:
+    def __init__(self, levels: Sequence[dict[str, Any]] = (), text: str = "") -> None:
         super().__init__(levels)
-        self.characters = characters
+        self.text = text
         self.made: dict[object, Any] = {}
 
     def __reduce__(self) -> tuple[type[list[Any]], tuple[list[dict[str, Any]]]]:
         return list, (self[:],)
 
 
-_decoded: LRUCache[str, StoredLevels] = LRUCache(MOST_CHARACTERS, getsizeof=lambda levels: levels.characters)
+_decoded: LRUCache[str, StoredLevels] = LRUCache(MOST_CHARACTERS, getsizeof=lambda levels: len(levels.text))
+_lock = Lock()
 
 
-@cached(_decoded, lock=Lock())
+@cached(_decoded, key=str, lock=_lock)
 def read_stored(text: str) -> StoredLevels:
     """Return the decoded tree of a text, from an LRU cache that is bounded by the characters of the texts."""
-    return StoredLevels(json.loads(text), len(text))
+    return StoredLevels(json.loads(text), text)
+
+
+def write_stored(levels: Levels) -> str:
+    """Return the text of a tree; that of a StoredLevels is made once, and read back as the same object."""
+    if not isinstance(levels, StoredLevels):
+        return json.dumps(levels)
+    if not levels.text:
+        levels.text = json.dumps(levels)
+        with _lock, suppress(ValueError):  # Larger than the cache.
+            _decoded[levels.text] = levels
+    return levels.text
 
 
 def made_once(make: Callable[[Levels], Made]) -> Callable[[Levels], Made]:

@@ -84,7 +84,7 @@ def prepare(
         *block_problems(note, "The note", LONGEST_NOTE, "#/note"),
     ]
     checked = checked_structure(taxonomy, raw_levels, known_ids, text_problems)
-    state: dict[str, Any] = {"name": one_line(name), "root_levels": checked.levels}
+    state: dict[str, Any] = {"name": one_line(name), "root_levels": StoredLevels(checked.levels)}
     if description is not None:
         state["description"] = description.strip()
     renames = _checked_renames(checked, renames)

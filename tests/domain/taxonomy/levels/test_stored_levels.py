@@ -10,9 +10,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.domain.sites.models import Site
 from app.domain.taxonomy.levels import stored_levels
 from app.domain.taxonomy.levels.flat import flatten
-from app.domain.taxonomy.levels.stored_levels import StoredLevels, made_once, read_stored
+from app.domain.taxonomy.levels.stored_levels import StoredLevels, made_once, read_stored, write_stored
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
@@ -57,6 +58,18 @@ def test_a_save_shows_at_once_and_one_that_was_undone_never(site_id: int):
     with transaction():
         db.session.get_one(Taxonomy, (site_id, "kinds")).root_levels = changed
     assert list(TaxonomyTree.parse(read(site_id)).levels) == ["garden"]
+
+
+def test_a_tree_that_was_written_is_read_back_as_it_is(context: None):
+    with transaction():
+        site_id = make_site().id
+        tree = StoredLevels(OUTDOOR)
+        make_taxonomy(db.session.get_one(Site, site_id), [], id="kinds").root_levels = tree
+    assert read(site_id) == OUTDOOR
+    assert (read(site_id) is tree) == (db.engine.dialect.name == "sqlite")
+    too_large = StoredLevels([{"name": "x" * stored_levels.MOST_CHARACTERS}])
+    assert read_stored(write_stored(too_large)) == too_large
+    assert write_stored(OUTDOOR) == write_stored(tree)
 
 
 def test_a_copy_is_a_plain_list_of_its_own():
