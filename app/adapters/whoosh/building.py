@@ -17,7 +17,7 @@ from pathlib import Path
 from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.changes import apply_changes, prepared_vectors
-from app.adapters.whoosh.commits import damaged_files, read_commit, write_commit
+from app.adapters.whoosh.commits import Commit, damaged_files, read_commit, write_commit
 from app.adapters.whoosh.embedding import BatchEmbedder, Embedder, embedder
 from app.adapters.whoosh.generations import IndexFolder
 from app.adapters.whoosh.inversion import invert
@@ -116,7 +116,7 @@ class WhooshGeneration:
 
     def _sealed(self) -> int:
         self._write_rest()
-        write_commit(self._path, 1, self._segments)
+        write_commit(self._path, Commit(0, ()), self._segments)
         final = self._place.directory / self._name
         self._place.make_pin(self._name)
         os.rename(self._path, final)

@@ -44,7 +44,7 @@ def apply_changes(
             inverted.vectors = makes_vectors.vectors(documents, most=0)
         entries.append(write_segment(directory, inverted))
     entries = _merge_small(directory, entries, open_segment)
-    write_commit(directory, commit.number + 1, entries)
+    write_commit(directory, commit, entries)
     return True
 
 

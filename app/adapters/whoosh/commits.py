@@ -59,14 +59,10 @@ def is_latest(directory: str, number: int) -> bool:
 def read_commit(directory: Path) -> Commit:
     """Return the latest commit of a generation. Raises what broken or vanishing files raise; ValueError for one that
     does not match the manifest, before it is unpickled."""
-    numbers = _tables(directory)
+    numbers = [int(found[1]) for name in os.listdir(directory) if (found := _TABLE.fullmatch(name))]
     if not numbers:
         raise FileNotFoundError(f"{directory} holds no table of contents")
     return _read_table(directory, max(numbers))
-
-
-def _tables(directory: Path) -> dict[int, str]:
-    return {int(found[1]): name for name in os.listdir(directory) if (found := _TABLE.fullmatch(name))}
 
 
 def _read_table(directory: Path, number: int) -> Commit:
@@ -87,13 +83,12 @@ class _Loaded:
         return BufferFile(self._content, name=name)
 
 
-def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) -> Commit:
-    """Make the segments the content of the generation. Old tables and segments are removed one commit later, so that a
-    reader in the middle of opening still finds them."""
-    TOC(_SCHEMA, list(segments), number).write(_DurableStorage(directory, segments), INDEX_NAME)
-    commit = Commit(number, tuple(segments))
-    _remove_files_before(directory, number - 1, commit)
-    return commit
+def write_commit(directory: Path, before: Commit, segments: Sequence[W3Segment]) -> None:
+    """Make the segments the content of the generation, in the commit after `before`. The files of that one are removed
+    a commit later, so that a reader in the middle of opening still finds them."""
+    commit = Commit(before.number + 1, tuple(segments))
+    TOC(_SCHEMA, list(segments), commit.number).write(_DurableStorage(directory, segments), INDEX_NAME)
+    _remove_files_of_others(directory, (before, commit))
 
 
 class _DurableStorage:
@@ -162,17 +157,9 @@ def write_durably(path: Path, content: bytes) -> None:
     os.replace(aside, path)
 
 
-def _remove_files_before(directory: Path, number: int, commit: Commit) -> None:
-    """Remove the tables before `number`, the segments that neither it nor its successor, the `commit`, holds, and what
-    an unfinished commit left."""
-    tables = _tables(directory)
-    old = [name for table, name in tables.items() if table < number]
-    if not old:
-        return
-    before = _read_table(directory, number).file_names if number in tables else []
-    kept = {*before, *commit.file_names}
-    names = os.listdir(directory)
-    segments = [name for name in names if name.endswith(".seg") and name not in kept]
-    unfinished = [name for name in names if _UNFINISHED.fullmatch(name)]
-    for name in (*old, *segments, *unfinished):
-        (directory / name).unlink(missing_ok=True)
+def _remove_files_of_others(directory: Path, commits: Sequence[Commit]) -> None:
+    """Remove the tables and segments of other commits, and what an unfinished commit left."""
+    kept = {name for commit in commits for name in commit.file_names}
+    for name in set(os.listdir(directory)) - kept:
+        if name.endswith(".seg") or _TABLE.fullmatch(name) or _UNFINISHED.fullmatch(name):
+            (directory / name).unlink(missing_ok=True)

@@ -169,7 +169,7 @@ class Reader:
         segments = [known.get(entry.segment_id()) or Segment(directory, entry) for entry in commit.segments]
         if any(stamps[segment.file_name] != segment.stamp for segment in segments):
             raise ValueError("files changed while they were opened")
-        deleted = [set(entry.deleted_docs()) for entry in commit.segments]
+        deleted = [entry.deleted_docs() for entry in commit.segments]
         kept = previous.kept if previous is not None else None
         return Opened(View(generation, commit.number, segments, deleted, pin, kept), directory, stamps, digests)
 

@@ -69,7 +69,7 @@ class View:
             return None
         live = np.ones(self.size, np.bool_)
         for base, docs in zip(self.bases.tolist(), self.deleted, strict=False):
-            live[[base + doc for doc in docs]] = False
+            live[np.fromiter(docs, np.intp, len(docs)) + base] = False
         return live
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:

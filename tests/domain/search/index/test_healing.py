@@ -113,7 +113,7 @@ def upgraded(indexing: SearchContext, index: Path) -> SearchContext:
     commit = read_commit(directory)
     for segment in commit.segments:
         del segment.analysis
-    write_commit(directory, commit.number + 1, commit.segments)
+    write_commit(directory, commit, commit.segments)
     return replace(indexing, engine=WhooshEngine(index.parent.parent))
 
 
