@@ -41,12 +41,16 @@ def _first(scores: Scores) -> npt.NDArray[np.intp]:
 def named(view: View, phrase: Phrase, docs: Docs) -> Mask | None:
     """Return the mask of those among `docs` whose level the phrase names; None for none. Documents of an index that was
     made before it kept the names of levels have none."""
-    kinds = view.facet(KIND_NAMES).names
-    names = view.lasting("names by phrase", kinds, lambda: _by_phrase(kinds)).get(phrase)
+    names = view.cached("names by phrase", lambda: _names_by_phrase(view)).get(phrase)
     if names is None:
         return None
     mask = view.recent(("named", phrase), lambda: view.value_mask(KIND_NAMES, names), lambda mask: mask.nbytes)[docs]
     return mask if mask.any() else None
+
+
+def _names_by_phrase(view: View) -> Mapping[Phrase, list[str]]:
+    names = view.facet(KIND_NAMES).names
+    return view.lasting("names by phrase", names, lambda: _by_phrase(names))
 
 
 def _by_phrase(names: Sequence[str]) -> Mapping[Phrase, list[str]]:

@@ -170,8 +170,8 @@ class Reader:
         if any(stamps[segment.file_name] != segment.stamp for segment in segments):
             raise ValueError("files changed while they were opened")
         deleted = [entry.deleted_docs() for entry in commit.segments]
-        kept = previous.kept if previous is not None else None
-        return Opened(View(generation, commit.number, segments, deleted, pin, kept), directory, stamps, digests)
+        view = View(generation, commit.number, segments, deleted, pin, previous)
+        return Opened(view, directory, stamps, digests)
 
 
 def _verified_digests(directory: Path, commit: Commit, known: frozenset[str]) -> dict[str, str]:

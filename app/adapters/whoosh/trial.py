@@ -30,8 +30,10 @@ def changed_view(view: View, changes: Sequence[Change], model: SentenceModel | N
     with tempfile.TemporaryDirectory(prefix="trial-") as folder:
         segments = [*view.segments, *_segment_of(Path(folder), documents, makes_vectors)]
         deleted += [set()] * (len(segments) - len(deleted))
+        changed = View(view.generation, view.commit, segments, deleted, view.pin, view)
         # What was made of the large segments still holds; what is made here must not get into the live view.
-        yield View(view.generation, view.commit, segments, deleted, view.pin, dict(view.kept))
+        changed.kept = dict(view.kept)
+        yield changed
 
 
 def _places(segment: Segment, ids: Iterable[str]) -> Iterator[int]:

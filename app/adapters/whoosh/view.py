@@ -14,6 +14,7 @@ from whoosh.util.numeric import byte_to_length
 from app.adapters.whoosh.byte_cache import ByteCache
 from app.adapters.whoosh.facet_column import FacetColumn, Mask, entry_mask
 from app.adapters.whoosh.generations import HeldLock
+from app.adapters.whoosh.inverted import ValueColumn
 from app.adapters.whoosh.postings import Postings
 from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN, SORT_NAME_COLUMN
 from app.adapters.whoosh.segment import Segment
@@ -31,7 +32,8 @@ BYTE_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float6
 class View:
     """One commit of an index for reading. Documents are numbered across segments; `size` counts deleted ones too.
 
-    `generation` and `commit` say which state this is. The pin keeps the generation's files while the view lives.
+    `generation` and `commit` say which state this is. The pin keeps the generation's files while the view lives. From
+    the view of another commit, `before`, is taken over what was made of the segments that both begin with.
     """
 
     def __init__(
@@ -41,11 +43,10 @@ class View:
         segments: Sequence[Segment],
         deleted: Sequence[Iterable[int]],
         pin: HeldLock | None = None,
-        lasting: dict[Hashable, tuple[Any, Any]] | None = None,
+        before: View | None = None,
     ) -> None:
         self.generation, self.commit, self.pin = generation, commit, pin
         self.segments = tuple(segments)
-        self._ids = tuple(segment.id for segment in segments)
         self.counts = [segment.count for segment in segments]
         self.bases = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         self.size = int(self.bases[-1])
@@ -53,9 +54,13 @@ class View:
         self.deleted = [frozenset(docs) for docs in deleted]
         self.live = self._live_mask()
         self.documents = self.size - sum(map(len, self.deleted))
-        self._cache: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, object] = {}
         self._recent = ByteCache(RECENT_BYTES)
-        self.kept = {} if lasting is None else lasting
+        self._rows: dict[Hashable, Any] = {}
+        self._same = 0 if before is None else _common_start(before.segments, self.segments)
+        # Only of the view before: what no search needed since the last commit is not worth its memory.
+        self._known_rows = dict(before._rows) if before is not None and self._same else {}
+        self.kept: dict[str, tuple[object, object]] = {} if before is None else before.kept
 
     @property
     def is_outdated(self) -> bool:
@@ -77,7 +82,7 @@ class View:
         both get a right one."""
         if key not in self._cache:
             self._cache[key] = make()
-        return self._cache[key]  # type: ignore[no-any-return]
+        return self._cache[key]  # type: ignore[return-value]
 
     def recent(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
         """Return a value like `cached`, from an LRU cache bounded in bytes, for keys of endless variety. `size` counts
@@ -90,26 +95,16 @@ class View:
         found = self.kept.get(name)
         if found is None or found[0] != state:
             found = self.kept[name] = (state, make())
-        return found[1]
+        return found[1]  # type: ignore[return-value]
 
-    def _known_rows(self, key: Hashable) -> tuple[Any, int]:
-        """Return the rows that another commit laid end to end, None where there are none, and the number of segments
-        with which both commits begin: the rows of those need not be read again."""
-        ids, rows = self.kept.get(key, ((), None))
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ids, self._ids, strict=False)))
-        return (rows, same) if same else (None, 0)
-
-    def _rows(self, key: Hashable, read: Callable[[Segment], npt.NDArray[N]]) -> npt.NDArray[N]:
-        """Return the rows of all segments, end to end, cached and handed on to the views of later commits."""
-
-        def rows() -> npt.NDArray[N]:
-            known, same = self._known_rows(key)
-            parts = [] if known is None else [known[: self.bases[same]]]
-            joined = np.concatenate([*parts, *map(read, self.segments[same:])])
-            self.kept[key] = self._ids, joined
-            return joined
-
-        return self.cached(key, rows)
+    def _end_to_end(self, key: Hashable, read: Callable[[Segment], npt.NDArray[N]]) -> npt.NDArray[N]:
+        """Return the rows of all segments, end to end, cached; those that the view before had are not read again."""
+        if key not in self._rows:
+            known = self._known_rows.pop(key, None)
+            first = 0 if known is None else self._same
+            parts = [] if known is None else [known[: self.bases[first]]]
+            self._rows[key] = np.concatenate([*parts, *map(read, self.segments[first:])])
+        return self._rows[key]  # type: ignore[no-any-return]
 
     def postings(self, field: str, term: bytes) -> Postings | None:
         found = []
@@ -126,21 +121,24 @@ class View:
         return total / self.size if total else 1.0
 
     def length_bytes(self, field: str) -> npt.NDArray[np.uint8]:
-        return self._rows(("lengths", field), lambda segment: segment.lengths(field))
+        return self._end_to_end(("lengths", field), lambda segment: segment.lengths(field))
 
     def facet(self, name: str) -> FacetColumn:
         """Return the column of a facet, cached only where documents carry it: addresses can make up any name."""
-        key = "facet", name
-        if key in self._cache:
-            return self._cache[key]  # type: ignore[no-any-return]
-        columns = [segment.values(name) for segment in self.segments]
-        known, same = self._known_rows(key)
-        facet = known and known.extended(int(self.bases[same]), columns[same:], self.counts[same:])
-        facet = facet or FacetColumn(columns, self.counts)
-        if any(columns):
-            self.kept[key] = self._ids, facet
-            self._cache[key] = facet
+        facet: FacetColumn | None = self._rows.get(("facet", name))
+        if facet is None:
+            columns = [segment.values(name) for segment in self.segments]
+            facet = self._extended_facet(name, columns) or FacetColumn(columns, self.counts)
+            if any(columns):
+                self._rows["facet", name] = facet
         return facet
+
+    def _extended_facet(self, name: str, columns: Sequence[ValueColumn | None]) -> FacetColumn | None:
+        """Return the facet of the view before with the rows that it lacks; None where it must be made anew."""
+        known: FacetColumn | None = self._known_rows.pop(("facet", name), None)
+        if known is None:
+            return None
+        return known.extended(int(self.bases[self._same]), columns[self._same :], self.counts[self._same :])
 
     def value_mask(self, name: str, values: Sequence[str]) -> Mask:
         """Return the mask of documents that carry any of the values under a name."""
@@ -152,9 +150,9 @@ class View:
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """Return the number of each document under a name, NaN where it has none; cached like a facet."""
         key = "numbers", name
-        if key not in self._cache and not any(segment.has_numbers(name) for segment in self.segments):
+        if key not in self._rows and not any(segment.has_numbers(name) for segment in self.segments):
             return np.full(self.size, np.nan)
-        return self._rows(key, lambda segment: segment.numbers(name))
+        return self._end_to_end(key, lambda segment: segment.numbers(name))
 
     def document_of(self, document_id: str) -> int | None:
         """Return the number of a live document by its id, None where there is none."""
@@ -186,3 +184,8 @@ class View:
             for doc in range(segment.count):
                 if doc not in deleted:
                     yield ids[doc].decode(), digests[doc].decode()
+
+
+def _common_start(one: Sequence[Segment], other: Sequence[Segment]) -> int:
+    """Return the number of segments with which both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))
