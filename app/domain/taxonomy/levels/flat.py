@@ -18,7 +18,8 @@ list in the order of their displayOrder). Edits put records between others by a 
 
 @made_once
 def flatten(root_levels: Sequence[Mapping[str, Any]]) -> FlatLevels:
-    """Flatten levels in the stored form. Parents and places are those of the nesting."""
+    """Flatten levels in the stored form. Parents and places are those of the nesting; an attribute that names its place
+    is the stored record itself."""
     levels: FlatLevels = {}
     _flatten(root_levels, None, levels)
     return levels
@@ -34,7 +35,10 @@ def _flatten(siblings: Sequence[Mapping[str, Any]], parent_id: str | None, level
             "description": stored.get("description") or "",
             "parentLevelId": parent_id,
             "displayOrder": place,
-            "attributes": _in_place(stored.get("attributes") or ()),
+            "attributes": [
+                attribute if attribute.get("displayOrder") == place else {**attribute, "displayOrder": place}
+                for place, attribute in enumerate(stored.get("attributes") or ())
+            ],
         }
         _flatten(stored.get("children") or (), level_id, levels)
 
