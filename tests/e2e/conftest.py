@@ -25,15 +25,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("e2e")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
-    """The demo shop under its supervisor."""
+    """The demo shop under its supervisor. Like the browser it ends with these tests, since both work on when idle."""
     running = RunningShop(tmp_path_factory.mktemp("shop")).start()
     yield running
     assert running.stop() == 0
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def deliberate_hands() -> Iterator[None]:
     """A page is used once its scripts have run: the driver acts as soon as the element is there, which no hand does,
     and meets links and buttons that no script has taken over yet."""
@@ -52,7 +52,7 @@ def _once_loaded(act: Callable[..., None]) -> Callable[..., None]:
     return acted
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stocked(shop: RunningShop) -> None:
     """A fresh shop needs a moment until its products can be found; before that its categories have no filters."""
     until(lambda: has_filters(shop.address + "/c/outdoor"))
@@ -66,7 +66,7 @@ def has_filters(address: str) -> bool:
         return False
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with sync_playwright() as playwright:
