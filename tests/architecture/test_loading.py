@@ -24,11 +24,11 @@ def test_only_those_who_serve_mcp_import_its_sdk_at_once() -> None:
     assert files <= {"mcp/server.py", "mcp/stdio.py", "mcp/http.py", "mcp/__main__.py"}
 
 
-def test_what_only_runs_jobs_loads_no_surface() -> None:
-    """Workers and the scheduler: half of the code, a second of every start."""
+def test_what_only_runs_jobs_loads_no_surface_and_no_migrations() -> None:
+    """Workers and the scheduler: half of the code, a second of every start; and Alembic, a fifth of the rest."""
     listing = "import sys, app.factory, worker; print(*sorted(sys.modules))"
     loaded = subprocess.check_output([sys.executable, "-c", listing], cwd=APP.parent, text=True).split()
-    assert [name for name in loaded if name.startswith(("app.blueprints", "app.cli", "app.mcp"))] == []
+    assert [name for name in loaded if name.startswith(("app.blueprints", "app.cli", "app.mcp", "alembic"))] == []
 
 
 def test_whatever_stays_is_loaded_for_good() -> None:
