@@ -31,7 +31,7 @@ from app.supervisor import embedded_redis
 from app.transaction import transaction
 from tests.account import Account
 from tests.databases import KINDS, NAMED, Databases, PostgresqlDatabases, databases
-from tests.examples import ALL
+from tests.examples import ALL, thorough
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import FakeProcessor
 from tests.fakes.queue import RecordingQueue
@@ -63,14 +63,14 @@ def pytest_collection_finish() -> None:
 
 def pytest_report_header() -> list[str]:
     return [
-        "properties: all examples" if ALL else "properties: a quarter of their examples",
+        "properties: all examples" if ALL else "properties: a quarter of their examples; no thorough tests",
         f"databases: {NAMED}" if NAMED else "databases: sqlite, and a quarter on postgresql",
     ]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: waits(item.nodeid), reverse=True)
-    if needless := left_out(items):
+    if needless := left_out(items) | thorough(items):
         config.hook.pytest_deselected(items=list(needless))
         items[:] = [item for item in items if item not in needless]
 

@@ -51,6 +51,7 @@ def shops(tmp_path: Path) -> Iterator[list[RunningShop]]:
             shop.stop()
 
 
+@pytest.mark.thorough
 def test_a_backup_under_writes_is_the_shop_of_one_moment(shops: list[RunningShop], tmp_path: Path) -> None:
     running, empty = shops
     running.start()

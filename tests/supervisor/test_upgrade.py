@@ -183,6 +183,7 @@ def test_an_upgrade_with_a_migration_fails_no_request(shop: RunningShop, release
         assert len(processes(shop, words, new)) == count, words
 
 
+@pytest.mark.thorough
 def test_the_release_before_lives_with_the_new_database(shop: RunningShop, releases: Releases) -> None:
     """Also after a restart of the shop."""
     old, new = releases.folder / "1", releases.current.resolve()
