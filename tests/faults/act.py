@@ -24,100 +24,28 @@ from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 from werkzeug.serving import make_server
 
-from app.adapters.clock import ServerClock, SystemClock
-from app.adapters.counting_spool import FileSpool
-from app.adapters.file_locks import FileLocks
-from app.adapters.images import FileImages
-from app.adapters.queue import NoQueue, RqQueue
-from app.adapters.simulator.simulator import Simulator
-from app.adapters.sitemap_files import FileSitemaps
-from app.adapters.whoosh import WhooshEngine
-from app.config import Config, from_environment
 from app.domain.alerts import unwritten
-from app.domain.bundles.importing import import_bundle
-from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import Product
-from app.domain.orders import basket_contents, submission
-from app.domain.orders.checkout import place
-from app.domain.orders.contact import Contact
-from app.domain.pos.models import PosAgent
-from app.domain.pos.payments import creating
-from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import PaymentRequest
-from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.shared.author import Author
-from app.domain.shared.clock import Clock
 from app.domain.shared.problems import StaleRevision
-from app.domain.sites.models import Site
-from app.domain.taxonomy.lifecycle import activation, saving
-from app.domain.taxonomy.tasks import running
+from app.domain.taxonomy.lifecycle import saving
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
 from app.extensions import db
-from app.factory import channels_of_alerts
-from app.jobs import (
-    bundles,
-    commands,
-    counting,
-    events,
-    indexing,
-    leased,
-    machine,
-    payment_simulator,
-    payments,
-    sitemaps,
-    trials,
-)
+from app.jobs import commands, indexing, leased, machine
 from app.jobs.scheduled import run_scheduled
-from app.ports import Ports, clock, images, payment_processor, search_engine, worker_locks
-from app.storage_alerts import note_storage_fault
+from app.ports import clock, search_engine, worker_locks
 from app.transaction import transaction
-from app.work_context import work_context
-from tests.fakes.clock import SetClock
+from tests.faults import killed_deeds
+from tests.faults.acting import say, shop, site_id
 from tests.faults.faulty_engine import FaultyEngine
-from tests.faults.killed_in_database import kill_at
 from tests.injected_faults import injected
-from tests.ready_app import durable_application
 from tests.searching import add_product
 from worker import make_worker
 
 shop_of_this_process: Flask
-
-
-def shop() -> Flask:
-    config = from_environment()
-    engine = FaultyEngine(WhooshEngine(config.index_dir), os.environ.get("FAULT", ""))
-    queue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
-    machine_clock = _clock(config)
-    ports = Ports(
-        engine,
-        machine_clock,
-        queue,
-        FileImages(config.media_dir),
-        counting=FileSpool(config.counting_folder, notes=note_storage_fault),
-        sitemaps=FileSitemaps(config.sitemap_folder),
-        worker_locks=FileLocks(config.lock_folder),
-        alert_channels=tuple(channels_of_alerts(config)),
-        payment_processor=Simulator(machine_clock, config.key_for("payment-simulator")),
-    )
-    return durable_application(config, ports)
-
-
-def _clock(config: Config) -> Clock:
-    """The machine's is one that the test can set, where it names a file."""
-    file = os.environ.get("CLOCK_FILE")
-    own = SetClock(Path(file)) if file else SystemClock()
-    return own if config.database_url.startswith("sqlite") else ServerClock(own)
-
-
-def say(*words: object) -> None:
-    os.write(1, (" ".join(map(str, words)) + "\n").encode())
-
-
-def site_id() -> int:
-    return db.session.scalars(select(Site.id).order_by(Site.id)).first() or 0
 
 
 def ask(scope: str = "PRODUCTS") -> str:
@@ -291,26 +219,6 @@ def job(name: str) -> None:
     say("done")
 
 
-def activate(point: str) -> None:
-    """Switches to the taxonomy `garden`, and is killed at a point (tests/faults/killed_in_database.py)."""
-    db.session.rollback()
-    kill_at(point)
-    with transaction():
-        activation.activate(Author(1, "tests", clock()), "garden", "Garden")
-    say("activated")
-
-
-def save_structure(point: str) -> None:
-    """Saves the active taxonomy `camping` with another level, and is killed at a point."""
-    taxonomy = taxonomy_of(1, "camping")
-    revision, levels = taxonomy.revision, [*taxonomy.root_levels, {"name": "Added"}]
-    prepared = saving.prepare(1, "camping", revision, "Camping", "", levels)
-    kill_at(point)
-    with transaction():
-        saving.store(Author(1, "tests", clock()), prepared)
-    say("saved")
-
-
 def save_structure_often(times: str) -> None:
     """From ten threads at once, each on the revision that it read a moment before."""
     application = shop_of_this_process
@@ -344,122 +252,6 @@ def _saved_structure(level_id: str) -> str:
     return f"saved {revision + 1} {level_id}"
 
 
-def deliver(point: str) -> None:
-    """Follows up what waits, and is killed at a point."""
-    kill_at(point)
-    events.deliver()
-    say("delivered")
-
-
-def work_off_tasks(point: str, batch: str) -> None:
-    """Does the site's tasks, so many products at a time, and is killed at a point."""
-    kill_at(point)
-    running.work_off(work_context(), 1, batch=int(batch))
-    say("worked")
-
-
-def order(token: str, point: str) -> None:
-    """A shopper orders their basket, and the process is killed at a point."""
-    seen = basket_contents.basket_of(1, token).seen
-    db.session.rollback()
-    kill_at(point)
-    with transaction():
-        placed = place(clock(), 1, token, Contact("Mia Moss", "mia@home.test"), seen, form="of this form alone " * 3)
-        number = placed.order.number
-    say("ordered", number, "now" if placed.is_new else "before")
-
-
-def submit_basket(basket_id: str, point: str) -> None:
-    """A till submits a paid basket, and the process is killed at a point."""
-    kill_at(point)
-    with transaction():
-        number = submission.submit(Author(1, "Tilly Till", clock()), basket_id).number
-    say("submitted", number)
-
-
-def deliver_events(point: str) -> None:
-    """Follows up stored events, and is killed at a point."""
-    kill_at(point)
-    events.deliver()
-    say("delivered")
-
-
-def drain(point: str) -> None:
-    """Counts the searches that wait, and is killed at a point."""
-    kill_at(point)
-    counting.drain()
-    say("drained")
-
-
-def replay(replay_id: str, point: str) -> None:
-    """Replays searches on a change, and is killed at a point."""
-    kill_at(point)
-    say(trials.replay(replay_id))
-
-
-def build_sitemap(build_id: str, point: str) -> None:
-    """Writes a sitemap, and is killed at a point."""
-    kill_at(point)
-    say(sitemaps.build(build_id))
-
-
-def take_bundle(path: str, host: str, point: str) -> None:
-    """Imports a bundle, and is killed at a point."""
-    kill_at(point)
-    import_bundle(Path(path), host, clock(), images(), transaction, "tests", 8)
-    say("imported")
-
-
-def run_bundle(run_id: str, point: str) -> None:
-    """Does an import that the admin requested, as its worker, and is killed at a point."""
-    kill_at(point)
-    say(bundles.run(run_id))
-
-
-def receive_picture(product_id: str, file: str, point: str) -> None:
-    """Takes in a picture of a product, and is killed at a point."""
-    author, store = Author(site_id(), "tests", clock()), images()
-    db.session.rollback()
-    kill_at(point)
-    with picture_uploads.received(store, author.site_id, Path(file).read_bytes()) as received, transaction():
-        picture_uploads.request(author, int(product_id), received, "picture.png", "")
-    say("received")
-
-
-def pay(key: str, point: str) -> None:
-    """An agent begins a payment, and the process is killed at a point."""
-    agent = db.session.scalars(select(PosAgent)).one()
-    author = Author(agent.site_id, "tests", clock())
-    cashier = Cashier(author, agent.user_id, agent.id, agent.locations[0].id)
-    db.session.rollback()
-    kill_at(point)
-    request = PaymentRequest(1_250, key=key)
-    created = creating.create_payment(work_context(), payment_processor(), cashier, request)
-    say("began", created.transaction_id, created.intent.id)
-
-
-def refund(transaction_id: str, point: str) -> None:
-    """Money is given back, and the process is killed at a point."""
-    kill_at(point)
-    request = RefundRequest(transaction_id, 500, "One mug was broken", key="mug")
-    author = Author(site_id(), "tests", clock())
-    say(request_refund(work_context(), author, payment_processor(), request).status)
-
-
-def check_payments(point: str) -> None:
-    """What is open at the processor is looked at, and the process is killed at a point."""
-    kill_at(point)
-    payments.check_due()
-    say("checked")
-
-
-def deliver_payment_events(point: str) -> None:
-    """The processor sends its events, and the process that receives them is killed at a point."""
-    kill_at(point)
-    payment_simulator.deliver()
-    say("delivered")
-
-
 DEEDS: dict[str, Callable[..., object]] = {
     deed.__name__: deed
     for deed in (
@@ -481,24 +273,8 @@ DEEDS: dict[str, Callable[..., object]] = {
         watch_machine,
         serve,
         job,
-        activate,
-        save_structure,
         save_structure_often,
-        deliver,
-        work_off_tasks,
-        order,
-        submit_basket,
-        deliver_events,
-        drain,
-        replay,
-        build_sitemap,
-        take_bundle,
-        run_bundle,
-        receive_picture,
-        pay,
-        refund,
-        check_payments,
-        deliver_payment_events,
+        *killed_deeds.DEEDS,
     )
 }
 

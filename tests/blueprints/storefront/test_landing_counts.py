@@ -14,15 +14,7 @@ from app.domain.sites.versioning import index_changed
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
-from tests.blueprints.storefront.landing import (
-    MOOR,
-    MUCH,
-    TENTS,
-    Rules,
-    changing,
-    engine_of,
-    use,
-)
+from tests.blueprints.storefront.landing import MOOR, MUCH, TENTS, Rules, changing, engine_of, use
 from tests.fakes.clock import StoppedClock
 
 

@@ -9,16 +9,7 @@ import pytest
 from flask import Flask
 
 from tests.blueprints.storefront.conftest import Get
-from tests.blueprints.storefront.landing import (
-    FELL,
-    MOOR,
-    MUCH,
-    TENTS,
-    Rules,
-    changing,
-    rail,
-    tags,
-)
+from tests.blueprints.storefront.landing import FELL, MOOR, MUCH, TENTS, Rules, changing, rail, tags
 from tests.fakes.clock import StoppedClock
 
 

@@ -13,16 +13,7 @@ from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
-from tests.blueprints.storefront.landing import (
-    FELL,
-    MOOR,
-    MUCH,
-    TENTS,
-    Rules,
-    changing,
-    data,
-    head,
-)
+from tests.blueprints.storefront.landing import FELL, MOOR, MUCH, TENTS, Rules, changing, data, head
 from tests.fakes.clock import StoppedClock
 
 

@@ -21,15 +21,7 @@ from app.domain.sites.models import Site, User
 from app.domain.sites.roles import Role
 from app.extensions import Base, db
 from app.transaction import transaction
-from tests.factories import (
-    WHEN,
-    make_agent,
-    make_location,
-    make_order,
-    make_site,
-    make_transaction,
-    make_user,
-)
+from tests.factories import WHEN, make_agent, make_location, make_order, make_site, make_transaction, make_user
 from tests.fakes.clock import StoppedClock
 
 SAM = "sam@home.test"

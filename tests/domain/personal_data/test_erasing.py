@@ -11,21 +11,18 @@ from app.domain.orders.contact import Contact, clean_contact
 from app.domain.orders.letters import OrderMailKind
 from app.domain.orders.mails import request_mail
 from app.domain.orders.models import Order, OrderMail
+from app.domain.personal_data.erasing import brought_back
 from app.domain.personal_data.exporting import export, kept_about
 from app.domain.personal_data.obstacles import obstacles
 from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.shared.problems import Invalid, NotFound
+from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.personal_data.shop_of_sam import SAM, Shop, bought, named
-from tests.factories import (
-    PASSWORD,
-    make_order,
-    make_site,
-    make_user,
-)
+from tests.factories import PASSWORD, make_order, make_site, make_user
 
 
 def test_a_shopper_is_erased_and_the_books_stay(shop: Shop) -> None:

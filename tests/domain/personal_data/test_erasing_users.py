@@ -19,13 +19,7 @@ from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.personal_data.shop_of_sam import Shop, named
-from tests.factories import (
-    WHEN,
-    make_golden,
-    make_site,
-    make_user,
-    make_work_session,
-)
+from tests.factories import WHEN, make_golden, make_site, make_user, make_work_session
 
 
 def test_a_user_is_closed_and_the_activity_log_keeps_a_number(shop: Shop) -> None:

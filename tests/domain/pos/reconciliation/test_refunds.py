@@ -14,10 +14,7 @@ from app.domain.shared.problems import Conflict, DomainError, Forbidden, Invalid
 from app.extensions import db
 from tests.domain.pos.reconciliation.refunding import WHY, given_back, refund, refunds
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
-from tests.fakes.payment_processor import (
-    MISCONFIGURED,
-    REJECTED,
-)
+from tests.fakes.payment_processor import MISCONFIGURED, REJECTED
 
 
 def test_a_part_and_then_the_rest_is_given_back(till: ShopWithTill, paid: str) -> None:

@@ -16,13 +16,7 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.reconciliation.refunding import causes, given_back, refund, refund_event, refunds
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
-from tests.fakes.payment_processor import (
-    ERROR_500_BEFORE,
-    RATE_LIMITED_429,
-    REJECTED,
-    TIMEOUT_AFTER,
-    TIMEOUT_BEFORE,
-)
+from tests.fakes.payment_processor import ERROR_500_BEFORE, RATE_LIMITED_429, REJECTED, TIMEOUT_AFTER, TIMEOUT_BEFORE
 
 
 def test_a_refund_made_at_the_processor_counts(till: ShopWithTill, paid: str) -> None:

@@ -1,0 +1,62 @@
+"""What each deed of a process needs: its shop, with the faults that the environment names, and a voice."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from flask import Flask
+from sqlalchemy import select
+
+from app.adapters.clock import ServerClock, SystemClock
+from app.adapters.counting_spool import FileSpool
+from app.adapters.file_locks import FileLocks
+from app.adapters.images import FileImages
+from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.simulator.simulator import Simulator
+from app.adapters.sitemap_files import FileSitemaps
+from app.adapters.whoosh import WhooshEngine
+from app.config import Config, from_environment
+from app.domain.shared.clock import Clock
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.factory import channels_of_alerts
+from app.ports import Ports
+from app.storage_alerts import note_storage_fault
+from tests.fakes.clock import SetClock
+from tests.faults.faulty_engine import FaultyEngine
+from tests.ready_app import durable_application
+
+
+def shop() -> Flask:
+    config = from_environment()
+    engine = FaultyEngine(WhooshEngine(config.index_dir), os.environ.get("FAULT", ""))
+    queue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    machine_clock = _clock(config)
+    ports = Ports(
+        engine,
+        machine_clock,
+        queue,
+        FileImages(config.media_dir),
+        counting=FileSpool(config.counting_folder, notes=note_storage_fault),
+        sitemaps=FileSitemaps(config.sitemap_folder),
+        worker_locks=FileLocks(config.lock_folder),
+        alert_channels=tuple(channels_of_alerts(config)),
+        payment_processor=Simulator(machine_clock, config.key_for("payment-simulator")),
+    )
+    return durable_application(config, ports)
+
+
+def _clock(config: Config) -> Clock:
+    """The machine's is one that the test can set, where it names a file."""
+    file = os.environ.get("CLOCK_FILE")
+    own = SetClock(Path(file)) if file else SystemClock()
+    return own if config.database_url.startswith("sqlite") else ServerClock(own)
+
+
+def say(*words: object) -> None:
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())
+
+
+def site_id() -> int:
+    return db.session.scalars(select(Site.id).order_by(Site.id)).first() or 0
