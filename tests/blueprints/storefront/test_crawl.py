@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from flask import Flask
 
 from app.demo.shop import HOST, create_demo
@@ -29,6 +30,7 @@ def crawl_of(indexing: SearchContext, site_id: int) -> Crawl:
     return crawl
 
 
+@pytest.mark.thorough
 def test_every_listed_page_is_there_every_page_is_listed_and_every_link_leads_straight(
     app: Flask, indexing: SearchContext
 ):
