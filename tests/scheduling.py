@@ -13,6 +13,7 @@ TOGETHER = (
     "tests/backups/test_damaged_backups.py",
     "tests/backups/test_killed.py",
     "tests/blueprints/v1/test_generated_client.py",
+    "tests/demo/test_history.py",
     "tests/faults/test_controls.py",
     "tests/faults/test_postgresql.py",
     "tests/faults/test_slow_clients.py",

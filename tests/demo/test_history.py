@@ -48,6 +48,7 @@ from app.extensions import db
 from app.ports import images
 from app.transaction import transaction
 from tests.searching import request
+from tests.snapshots import built
 
 FICTITIOUS = re.compile(r"[a-z]+\.[a-z]+@example\.com")  # RFC 2606.
 DRAMA = re.compile(r"07700 900\d{3}")  # Ofcom: numbers for use in drama.
@@ -102,12 +103,15 @@ def test_nobody_who_ordered_exists() -> None:
 @pytest.fixture
 def site_id(app: Flask, indexing: SearchContext) -> Iterator[int]:
     """The demo shop with its first index."""
-    with app.app_context():
+
+    def build() -> int:
         create(indexing)
         site = site_by_host(HOST)
-        assert site is not None
         rebuild(indexing, request(indexing, site.id))
-        yield site.id
+        return site.id
+
+    with app.app_context():
+        yield built(app, build, __name__)
 
 
 def test_analytics_orders_and_see_effect_have_something_to_say(indexing: SearchContext, site_id: int) -> None:
