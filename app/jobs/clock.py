@@ -50,12 +50,13 @@ class ClockWatch:
         return clock().monotonic()
 
     def look(self) -> None:
-        if self._last is None or self._noted is None or self._reading is None:
-            # First of all: earlier looks may have failed here, while the database was away.
-            self._reading = purging.read_clock()
-            self._last = self._noted = Moment()
-            return
         now = Moment()
+        if self._last is None or self._noted is None or self._reading is None:
+            # First of all: earlier looks may have failed here, while the database was away. The moment is from before
+            # the reading, so that the next look sees whether the clock was set meanwhile.
+            self._reading = purging.read_clock()
+            self._last = self._noted = now
+            return
         has_jumped = _redate(self._last, now)
         self._last = now
         if has_jumped or now.elapsed(self._noted) >= BETWEEN_READINGS:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from app.domain.alerts import job_failures
 from app.domain.alerts.alerts import open_alerts
@@ -259,6 +259,20 @@ def test_the_very_first_reading_is_compared_with_the_newest_record(site_id: int,
     clock.move(days=400)
     Machine(clock)
     assert alerts() == ["clock_moved"]
+
+
+def test_a_clock_that_is_set_right_while_a_scheduler_begins_is_believed_at_its_next_look(
+    machine: Machine, clock: StoppedClock
+) -> None:
+    machine.set_clock(timedelta(days=400))
+
+    @event.listens_for(db.session, "before_commit", once=True)
+    def set_right(_: object) -> None:
+        clock.jump(days=-400)
+
+    machine.restart()
+    machine.look()
+    assert alerts() == []
 
 
 def test_the_alert_about_a_job_that_is_not_requested_again_ends_but_not_by_a_jump(
