@@ -9,7 +9,9 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.landing import MUCH, Rules, changing
 from tests.blueprints.storefront.shopper import BROWSER, FROM_AFAR
+from tests.fakes.clock import StoppedClock
 from tests.snapshots import built
 
 Get = Callable[..., TestResponse]
@@ -31,3 +33,14 @@ def get(app: Flask, site_id: int) -> Get:
         return client.get(path, base_url=f"http://{host}", headers=named)
 
     return get
+
+
+@pytest.fixture
+def change(app: Flask, site_id: int, clock: StoppedClock) -> Rules:
+    return changing(app, site_id, clock)
+
+
+@pytest.fixture
+def brands(change: Rules) -> None:
+    """A page for each manufacturer with enough products."""
+    change(None, default_landing_rules=[{"facetId": "manufacturer", "overrides": [MUCH]}])

@@ -14,18 +14,10 @@ from app.domain.sites.versioning import index_changed
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
-from tests.blueprints.storefront.landing import MOOR, MUCH, TENTS, Rules, changing, engine_of, use
+from tests.blueprints.storefront.landing import MOOR, TENTS, Rules, engine_of, use
 from tests.fakes.clock import StoppedClock
 
-
-@pytest.fixture
-def change(app: Flask, site_id: int, clock: StoppedClock) -> Rules:
-    return changing(app, site_id, clock)
-
-
-@pytest.fixture(autouse=True)
-def brands(change: Rules) -> None:
-    change(None, default_landing_rules=[{"facetId": "manufacturer", "overrides": [MUCH]}])
+pytestmark = pytest.mark.usefixtures("brands")
 
 
 class CountingEngine:

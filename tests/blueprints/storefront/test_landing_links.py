@@ -6,21 +6,11 @@ import re
 from html import unescape
 
 import pytest
-from flask import Flask
 
 from tests.blueprints.storefront.conftest import Get
-from tests.blueprints.storefront.landing import FELL, MOOR, MUCH, TENTS, Rules, changing, rail, tags
-from tests.fakes.clock import StoppedClock
+from tests.blueprints.storefront.landing import FELL, MOOR, TENTS, Rules, rail, tags
 
-
-@pytest.fixture
-def change(app: Flask, site_id: int, clock: StoppedClock) -> Rules:
-    return changing(app, site_id, clock)
-
-
-@pytest.fixture(autouse=True)
-def brands(change: Rules) -> None:
-    change(None, default_landing_rules=[{"facetId": "manufacturer", "overrides": [MUCH]}])
+pytestmark = pytest.mark.usefixtures("brands")
 
 
 def test_every_page_is_linked_from_its_category_and_from_the_others(get: Get):

@@ -13,18 +13,10 @@ from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
-from tests.blueprints.storefront.landing import FELL, MOOR, MUCH, TENTS, Rules, changing, data, head
+from tests.blueprints.storefront.landing import FELL, MOOR, TENTS, Rules, data, head
 from tests.fakes.clock import StoppedClock
 
-
-@pytest.fixture
-def change(app: Flask, site_id: int, clock: StoppedClock) -> Rules:
-    return changing(app, site_id, clock)
-
-
-@pytest.fixture(autouse=True)
-def brands(change: Rules) -> None:
-    change(None, default_landing_rules=[{"facetId": "manufacturer", "overrides": [MUCH]}])
+pytestmark = pytest.mark.usefixtures("brands")
 
 
 def test_a_page_has_heading_title_intro_description_and_its_products(get: Get):
