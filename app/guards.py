@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, request
+from flask import Flask, Request, Response, request
 from flask.globals import request_ctx
-from flask.sessions import SecureCookieSessionInterface, SessionMixin
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from werkzeug.exceptions import BadRequest, LengthRequired, RequestURITooLarge, UnsupportedMediaType
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -45,7 +45,12 @@ HEADERS = {
 
 class SessionOfPages(SecureCookieSessionInterface):
     """Sessions that are not written to immutable files, which are the same for every client: reading the session, as
-    the login extension does after every request, would mark them as varying by cookie."""
+    the login extension does after every request, would mark them as varying by cookie. Most visitors have none, and
+    for them no key is derived."""
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        has_session = self.get_cookie_name(app) in request.cookies
+        return super().open_session(app, request) if has_session else self.session_class()
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         if "immutable" not in response.headers.get("Cache-Control", ""):

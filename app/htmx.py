@@ -10,12 +10,10 @@ def wants_fragment() -> bool:
     """Whether the request is for a part of a page. False for a link that replaces the body and for a restored history
     entry, which need the whole page."""
     headers = request.headers
+    if headers.get("HX-Request") != "true":
+        return False
     replaces_body = headers.get("HX-Boosted") == "true" and headers.get("HX-Target", "body") == "body"
-    return (
-        headers.get("HX-Request") == "true"
-        and not replaces_body
-        and headers.get("HX-History-Restore-Request") != "true"
-    )
+    return not replaces_body and headers.get("HX-History-Restore-Request") != "true"
 
 
 def redirect_page(location: str) -> Response:

@@ -47,4 +47,5 @@ def problem_type(code: str) -> str:
 
 
 def current_surface() -> Surface:
-    return next((surface for surface in SURFACES if request.path.startswith(surface.prefix)), SURFACES[-1])
+    path = request.path
+    return next((surface for surface in SURFACES if path.startswith(surface.prefix)), SURFACES[-1])

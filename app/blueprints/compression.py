@@ -7,7 +7,7 @@ import gzip
 from collections.abc import Callable
 from functools import lru_cache, partial
 
-from flask import Response, request
+from flask import Response, make_response, request
 
 COMPRESSED = frozenset(("text/html", "text/css", "text/javascript", "image/svg+xml", "application/json"))
 WORTH_COMPRESSING = 1_000  # Bytes.
@@ -21,6 +21,16 @@ quickly: Compress = partial(gzip.compress, compresslevel=QUICK, mtime=0)
 def once(text: bytes) -> bytes:
     """Compress a text that is sent again and again; the result is cached."""
     return gzip.compress(text, THOROUGH, mtime=0)
+
+
+def unpacked(text: bytes) -> Response:
+    """Return an HTML page that is stored as gzip: as it is to clients that take gzip, decompressed to others."""
+    takes_gzip = request.accept_encodings.quality("gzip") > 0
+    response = make_response(text if takes_gzip else gzip.decompress(text))
+    if takes_gzip:
+        response.headers["Content-Encoding"] = "gzip"
+    response.vary.add("Accept-Encoding")
+    return response
 
 
 def compressed(response: Response, compress: Compress) -> Response:

@@ -1,6 +1,6 @@
 """A category's products, and the landing pages of their values.
 
-The listing is cached by the configuration of its shop and the version of its index.
+The page is cached by the configuration of its shop and the version of its index.
 """
 
 from __future__ import annotations
@@ -11,9 +11,17 @@ from flask import Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
-from app.blueprints.storefront.blueprint import DrawnListing, bp, current_shop, landing_pages_of, listing_cache
-from app.blueprints.storefront.fragment_cache import PackedMarkup
-from app.blueprints.storefront.presentation import count_answer, drawn, listing_answer, shown_listing, wants_count
+from app.blueprints.storefront.blueprint import bp, current_shop, landing_pages_of, page_cache
+from app.blueprints.storefront.fragment_cache import DrawnPage
+from app.blueprints.storefront.presentation import (
+    count_answer,
+    drawn_answer,
+    drawn_page,
+    shown_listing,
+    wants_count,
+    wants_listing,
+)
+from app.blueprints.storefront.theme_preview import previewed_label
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchUnavailable
@@ -22,7 +30,7 @@ from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.search.listings.listing_parameters import tracking_parameters
 from app.domain.search.listings.plain import plain_category_listing
-from app.domain.seo.heads import category_head, category_request, landing_head, landing_request
+from app.domain.seo.heads import PageHead, category_head, category_request, landing_head, landing_request
 from app.domain.seo.landing.addresses import landing_at
 from app.domain.seo.landing.links import LandingLinks, request_of
 from app.domain.seo.landing.pages import LandingPage, LandingPages
@@ -65,18 +73,40 @@ def _landing_page(shop: Shop, path: str) -> Response:
 
 
 def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages, page: LandingPage | None) -> Response:
+    """Return a category's page, or a landing page of it. While search does not answer, what is cached is shown, else a
+    plain listing. Raises SearchUnavailable for pages that only search can make."""
     listing_request = request_of(page, given) if page else given
-    links = ListingLinks(page.path if page else listing_request.path, LandingLinks(pages).address)
-    listing = _listing(shop, node, listing_request, links, pages)
-    if wants_count():
-        return count_answer(listing.shown.total)
-    is_past = is_past_window(shop, listing_request)
+    path = page.path if page else given.path
+    links = ListingLinks(path, LandingLinks(pages).address) if pages.pages else ListingLinks(path)
+
+    def answer(make: Callable[[], Listing], *version: object) -> Response:
+        if wants_count():
+            return count_answer(make().total)
+        template = "storefront/_category_swap.html" if wants_listing() else "storefront/category.html"
+
+        def draw() -> DrawnPage:
+            listing = make()
+            head = _head(shop, node, given, page, listing)
+            return drawn_page(template, head, shop=shop, node=node, landing=page, pages=pages, listing=listing)
+
+        theme = current_theme().name, previewed_label()
+        key = (template, *theme, shop.site_id, shop.version, *version, path, pages.fingerprint, given, given.given)
+        # Crawlers invent parameters without end, so a page with unknown ones is not cached.
+        return drawn_answer(draw() if given.unknown else page_cache().get(key, draw))
+
+    try:
+        engine = ports.search_engine()
+        return answer(lambda: category_listing(engine, shop, node, listing_request, links), shop.index_version)
+    except SearchUnavailable:
+        second = int(ports.clock().now().timestamp()) // SECONDS_PLAIN
+        return answer(lambda: plain_category_listing(shop, node, listing_request, links), "plain", second)
+
+
+def _head(shop: Shop, node: ShopNode, given: ListingRequest, page: LandingPage | None, listing: Listing) -> PageHead:
+    is_past, shown = is_past_window(shop, listing.request), shown_listing(listing)
     if page:
-        head = landing_head(shop, node, page, landing_request(page, given, is_past), listing.shown)
-    else:
-        head = category_head(shop, node, category_request(node, given, is_past), listing.shown)
-    context = {"shop": shop, "node": node, "landing": page, "pages": pages, "listing": listing.html}
-    return listing_answer("storefront/category.html", "storefront/_category_swap.html", head, **context)
+        return landing_head(shop, node, page, landing_request(page, given, is_past), shown)
+    return category_head(shop, node, category_request(node, given, is_past), shown)
 
 
 def _read(shop: Shop, node: ShopNode) -> ListingRequest:
@@ -85,36 +115,3 @@ def _read(shop: Shop, node: ShopNode) -> ListingRequest:
 
 def _tracking(shop: Shop) -> list[tuple[str, str]]:
     return tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
-
-
-def _listing(
-    shop: Shop, node: ShopNode, listing_request: ListingRequest, links: ListingLinks, pages: LandingPages
-) -> DrawnListing:
-    """Return the listing of a category. While search does not answer, what is cached is shown, else a plain listing.
-    Raises SearchUnavailable for pages that only search can make."""
-    engine, of_page = ports.search_engine(), (links.path, pages.fingerprint)
-    try:
-        version: tuple[object, ...] = (shop.index_version, *of_page)
-        return _cached(
-            shop, listing_request, version, lambda: category_listing(engine, shop, node, listing_request, links)
-        )
-    except SearchUnavailable:
-        version = (int(ports.clock().now().timestamp()) // SECONDS_PLAIN, "plain", *of_page)
-        return _cached(
-            shop, listing_request, version, lambda: plain_category_listing(shop, node, listing_request, links)
-        )
-
-
-def _cached(
-    shop: Shop, listing_request: ListingRequest, version: tuple[object, ...], make: Callable[[], Listing]
-) -> DrawnListing:
-    """Return the listing from the cache. One with unknown parameters is not cached, since crawlers invent them without
-    end."""
-
-    def draw() -> DrawnListing:
-        listing = make()
-        html = drawn("storefront/_listing.html", shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
-        return DrawnListing(PackedMarkup.of(html), shown_listing(listing))
-
-    key = current_theme().name, shop.site_id, shop.version, version, listing_request
-    return draw() if listing_request.unknown else listing_cache().get(key, draw)

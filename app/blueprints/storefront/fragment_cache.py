@@ -1,4 +1,4 @@
-"""Least recently used cache of page fragments, safe to share between threads."""
+"""Least recently used cache of pages and their fragments, safe to share between threads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 from markupsafe import Markup
+
+from app.domain.seo.indexing_decision import IndexingDecision
 
 T = TypeVar("T")
 FASTEST = 1  # Level of compression; higher ones save little of HTML and cost more.
@@ -29,6 +31,19 @@ class PackedMarkup:
     @property
     def html(self) -> Markup:
         return Markup(zlib.decompress(self.packed).decode())
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return len(self.packed)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPage:
+    """A whole page as gzip, as most clients take it, and how search engines may treat it."""
+
+    packed: bytes
+    decision: IndexingDecision
 
     @property
     def size(self) -> int:

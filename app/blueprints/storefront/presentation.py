@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flask import Response, make_response, request
 from markupsafe import Markup
 
-from app.blueprints.compression import compressed, quickly
+from app.blueprints.compression import compressed, quickly, unpacked
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
-from app.blueprints.storefront.fragment_cache import PackedMarkup
+from app.blueprints.storefront.fragment_cache import DrawnPage, PackedMarkup
 from app.domain.catalogue.image_store import jpeg, small, srcset
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
@@ -19,6 +19,7 @@ from app.domain.merchandising.filters import LABELS
 from app.domain.merchandising.menu import Menu, menu
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
+from app.domain.search.engine import Hit
 from app.domain.search.listings.browsing import Listing
 from app.domain.seo.heads import PageHead, ShownListing, home_name
 from app.domain.seo.indexing_decision import PageKind, PageRequest, SearchEngineSettings, decide
@@ -59,6 +60,20 @@ def page_answer(template: str, head: PageHead, **context: Any) -> Response:
 def listing_answer(template: str, swap: str, head: PageHead, **context: Any) -> Response:
     """Return the page of a listing, or for htmx the listing alone, which is no page to be indexed."""
     response = _compressed(swap, head=head, **context) if wants_listing() else page_answer(template, head, **context)
+    response.vary.add("HX-Target")
+    return response
+
+
+def drawn_page(template: str, head: PageHead, **context: Any) -> DrawnPage:
+    """Return a page of products, or its listing alone, to be cached."""
+    return DrawnPage(quickly(drawn(template, head=head, **context).encode()), head.decision)
+
+
+def drawn_answer(page: DrawnPage) -> Response:
+    """Return a cached page, or its listing alone, as `listing_answer` does."""
+    if not wants_listing():
+        keep_decision(page.decision)
+    response = unpacked(page.packed)
     response.vary.add("HX-Target")
     return response
 
@@ -138,13 +153,23 @@ def home_name_of(shop: Shop, trail: Iterable[ShopNode]) -> str:
     return home_name(shop.name, [step.name for step in trail])
 
 
-@bp.app_template_filter("card")
-def card(card: Mapping[str, Any], loading: str) -> Markup:
-    """Return a product of a list, drawn once for all lists. Its picture is loaded `first`, `eager` or `lazy`."""
-    shop = current_shop()
+@bp.app_template_filter("cards")
+def cards(hits: Sequence[Hit], eager: int) -> Markup:
+    """Return the products of a list, each drawn once for all lists. The pictures of the first `eager` are loaded at
+    once, the rest as they come near the screen."""
+    shop, cache = current_shop(), card_cache()
+    beside = current_theme().name, shop.site_id, shop.currency
+
+    def drawn_card(place: int, card: Mapping[str, Any]) -> Markup:
+        loading = "lazy" if place >= eager else "eager" if place else "first"
+        return cache.get((*beside, loading, *card.values()), lambda: _draw_card(card, loading))
+
+    return Markup("").join(drawn_card(place, hit.card) for place, hit in enumerate(hits))
+
+
+def _draw_card(card: Mapping[str, Any], loading: str) -> Markup:
     template = environment().get_template("storefront/_card.html")
-    key = (current_theme().name, shop.site_id, shop.currency, loading, *card.values())
-    return card_cache().get(key, lambda: Markup(template.module.draw(card, loading)))  # type: ignore[attr-defined]
+    return Markup(template.module.draw(card, loading))  # type: ignore[attr-defined]
 
 
 @bp.app_template_filter("card_picture")

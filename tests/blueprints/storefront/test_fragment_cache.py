@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from flask import Flask
 from markupsafe import Markup
 
-from app.blueprints.storefront.blueprint import LISTING_CACHE
+from app.blueprints.storefront.blueprint import PAGE_CACHE
 from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
 from app.domain.catalogue.models import Product
 from app.extensions import db
@@ -76,10 +76,28 @@ def test_a_listing_is_drawn_anew_within_a_second_of_a_change_of_the_index(
 
 def test_invented_parameters_are_not_kept(app: Flask, get: Get):
     get("/c/camping")
-    kept = len(app.extensions[LISTING_CACHE])
+    kept = len(app.extensions[PAGE_CACHE])
     for number in range(60):
         get(f"/c/camping?junk{number}={number}&utm_x={number}")
-    assert len(app.extensions[LISTING_CACHE]) == kept
+    assert len(app.extensions[PAGE_CACHE]) == kept
+
+
+def test_addresses_that_show_the_same_are_not_indexed_the_same(get: Get):
+    """A parameter that is ignored, such as an order that there is not, keeps a page out of search engines all the same."""
+    whole = get("/c/camping")
+    for query in ("sort=none", "price_min=x", "pageSizeOverride=24", "p=0"):
+        beside = get(f"/c/camping?{query}")
+        assert beside.headers["X-Robots-Tag"].startswith("noindex"), query
+        assert '<meta name="robots" content="noindex' in beside.text, query
+    assert get("/c/camping").headers["X-Robots-Tag"] == whole.headers["X-Robots-Tag"] == "index, follow"
+
+
+def test_the_listing_alone_is_no_page_however_it_is_cached(get: Get):
+    asked = {"HX_Request": "true", "HX_Target": "div#listing"}
+    answers = [get("/c/camping", **headers) for headers in ({}, asked, {}, asked)]
+    assert ["<html" in answer.text for answer in answers] == [True, False, True, False]
+    robots = [answer.headers["X-Robots-Tag"] for answer in answers]
+    assert robots == ["index, follow", "noindex, follow"] * 2
 
 
 def test_shops_with_the_same_addresses_keep_apart(app: Flask, get: Get):

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app.adapters.counting_spool import VisitSpool
-from app.domain.search.listings.listing_parameters import listing_parameters
+from app.domain.search.listings.listing_parameters import is_listing_parameter, listing_parameters
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.seo.crawlers.daily_counts import MOST_PARAMETERS, RETENTION, sums_by_day, within_bounds, write_visits
@@ -160,6 +160,9 @@ def test_filters_are_known_by_all_their_spellings():
         {"colour"}, {"weight"}
     )
     assert "weight" not in listing_parameters({"colour"}, {"weight"}), "a number is chosen by its ends"
+    known = listing_parameters({"colour", "size_min"}, {"weight"})
+    for name in (*known, "weight", "colour_min", "size", "size_max", "utm_source", ""):
+        assert is_listing_parameter(name, {"colour", "size_min"}, {"weight"}) == (name in known), name
     assert names_in_addresses("price") == ("price_min", "price_max")
     assert names_in_addresses("ref") == ("ref",)
 

@@ -23,7 +23,7 @@ from app.domain.search.listings import rail
 from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits, content_hits
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, search_request
-from app.domain.search.listings.listing_parameters import ListingGrammar, listing_parameters, read_listing
+from app.domain.search.listings.listing_parameters import ListingGrammar, is_listing_parameter, read_listing
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_products
@@ -118,8 +118,8 @@ def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -
 
 def extra_tracking(shop: Shop) -> frozenset[str]:
     """Return the site's own parameters that only track visitors, without those that have become filters since."""
-    known = listing_parameters(shop.value_facets, shop.number_facets)
-    return frozenset(shop.settings["seo-extra-tracking-parameters"]) - known
+    extra = shop.settings["seo-extra-tracking-parameters"]
+    return frozenset(name for name in extra if not is_listing_parameter(name, shop.value_facets, shop.number_facets))
 
 
 def category_listing(

@@ -26,6 +26,13 @@ class ListingLinks:
     def to(self, request: ListingRequest) -> str:
         return self.own_address(request) or request.url()
 
+    def own_page_of_value(self, request: ListingRequest, facet_id: str, value: str) -> str | None:
+        """Return the address of the page that a request has for itself with a value toggled, None for most. Asked for
+        each value of each filter, most of which stand on pages without such addresses."""
+        if self.own_address is no_own_address:
+            return None
+        return self.own_address(request.toggled(facet_id, value))
+
     def stays(self, address: str) -> bool:
         """Whether an address is of the page itself, so that its listing can be exchanged in place."""
         return address.partition("?")[0] == self.path

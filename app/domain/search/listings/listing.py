@@ -123,9 +123,10 @@ class ListingRequest:
     def value_links(self, facet_id: str) -> Callable[[str], str]:
         """Return a function that makes the address of this request with a value of a facet toggled: what `toggled` and
         `url` give, faster, for pages with hundreds of such links."""
-        plain = replace(self.without(facet_id), spans=self.spans, price=self.price)
-        before = [pair for pair in plain._facet_pairs() if pair[0] <= facet_id]
-        after = [pair for pair in plain._facet_pairs() if pair[0] > facet_id] + plain._rest_pairs()
+        plain = self._choosing(facet_id, ())
+        pairs = plain._facet_pairs()
+        before = [pair for pair in pairs if pair[0] <= facet_id]
+        after = [pair for pair in pairs if pair[0] > facet_id] + plain._rest_pairs()
         head, tail, name = urlencode(before), urlencode(after), _quoted(facet_id)
         path = quote(self.path)
         start = f"{path}?{head}&{name}=" if head else f"{path}?{name}="
@@ -144,8 +145,8 @@ class ListingRequest:
     def hidden_fields(self, *but: str) -> list[tuple[str, str]]:
         """Return the (name, value) pairs of this request that a form sends along in hidden fields: all but those named
         `but`, which it has as fields of its own."""
-        pairs = replace(self, page=1)._facet_pairs() + replace(self, page=1)._rest_pairs()
-        return [(name, value) for name, value in pairs if name not in but]
+        first = self.at_page(1)
+        return [(name, value) for name, value in first._facet_pairs() + first._rest_pairs() if name not in but]
 
     def _choosing(self, facet_id: str, values: Iterable[str]) -> ListingRequest:
         others = {name: kept for name, kept in self.values if name != facet_id}

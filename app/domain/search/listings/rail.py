@@ -178,14 +178,14 @@ def _choices(
     offered |= {value: known.get(value, 0) for value in chosen}
 
     def choice(value: str, count: int) -> ValueLink:
-        own = links.own_address(request.toggled(filter.facet_id, value))
+        own, toggle_url = links.own_page_of_value(request, filter.facet_id, value), toggle(value)
         return ValueLink(
             value=value,
             label=filter.label if filter.display is Display.TOGGLE else value,
             count=count,
             chosen=value in chosen,
-            url=own or toggle(value),
-            toggle_url=toggle(value),
+            url=own or toggle_url,
+            toggle_url=toggle_url,
             has_page=own is not None,
             is_followed=own is not None and "?" not in own and not request.is_filtered,
             colour=colour_of(value, filter.swatches) if filter.display is Display.SWATCH else None,
