@@ -83,7 +83,7 @@ def test_invented_parameters_are_not_kept(app: Flask, get: Get):
 
 
 def test_addresses_that_show_the_same_are_not_indexed_the_same(get: Get):
-    """A parameter that is ignored, such as an order that there is not, keeps a page out of search engines all the same."""
+    """A parameter that is ignored, such as an order that does not exist, still keeps a page out of search engines."""
     whole = get("/c/camping")
     for query in ("sort=none", "price_min=x", "pageSizeOverride=24", "p=0"):
         beside = get(f"/c/camping?{query}")
