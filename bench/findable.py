@@ -19,6 +19,7 @@ from app import create_app
 from app.config import REDIS_ADDRESS_FILE, from_environment
 from app.domain.catalogue import terms
 from app.domain.catalogue.models import Product
+from app.domain.merchandising.shop import FRESH
 from app.domain.shared.author import Author
 from app.domain.sites.sites import site_at
 from app.extensions import db
@@ -33,7 +34,7 @@ from tests.processes import RunningShop
 HOST = "icecat.localhost"
 SAVES = 60
 BURST = sized(5_000)
-SAVED, SLOWEST_SAVE, HUNDRED, ALL, MEANWHILE = 30, 150, 250, 3_000, 5
+SAVED, SLOWEST_SAVE, HUNDRED, ALL, MEANWHILE = 12, 150, 250, 3_000, 5
 WAIT = 0.01  # Seconds between two looks.
 
 
@@ -45,11 +46,17 @@ def main() -> None:
         idle = median(itertools.islice(_page_times(shop), 200)) / 1000
         page = Yardstick("a page and a commit", idle + bare_commit().value / 1000, "s")
         delays = [_save_and_look(shop, site_id, [product]) for product in products[:SAVES]]
-        at_most("a saved product findable, p50", median(delays), SAVED * page)
+        at_most("a saved product findable, p50", median(delays), _look_and_work(page))
         at_most("a saved product findable, p99", percentile(delays, 0.99), SLOWEST_SAVE * page)
         hundred = [_save_and_look(shop, site_id, products[:100]) for _ in range(5)]
         at_most("100 products saved at once findable", median(hundred), HUNDRED * page)
         _burst(shop, site_id, products, page)
+
+
+def _look_and_work(page: Yardstick) -> Yardstick:
+    """Most of it is waiting for the next look of a web process at the index's version, as long on every machine."""
+    waited = FRESH.total_seconds() / 2
+    return Yardstick(f"half an interval of looks + {SAVED} x a page and a commit", waited + SAVED * page.value, "s")
 
 
 def _burst(shop: RunningShop, site_id: int, products: list[int], page: Yardstick) -> None:
