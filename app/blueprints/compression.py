@@ -23,8 +23,8 @@ def once(text: bytes) -> bytes:
     return gzip.compress(text, THOROUGH, mtime=0)
 
 
-def unpacked(text: bytes) -> Response:
-    """Return an HTML page that is stored as gzip: as it is to clients that take gzip, decompressed to others."""
+def answer_of_gzip(text: bytes) -> Response:
+    """Return the answer with an HTML page that is stored as gzip, decompressed for clients that do not take gzip."""
     takes_gzip = request.accept_encodings.quality("gzip") > 0
     response = make_response(text if takes_gzip else gzip.decompress(text))
     if takes_gzip:

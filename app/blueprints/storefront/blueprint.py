@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from flask import Blueprint, current_app, g, request
 from flask.blueprints import BlueprintSetupState
 from flask.sansio.app import App
@@ -19,6 +21,7 @@ from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import BY_MEANING, STOP_WORDS
 from app.domain.search.suggestions.directory import SuggestionDirectory
 from app.domain.search_statistics.popular import PopularCache
+from app.domain.seo.heads import ShownListing
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.problems import NotFound
@@ -30,6 +33,7 @@ bp = Blueprint("storefront", __name__)
 csrf.exempt(bp)  # A token would need a session, and pages that differ by shopper; see origin.py.
 WINDOW = "shop-window"
 SERVING = "shop-serving-cache"
+LISTING_CACHE = "shop-listing-cache"
 PAGE_CACHE = "shop-page-cache"
 LINKS_CACHE = "shop-landing-links-cache"
 CARD_CACHE = "shop-card-cache"
@@ -39,13 +43,30 @@ SUGGESTIONS_CACHE = "shop-suggestions-cache"
 SUGGESTION_DIRECTORY = "shop-suggestion-directory"
 POPULAR = "shop-popular-searches"
 PREVIEWS = "previews_theme"
-# Bytes that a process keeps: some 2,500 pages of products, of 35 kB before they are packed, and as many lists of links.
-PAGES, LINKS = 16 * 1024**2, 4 * 1024**2
+# Bytes that a process keeps: some 3,000 listings, of 30 kB unpacked, as many lists of links, and some 1,200 pages.
+LISTINGS, LINKS, PAGES = 16 * 1024**2, 4 * 1024**2, 8 * 1024**2
 RELATED = 8 * 1024**2  # Bytes: some 3,000 products.
 CARDS = 5_000  # Of 0.5 kB.
 SUGGESTIONS = 8 * 1024**2  # Bytes: some 3,000 beginnings of searches.
 MISSING = 1024**2  # Bytes; an address that has no page takes one or two kB.
-BESIDE_FRAGMENT = 1_500  # Bytes of a cached fragment's key.
+BESIDE_FRAGMENT = 1_500  # Bytes of a cached fragment's key, and of what the head needs.
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnListing:
+    """A listing as it is cached: its HTML, and what the head of its page needs of it."""
+
+    fragment: PackedMarkup
+    shown: ShownListing
+
+    @property
+    def html(self) -> Markup:
+        return self.fragment.html
+
+    @property
+    def size(self) -> int:
+        """The approximate size in bytes."""
+        return self.fragment.size + BESIDE_FRAGMENT + sum(map(len, self.shown.paths))
 
 
 @bp.record_once
@@ -57,6 +78,7 @@ def empty_caches(app: App) -> None:
     """Empty all caches, as they are when a process begins."""
     app.extensions[WINDOW] = ShopWindow()
     app.extensions[SERVING] = ServingCache()
+    app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS, lambda listing: listing.size)
     app.extensions[PAGE_CACHE] = FragmentCache[DrawnPage](PAGES, lambda page: page.size + BESIDE_FRAGMENT)
     app.extensions[LINKS_CACHE] = FragmentCache[PackedMarkup](LINKS, lambda links: links.size + BESIDE_FRAGMENT)
     app.extensions[MISSING_CACHE] = FragmentCache[PackedMarkup](MISSING, lambda page: page.size + BESIDE_FRAGMENT)
@@ -112,6 +134,11 @@ def served_configuration(shop: Shop) -> Served:
 def landing_pages_of(shop: Shop, node: ShopNode) -> LandingPages:
     """The landing pages that a category has now."""
     return ports.landing_directory().of(ports.search_engine(), ports.clock(), shop, node)
+
+
+def listing_cache() -> FragmentCache[DrawnListing]:
+    cache: FragmentCache[DrawnListing] = current_app.extensions[LISTING_CACHE]
+    return cache
 
 
 def page_cache() -> FragmentCache[DrawnPage]:

@@ -1,22 +1,32 @@
 """A category's products, and the landing pages of their values.
 
-The page is cached by the configuration of its shop and the version of its index.
+Page and listing are cached by the configuration of their shop and the version of its index: the listing alone is
+exchanged in place, and stays when search goes away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from flask import Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
-from app.blueprints.storefront.blueprint import bp, current_shop, landing_pages_of, page_cache
-from app.blueprints.storefront.fragment_cache import DrawnPage
+from app.blueprints.storefront.blueprint import (
+    DrawnListing,
+    bp,
+    current_shop,
+    landing_pages_of,
+    listing_cache,
+    page_cache,
+)
+from app.blueprints.storefront.fragment_cache import PackedMarkup
 from app.blueprints.storefront.presentation import (
     count_answer,
     drawn_answer,
     drawn_page,
+    listing_answer,
     shown_listing,
     wants_count,
     wants_listing,
@@ -30,14 +40,21 @@ from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.search.listings.listing_parameters import tracking_parameters
 from app.domain.search.listings.plain import plain_category_listing
-from app.domain.seo.heads import PageHead, category_head, category_request, landing_head, landing_request
+from app.domain.seo.heads import (
+    PageHead,
+    ShownListing,
+    category_head,
+    category_request,
+    landing_head,
+    landing_request,
+)
 from app.domain.seo.landing.addresses import landing_at
 from app.domain.seo.landing.links import LandingLinks, request_of
 from app.domain.seo.landing.pages import LandingPage, LandingPages
 from app.domain.shared.records import existing
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
-from app.themes.drawing import current_theme
+from app.themes.drawing import current_theme, drawn
 
 SECONDS_PLAIN = 10  # How long a plain listing is cached, since no version says when it is old.
 NO_CATEGORY = "This category does not exist or has been removed."
@@ -80,30 +97,46 @@ def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages
     links = ListingLinks(path, LandingLinks(pages).address) if pages.pages else ListingLinks(path)
 
     def answer(make: Callable[[], Listing], *version: object) -> Response:
+        state = (current_theme().name, shop.site_id, shop.version, *version, path, pages.fingerprint)
+
+        def parts() -> dict[str, Any]:
+            listing = _listing(shop, listing_request, state, make)
+            head = _head(shop, node, given, page, is_past_window(shop, listing_request), listing.shown)
+            return {"head": head, "shop": shop, "node": node, "landing": page, "pages": pages, "listing": listing.html}
+
         if wants_count():
-            return count_answer(make().total)
-        template = "storefront/_category_swap.html" if wants_listing() else "storefront/category.html"
-
-        def draw() -> DrawnPage:
-            listing = make()
-            head = _head(shop, node, given, page, listing)
-            return drawn_page(template, head, shop=shop, node=node, landing=page, pages=pages, listing=listing)
-
-        theme = current_theme().name, previewed_label()
-        key = (template, *theme, shop.site_id, shop.version, *version, path, pages.fingerprint, given, given.given)
-        # Crawlers invent parameters without end, so a page with unknown ones is not cached.
-        return drawn_answer(draw() if given.unknown else page_cache().get(key, draw))
+            return count_answer(_listing(shop, listing_request, state, make).shown.total)
+        if wants_listing() or given.unknown:
+            return listing_answer("storefront/category.html", "storefront/_category_swap.html", **parts())
+        # A parameter that is ignored changes what search engines may do with the page, and nothing else.
+        key = (*state, previewed_label(), given, given.given)
+        return drawn_answer(page_cache().get(key, lambda: drawn_page("storefront/category.html", **parts())))
 
     try:
         engine = ports.search_engine()
         return answer(lambda: category_listing(engine, shop, node, listing_request, links), shop.index_version)
     except SearchUnavailable:
-        second = int(ports.clock().now().timestamp()) // SECONDS_PLAIN
-        return answer(lambda: plain_category_listing(shop, node, listing_request, links), "plain", second)
+        moment = int(ports.clock().now().timestamp()) // SECONDS_PLAIN
+        return answer(lambda: plain_category_listing(shop, node, listing_request, links), "plain", moment)
 
 
-def _head(shop: Shop, node: ShopNode, given: ListingRequest, page: LandingPage | None, listing: Listing) -> PageHead:
-    is_past, shown = is_past_window(shop, listing.request), shown_listing(listing)
+def _listing(
+    shop: Shop, listing_request: ListingRequest, state: tuple[object, ...], make: Callable[[], Listing]
+) -> DrawnListing:
+    """Return the listing from the cache. One with unknown parameters is not cached, since crawlers invent them without
+    end."""
+
+    def draw() -> DrawnListing:
+        listing = make()
+        html = drawn("storefront/_listing.html", shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
+        return DrawnListing(PackedMarkup.of(html), shown_listing(listing))
+
+    return draw() if listing_request.unknown else listing_cache().get((*state, listing_request), draw)
+
+
+def _head(
+    shop: Shop, node: ShopNode, given: ListingRequest, page: LandingPage | None, is_past: bool, shown: ShownListing
+) -> PageHead:
     if page:
         return landing_head(shop, node, page, landing_request(page, given, is_past), shown)
     return category_head(shop, node, category_request(node, given, is_past), shown)

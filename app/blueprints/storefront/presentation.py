@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, make_response, request
 from markupsafe import Markup
 
-from app.blueprints.compression import compressed, quickly, unpacked
+from app.blueprints.compression import answer_of_gzip, compressed, quickly
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
 from app.blueprints.storefront.fragment_cache import DrawnPage, PackedMarkup
 from app.domain.catalogue.image_store import jpeg, small, srcset
@@ -65,15 +65,14 @@ def listing_answer(template: str, swap: str, head: PageHead, **context: Any) -> 
 
 
 def drawn_page(template: str, head: PageHead, **context: Any) -> DrawnPage:
-    """Return a page of products, or its listing alone, to be cached."""
+    """Return a page of products to be cached."""
     return DrawnPage(quickly(drawn(template, head=head, **context).encode()), head.decision)
 
 
 def drawn_answer(page: DrawnPage) -> Response:
-    """Return a cached page, or its listing alone, as `listing_answer` does."""
-    if not wants_listing():
-        keep_decision(page.decision)
-    response = unpacked(page.packed)
+    """Return the answer with a cached page, as `listing_answer` does."""
+    keep_decision(page.decision)
+    response = answer_of_gzip(page.packed)
     response.vary.add("HX-Target")
     return response
 

@@ -49,7 +49,7 @@ def listing_parameters(value_facets: Iterable[str], number_facets: Iterable[str]
 
 
 def is_listing_parameter(name: str, value_facets: Set[str], number_facets: Set[str]) -> bool:
-    """Whether `listing_parameters` has a name; of one name it is much faster to say than to list them all."""
+    """Whether `listing_parameters` has a name; much faster for one name than listing all."""
     known = name in OWN_PARAMETERS or name in value_facets
     return known or _number_facet(name, value_facets, number_facets) is not None
 
