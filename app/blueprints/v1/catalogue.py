@@ -41,7 +41,9 @@ READS = ("catalogue-read", 120)  # A minute: an office of shoppers has one addre
 @bp.before_request
 def _know_signed_in_callers() -> None:
     """Identify the callers with a valid token, tills among them, so that each has a rate limit of its own. An invalid
-    token counts as none where everybody may read."""
+    token counts as none where everybody may read. The shop is read before them: read within the transaction that finds
+    them it could be older than its version says."""
+    current_shop()
     with suppress(Unauthenticated):
         g.api_caller = identified()
 

@@ -110,9 +110,11 @@ class ShopWindow:
         if known is not None and is_current and abs(now - known.read_at) < FRESH:
             return known
         with self._lock:
-            if self._directory is known:
-                self._directory = _next_directory(known, now)
-            return self._directory or _read_directory(now)
+            latest = self._directory
+            # What another thread read meanwhile may lack what this one has changed.
+            if latest is None or latest is known or latest.own_changes != own_changes():
+                latest = self._directory = _next_directory(latest, now)
+            return latest
 
 
 def read_shop(site_id: int) -> Shop:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -12,9 +15,10 @@ from hypothesis import strategies as st
 from app import ports
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import CANCELLED, SUBMITTED, Order, OrderLine
-from app.domain.search.engine import Hit
+from app.domain.search.engine import Hit, IndexName, SearchEngine, SearchRequest, SearchResult
 from app.domain.search.listings.related import nearest_in_price
 from app.extensions import db
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
@@ -121,3 +125,26 @@ def test_no_product_further_down_is_nearer_in_price(prices: list[int], price: in
 @pytest.mark.parametrize("path", ["/p/tent-5", "/p/tent-5?variant=none"])
 def test_its_own_card_is_not_among_them(get: Get, path: str) -> None:
     assert "tent-5" not in shelf(get(path).text, "similar")
+
+
+class Noting:
+    """The engine, and the requests that it got."""
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self.engine, self.asked = engine, []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        self.asked += requests
+        return self.engine.search_many(site_id, index, requests)
+
+
+@pytest.mark.parametrize("path", ["/p/tent-5", "/search?q=xyzzy"])
+def test_what_is_cached_for_an_hour_is_asked_of_the_newest_index(app: Flask, get: Get, path: str):
+    engine = Noting(app.extensions[EXTENSION].search_engine)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
+    get(path)
+    wordless = [request for request in engine.asked if not request.words]
+    assert wordless and all(request.fresh for request in wordless)

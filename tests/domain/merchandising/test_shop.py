@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -61,6 +62,26 @@ def test_a_clock_that_goes_back_is_no_reason_to_stay_old(clock: StoppedClock, si
     with transaction():
         db.session.get_one(Node, 5).name = "Presents"
     clock.move(hours=-1)
+    assert window.shop_at(clock, "shop.test").tree.at("gifts").name == "Presents"
+
+
+def test_who_saved_sees_it_although_another_thread_has_just_read(clock: StoppedClock):
+    window = ShopWindow()
+    window.shop_at(clock, "shop.test")
+    before = window._directory
+
+    class ReadByAnother:
+        """A lock that another thread held, which read before the save."""
+
+        def __enter__(self) -> None:
+            window._directory = replace(before)
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    with transaction():
+        db.session.get_one(Node, 5).name = "Presents"
+    window._lock = ReadByAnother()
     assert window.shop_at(clock, "shop.test").tree.at("gifts").name == "Presents"
 
 

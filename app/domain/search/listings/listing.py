@@ -197,7 +197,7 @@ def search_request(
         first=first,
         page=request.page,
         per_page=request.page_size or page_size,
-        fresh=not request.words,  # Only lists without words are cached by the index's version, and must be as new.
+        fresh=not request.words,  # Lists without words are cached by the index's version, and must be as new.
     )
 
 

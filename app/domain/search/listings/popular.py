@@ -26,8 +26,8 @@ class PopularProducts:
 def popular_products(engine: SearchEngine, shop: Shop, now: datetime) -> PopularProducts:
     """Return the products in one query and one call of the engine. Raises SearchUnavailable."""
     skus = selling_products(shop.site_id, now, SHOWN)
-    by_sku = SearchRequest(scope=(ValueFilter("sku", tuple(skus)), IN_STOCK), per_page=SHOWN)
-    featured = SearchRequest(scope=(IN_STOCK,), sort=Sort.FEATURED, per_page=SHOWN)
+    by_sku = SearchRequest(scope=(ValueFilter("sku", tuple(skus)), IN_STOCK), per_page=SHOWN, fresh=True)
+    featured = SearchRequest(scope=(IN_STOCK,), sort=Sort.FEATURED, per_page=SHOWN, fresh=True)
     found, others = engine.search_many(shop.site_id, IndexName.PRODUCTS, [by_sku, featured])
     selling = sorted(found.hits, key=lambda hit: skus.index(str(hit.card["sku"])))
     if len(selling) >= FEWEST:

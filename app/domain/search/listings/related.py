@@ -29,7 +29,7 @@ def related_products(engine: SearchEngine, shop: Shop, page: ProductPage) -> Rel
     SearchUnavailable."""
     product = page.product
     skus = bought_together(shop.site_id, product.id, TOGETHER)
-    by_sku = SearchRequest(scope=(ValueFilter("sku", tuple(skus)), IN_STOCK), per_page=TOGETHER)
+    by_sku = SearchRequest(scope=(ValueFilter("sku", tuple(skus)), IN_STOCK), per_page=TOGETHER, fresh=True)
     requests = [by_sku, *_like(page)]
     sold, *alike = [result.hits for result in engine.search_many(shop.site_id, IndexName.PRODUCTS, requests)]
     together = tuple(sorted(sold, key=lambda hit: skus.index(str(hit.card["sku"]))))
@@ -59,8 +59,8 @@ def _like(page: ProductPage) -> list[SearchRequest]:
     )  # Itself and those bought with it may be among them.
     down, up = RangeFilter("price", high=price), RangeFilter("price", low=price + 1)
     return [
-        SearchRequest(scope=(kind, IN_STOCK), ranges=(down,), sort=Sort.PRICE_DESC, per_page=most),
-        SearchRequest(scope=(kind, IN_STOCK), ranges=(up,), sort=Sort.PRICE_ASC, per_page=most),
+        SearchRequest(scope=(kind, IN_STOCK), ranges=(down,), sort=Sort.PRICE_DESC, per_page=most, fresh=True),
+        SearchRequest(scope=(kind, IN_STOCK), ranges=(up,), sort=Sort.PRICE_ASC, per_page=most, fresh=True),
     ]
 
 
