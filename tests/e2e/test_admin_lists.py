@@ -33,6 +33,11 @@ def test_a_tab_and_the_heading_that_chooses_an_order_keep_the_focus(page: Page) 
     page.get_by_role("link", name="Stock").press("Enter")
     expect(page.locator("#by-stock")).to_have_attribute("aria-current", "true")
     expect(page.locator("#by-stock")).to_be_focused()
+    for arrow in ("↑", "↓"):  # The heading of prices leads to the other direction each time.
+        page.get_by_role("link", name="Price").press("Enter")
+        expect(page.locator("#by-price")).to_contain_text(arrow)
+        expect(page.locator("#by-price")).to_have_attribute("aria-current", "true")
+        expect(page.locator("#by-price")).to_be_focused()
 
 
 def test_a_button_stays_busy_until_its_own_form_is_answered(page: Page) -> None:

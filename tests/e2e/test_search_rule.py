@@ -67,8 +67,9 @@ def test_products_are_pinned_dragged_and_served_in_that_order(page: Page):
     expect(page.get_by_label("Find a product")).to_be_focused()
     assert pinned(page) == ["MUG-01", "BAG-04"]
     rows = page.locator("[data-pins] > li")
-    with page.expect_response("**/search/ranking/new"):
-        rows.nth(1).locator("[data-grip]").drag_to(rows.nth(0), target_position={"x": 60, "y": 2})
+    page.locator("#placing").evaluate("before => before.dataset.before = ''")
+    rows.nth(1).locator("[data-grip]").drag_to(rows.nth(0), target_position={"x": 60, "y": 2})
+    expect(page.locator("#placing[data-before]")).to_have_count(0)  # The list with the new order has come.
     expect(page.locator("[name=pin]").first).to_have_value("BAG-04")
     down = page.get_by_role("button", name="down").first
     down.focus()

@@ -1,8 +1,8 @@
 """Throttle in the database, for all processes: sign-in attempts by account and by address, or by device where the user
 signed in before, refreshes of a session, orders by address.
 
-An attempt counts before its password is checked, so that concurrent attempts cannot pass together; one that succeeds
-is removed.
+An attempt counts before its password is checked, and those of one account, address, device or session wait for each
+other until they are counted, so that concurrent attempts cannot pass together; one that succeeds is removed.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def delay_after(failures: int, of_hour: int, longest: timedelta = LONGEST_DELAY)
 def note_attempt(clock: Clock, email: str, address: str) -> None:
     """Count an attempt to sign in. Raises TooManyRequests, which counts nothing, with the seconds to wait."""
     now = clock.now()
+    _take_turns(account_key(email), address_key(address))
     wait = _wait_after_failures(account_key(email), now, LONGEST_DELAY)
     attempts, last = _count(address_key(address), now, ADDRESS_WINDOW)
     if last and attempts >= TRIES_OF_ADDRESS:
@@ -68,6 +69,7 @@ def note_device_attempt(clock: Clock, device_id: str) -> None:
     """Count an attempt of a device, in place of account and address, whose failures may all be another user's. Raises
     TooManyRequests, which counts nothing, with a few seconds to wait."""
     now = clock.now()
+    _take_turns(device_key(device_id))
     _refuse_before(_wait_after_failures(device_key(device_id), now, LONGEST_DEVICE_DELAY))
     db.session.add(SignInFailure(key=device_key(device_id), at=now))
 
@@ -88,6 +90,7 @@ def note_refresh(clock: Clock, session_id: str) -> None:
     """Count a refresh of an API session. Raises TooManyRequests when it requests more than 30 tokens in an hour."""
     now = clock.now()
     key = f"refresh:{session_id}"
+    _take_turns(key)
     counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, REFRESH_WINDOW))
     number, first = db.session.execute(counted).one()
     if number >= REFRESHES:
@@ -100,6 +103,7 @@ def note_order(clock: Clock, site_id: int, address: str, most: int, window: time
     """Count an order. Raises TooManyRequests when that many orders came from the address within the window, which is at
     most a day. No shopper's address is kept: only a hash is, until the row no longer counts."""
     now, key = clock.now(), order_key(site_id, address)
+    _take_turns(key)
     counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, window))
     number, first = db.session.execute(counted).one()
     if number >= most:
@@ -116,6 +120,7 @@ def count_over_limit(clock: Clock, session_id: str) -> int:
     """Count a payment above the limit that was tried in a session; return how many there were within
     OVER_LIMIT_WINDOW."""
     key, now = f"over-limit:{session_id}", clock.now()
+    _take_turns(key)
     number, _ = _count(key, now, OVER_LIMIT_WINDOW)
     db.session.add(SignInFailure(key=key, at=now))
     return number + 1
@@ -166,6 +171,13 @@ def forget_attempt(email: str, address: str) -> None:
 def forget_device_attempts(device_id: str) -> None:
     """Remove the attempts of a device after a success there. Guesses from elsewhere at the account still count."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key == device_key(device_id)))
+
+
+def _take_turns(*keys: str) -> None:
+    """Let the transactions that count the same keys follow each other. SQLite has one writer at a time as it is."""
+    if db.session.get_bind().dialect.name == "postgresql":
+        for key in sorted(keys):
+            db.session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(key, 0))))
 
 
 def _counts(key: str, now: datetime, window: timedelta) -> ColumnElement[bool]:

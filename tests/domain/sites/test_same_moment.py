@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import event, insert
+from sqlalchemy import event, func, insert, select
 
 from app.domain.shared.problems import Conflict
-from app.domain.sites import accounts, sites
+from app.domain.sites import accounts, sites, throttle
 from app.domain.sites.models import Domain, RoleGrant, Site, User
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -63,3 +63,18 @@ def test_the_same_host(clock: StoppedClock, overtaken: Overtaken) -> None:
     overtaken(Domain, site_id=site_id, host="further.localhost", primary=False)
     with pytest.raises(Conflict, match="same moment"), transaction():
         sites.add_domain(db.session.get_one(Site, site_id), "further.localhost")
+
+
+def test_tries_of_one_account_are_counted_one_after_the_other(context: None, clock: StoppedClock) -> None:
+    if db.engine.dialect.name == "sqlite":
+        pytest.skip("SQLite has one writer at a time.")
+    key = func.hashtextextended(throttle.account_key("mia@shop.test"), 0)
+
+    def is_free() -> bool:
+        with db.engine.begin() as other:
+            return bool(other.scalar(select(func.pg_try_advisory_xact_lock(key))))
+
+    with transaction():
+        throttle.note_attempt(clock, "mia@shop.test", "203.0.113.9")
+        assert not is_free()
+    assert is_free()

@@ -30,9 +30,12 @@ def compare(
 
 
 def compare_flat(before: FlatLevels, after: FlatLevels, renames: Iterable[ValueRename] = ()) -> StructureDiff:
-    both = ((level_id, before[level_id], level) for level_id, level in after.items() if level_id in before)
-    stay = [level_id for level_id, was, level in both if was is not level and was != level]
     attributes = _Attributes(before, after, renames)
+    both = ((level_id, before[level_id], level) for level_id, level in after.items() if level_id in before)
+    # Two values may have swapped their words, which leaves the level as it was and changes products.
+    stay = [
+        found for found, was, level in both if found in attributes.with_renames or (was is not level and was != level)
+    ]
     for level_id in stay:
         attributes.compare(level_id)
     return StructureDiff(
@@ -96,7 +99,9 @@ class _Attributes:
         self._before = before
         self._after = after
         self._renames: dict[tuple[str, str], dict[str, str]] = {}
+        self.with_renames: set[str] = set()
         for rename in renames:
+            self.with_renames.add(rename.level_id)
             self._renames.setdefault((rename.level_id, rename.attribute_id), {})[rename.value] = rename.renamed
         self._added: list[AttributeEntry] = []
         self._removed: list[AttributeEntry] = []
@@ -119,7 +124,7 @@ class _Attributes:
 
     def compare(self, level_id: str) -> None:
         level = self._after[level_id]
-        if self._before[level_id]["attributes"] == level["attributes"]:
+        if level_id not in self.with_renames and self._before[level_id]["attributes"] == level["attributes"]:
             return
         before = {attribute["attributeId"]: attribute for attribute in self._before[level_id]["attributes"]}
         after = {attribute["attributeId"]: attribute for attribute in level["attributes"]}

@@ -128,6 +128,13 @@ def test_values_that_change_names_are_neither_removed_nor_added():
     assert {(value.value, value.renamed) for value in found.values_renamed} == {("Moss", "Clay"), ("Clay", "Moss")}
 
 
+def test_values_that_swap_their_words_where_they_stand_are_told_although_the_level_is_as_it_was():
+    renames = [ValueRename("tents", "colour", "Moss", "Clay"), ValueRename("tents", "colour", "Clay", "Moss")]
+    found = compare(OUTDOOR, OUTDOOR, renames)
+    assert {(value.value, value.renamed) for value in found.values_renamed} == {("Moss", "Clay"), ("Clay", "Moss")}
+    assert found.levels_renamed == ()
+
+
 def test_a_rename_of_what_is_not_there_is_not_told():
     wrong = [ValueRename("tents", "colour", "Pink", "Clay"), ValueRename("tents", "colour", "Moss", "Pink")]
     assert compare(OUTDOOR, OUTDOOR, wrong).is_empty
