@@ -129,7 +129,7 @@ def _set_headers(response: Response) -> Response:
         if name.lower() not in given:
             headers.add(name, value)
     if response.mimetype == "text/html":
-        headers.add("Vary", "HX-Request")
+        response.vary.add("HX-Request")
     if current_surface().is_private:
         headers.setdefault("Cache-Control", "no-store")
     return response

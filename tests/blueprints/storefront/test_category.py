@@ -159,6 +159,8 @@ def test_a_swap_gets_the_listing_alone_and_the_page_tells_caches(get: Get):
     fragment = get("/c/camping?colour=Fern", **asked)
     assert "<html" not in fragment.text and 'id="listing"' in fragment.text
     assert fragment.text.startswith("<title>Camping | Small shop</title>")
+    for answer in (fragment, get("/c/camping?colour=Fern", Accept_Encoding="gzip"), get("/")):
+        assert "HX-Request" in answer.headers["Vary"]
     assert "HX-Target" in fragment.headers["Vary"]
     restored = get("/c/camping?colour=Fern", HX_History_Restore_Request="true", **asked)
     assert "<html" in restored.text
