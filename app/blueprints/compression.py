@@ -23,11 +23,15 @@ def once(text: bytes) -> bytes:
     return gzip.compress(text, THOROUGH, mtime=0)
 
 
+def takes_gzip() -> bool:
+    return request.accept_encodings.quality("gzip") > 0
+
+
 def answer_of_gzip(text: bytes) -> Response:
     """Return the answer with an HTML page that is stored as gzip, decompressed for clients that do not take gzip."""
-    takes_gzip = request.accept_encodings.quality("gzip") > 0
-    response = make_response(text if takes_gzip else gzip.decompress(text))
-    if takes_gzip:
+    is_packed = takes_gzip()
+    response = make_response(text if is_packed else gzip.decompress(text))
+    if is_packed:
         response.headers["Content-Encoding"] = "gzip"
     response.vary.add("Accept-Encoding")
     return response
@@ -39,7 +43,7 @@ def compressed(response: Response, compress: Compress) -> Response:
     if response.mimetype not in COMPRESSED or response.status_code not in (200, 206, 304):
         return response
     response.vary.add("Accept-Encoding")
-    if response.status_code != 200 or request.accept_encodings.quality("gzip") <= 0:
+    if response.status_code != 200 or not takes_gzip():
         return response
     response.direct_passthrough = False
     text = response.get_data()

@@ -67,8 +67,8 @@ def _served(app: Flask, tool: Tool, token_of: TokenOf, threads: Threads) -> Serv
 
 @cache
 def schema_of(record: type[BaseModel], mode: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a record, without the titles that pydantic makes of names. The schemas of all tools
-    take a tenth of a second."""
+    """Return the JSON Schema of a record, without the titles that pydantic makes of names. Cached, since every server
+    is made with all of them."""
     schema: dict[str, Any] = _untitled(record.model_json_schema(by_alias=True, mode=mode))
     named = schema.get("properties", {})
     schema["properties"] = {name: named[name] for name in sorted(named, key="dryRun".__eq__)}  # dryRun comes last.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from flask import Response, request, send_from_directory
 
+from app.blueprints.compression import takes_gzip
 from app.blueprints.static_files import IMMUTABLE
 from app.blueprints.storefront.blueprint import bp
 from app.domain.shared.problems import NotFound
@@ -58,7 +59,7 @@ def _theme(name: str) -> Theme:
 def _sent(bundle: Bundle, digest: str, mimetype: str) -> Response:
     """Return the current file, to be kept for good at its current address alone: a page from before an upgrade gets it,
     too."""
-    packed = request.accept_encodings.quality("gzip") > 0
+    packed = takes_gzip()
     response = Response(bundle.packed if packed else bundle.body, mimetype=mimetype)
     response.headers["Cache-Control"] = IMMUTABLE if digest == bundle.digest else "no-cache"
     response.vary.add("Accept-Encoding")

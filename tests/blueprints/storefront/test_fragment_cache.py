@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from flask import Flask
 from markupsafe import Markup
 
-from app.blueprints.storefront.blueprint import PAGE_CACHE
+from app.blueprints.storefront.blueprint import LISTING_CACHE, PAGE_CACHE
 from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
 from app.domain.catalogue.models import Product
 from app.extensions import db
@@ -76,10 +76,10 @@ def test_a_listing_is_drawn_anew_within_a_second_of_a_change_of_the_index(
 
 def test_invented_parameters_are_not_kept(app: Flask, get: Get):
     get("/c/camping")
-    kept = len(app.extensions[PAGE_CACHE])
+    kept = [len(app.extensions[cache]) for cache in (LISTING_CACHE, PAGE_CACHE)]
     for number in range(60):
         get(f"/c/camping?junk{number}={number}&utm_x={number}")
-    assert len(app.extensions[PAGE_CACHE]) == kept
+    assert [len(app.extensions[cache]) for cache in (LISTING_CACHE, PAGE_CACHE)] == kept
 
 
 def test_addresses_that_show_the_same_are_not_indexed_the_same(get: Get):
