@@ -15,6 +15,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 
 from app.themes import bundles
 from app.themes.folders import FoundThemes, Theme, find_themes
+from app.themes.whole_template import WholeTemplate
 
 THEMES = "themes"
 ENVIRONMENTS = "theme-environments"
@@ -61,8 +62,8 @@ def environment() -> Environment:
         shared = current_app.jinja_env.loader
         assert shared is not None, "an application has templates"
         own = FileSystemLoader(theme.templates)
-        made[theme.folder] = current_app.jinja_env.overlay(
-            loader=ChoiceLoader([own, PrefixLoader({"shared": shared}), shared])
-        )
+        loader = ChoiceLoader([own, PrefixLoader({"shared": shared}), shared])
+        made[theme.folder] = current_app.jinja_env.overlay(loader=loader)
+        made[theme.folder].template_class = WholeTemplate
     chosen: Environment = made[theme.folder]
     return chosen

@@ -46,7 +46,7 @@ PREVIEWS = "previews_theme"
 # Bytes that a process keeps: some 3,000 listings, of 30 kB unpacked, as many lists of links, and some 1,200 pages.
 LISTINGS, LINKS, PAGES = 16 * 1024**2, 4 * 1024**2, 8 * 1024**2
 RELATED = 8 * 1024**2  # Bytes: some 3,000 products.
-CARDS = 5_000  # Of 0.5 kB.
+CARDS = 10_000  # Of some 2 kB with their keys.
 SUGGESTIONS = 8 * 1024**2  # Bytes: some 3,000 beginnings of searches.
 MISSING = 1024**2  # Bytes; an address that has no page takes one or two kB.
 BESIDE_FRAGMENT = 1_500  # Bytes of a cached fragment's key, and of what the head needs.

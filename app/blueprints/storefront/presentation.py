@@ -153,7 +153,7 @@ def home_name_of(shop: Shop, trail: Iterable[ShopNode]) -> str:
 
 
 @bp.app_template_filter("cards")
-def cards(hits: Sequence[Hit], eager: int) -> Markup:
+def cards(hits: Sequence[Hit], eager: int = 4) -> Markup:
     """Return the products of a list, each drawn once for all lists. The pictures of the first `eager` are loaded at
     once, the rest as they come near the screen."""
     shop, cache = current_shop(), card_cache()
