@@ -17,6 +17,8 @@ _subscribers: dict[type, list[Callable[[Any], None]]] = {}
 
 
 def subscribe(event_type: type[E], handler: Callable[[E], None]) -> None:
+    """Have `handler` called with each event of the type. It must not raise: the change is committed already, and the
+    subscribers after it would not be called."""
     handlers = _subscribers.setdefault(event_type, [])
     if handler not in handlers:
         handlers.append(handler)

@@ -1,4 +1,5 @@
-"""The table of subscribers: what follows an event after its commit."""
+"""The table of subscribers: what follows an event after its commit. A handler never raises, and what it needs done is
+lost when the process dies; what must not be lost has a handler in app/jobs/events.py."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.password_form import user_by_password
 from app.blueprints.author import current_author
 from app.domain.shared.problems import Conflict, Invalid, Problem
@@ -36,7 +36,7 @@ def access_tokens() -> str:
 @requires(Permission.USE_ADMIN)
 def access_token_make() -> Answer:
     """Make an access token and show it; no other page ever does, so this one does not redirect."""
-    name, days = request.form.get("name", ""), sent_id(request.form.get("days", ""))
+    name, days = request.form.get("name", ""), sent_number(request.form.get("days", ""))
     try:
         _check_password(token_problems(name, days))
         with transaction():

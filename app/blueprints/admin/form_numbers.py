@@ -11,23 +11,23 @@ from app.domain.shared.money import LARGEST, parse_money
 from app.domain.shared.problems import Invalid, Problem
 
 Number = TypeVar("Number", int, float)
-LONGEST_ID = 9  # Digits: no record has more, and every database takes them.
+MOST_DIGITS = 9  # No id has more, and every database takes them.
 
 
-def sent_id(text: str) -> int | None:
-    """Return the id in a text; None for what can be no id."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_ID else None
+def sent_number(text: str) -> int | None:
+    """Return the whole number in a text, such as an id; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 def sent_ids(sent: MultiDict[str, str], name: str) -> list[int]:
     """Return the ids of that name; texts that can be no id are left out."""
-    found = (sent_id(text) for text in sent.getlist(name))
+    found = (sent_number(text) for text in sent.getlist(name))
     return [number for number in found if number is not None]
 
 
 def sent_revision(sent: MultiDict[str, str]) -> int:
     """Return the sent revision; 0 where none was sent."""
-    return sent_id(sent.get("revision", "")) or 0
+    return sent_number(sent.get("revision", "")) or 0
 
 
 def read_money(

@@ -17,11 +17,13 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
 from app.config import Config
 from app.domain.bundles.folder import BundleFolder
+from app.domain.orders.purge import CONTACT_KEPT, UNTOUCHED
 from app.domain.personal_data import exporting
 from app.domain.personal_data.erasing import OutsideStores, check_may_erase, erase
 from app.domain.personal_data.erasure_list import KEY
 from app.domain.personal_data.obstacles import obstacles
 from app.domain.personal_data.people import Person, find_person
+from app.domain.pos.purge import ADDRESSES_KEPT
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Problem
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -40,7 +42,7 @@ def personal_value(value: object) -> str:
 @bp.get("/personal-data")
 @requires(Permission.MANAGE_PERSONAL_DATA)
 def personal_data() -> str:
-    return render_template("admin/personal_data/find.html", who="", errors=FieldErrors())
+    return _find_page("", FieldErrors())
 
 
 @bp.post("/personal-data")
@@ -103,7 +105,12 @@ def _not_found(refused: Invalid | NotFound) -> tuple[str, int]:
     invalid = refused if isinstance(refused, Invalid) else Invalid.one(refused.code, refused.message, "#/who")
     status = 400 if refused is invalid else 404
     who = request.form.get("who", "")
-    return render_template("admin/personal_data/find.html", who=who, errors=FieldErrors(invalid)), status
+    return _find_page(who, FieldErrors(invalid)), status
+
+
+def _find_page(who: str, errors: FieldErrors) -> str:
+    days = {"contact": CONTACT_KEPT.days, "baskets": UNTOUCHED.days, "addresses": ADDRESSES_KEPT.days}
+    return render_template("admin/personal_data/find.html", who=who, errors=errors, days=days)
 
 
 def _person_page(person: Person, errors: FieldErrors) -> str:

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.section_tabs import Tab, section_tabs
 from app.blueprints.admin.shell import shell
 from app.blueprints.admin.shown_settings import changes_since, shown_settings
@@ -46,7 +47,7 @@ def settings_save() -> str | Response | tuple[str, int]:
     """Save the settings. A form without a theme leaves the one that the shop has."""
     name, theme, shown = request.form.get("name", ""), request.form.get("theme"), request.form.get("shown", "")
     typed = request.form.get("pageSize", "").strip()
-    page_size = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
+    page_size = sent_number(typed)
     try:
         with transaction():
             changes = changes_since(shown, shop_settings.stored_form(name, page_size, theme))

@@ -11,6 +11,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.device_cookie import remember_device
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.password_form import user_by_password, user_signing_in
 from app.blueprints.admin.return_to import return_to
 from app.blueprints.author import current_author
@@ -78,11 +79,11 @@ def sign_out() -> Answer:
 @bp.post("/site")
 @requires(Permission.USE_ADMIN)
 def switch_site() -> Answer:
-    chosen = request.form.get("site", "")
-    if not (chosen.isascii() and chosen.isdigit() and len(chosen) < 10):
+    chosen = sent_number(request.form.get("site", ""))
+    if chosen is None:
         raise NotFound("There is no such shop.")
     with transaction():
-        sign_in_sessions.switch_site(current_user.token, current_user.user_id, int(chosen))
+        sign_in_sessions.switch_site(current_user.token, current_user.user_id, chosen)
     return redirect(url_for("admin.dashboard"))
 
 

@@ -10,7 +10,7 @@ from flask import url_for
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_differences import Difference
-from app.blueprints.admin.form_numbers import sent_id, sent_ids, sent_revision
+from app.blueprints.admin.form_numbers import sent_ids, sent_number, sent_revision
 from app.domain.catalogue.collections import moved
 from app.domain.catalogue.content import ContentKind
 from app.permissions import Permission
@@ -163,10 +163,10 @@ class ContentForm:
         if action not in PRODUCT_ACTIONS and self.parts is not None:
             return replace(self, parts=self.parts.after(action, number))
         place, _, product = number.rpartition(":")
-        product_id = sent_id(product)
+        product_id = sent_number(product)
         if product_id is None:
             return self
-        return replace(self, product_ids=_changed(self.product_ids, action, product_id, sent_id(place)))
+        return replace(self, product_ids=_changed(self.product_ids, action, product_id, sent_number(place)))
 
     def draft(self, editor: ContentEditor) -> Any:
         further: dict[str, Any] = {"product_ids": self.product_ids} if editor.holds_products else {}

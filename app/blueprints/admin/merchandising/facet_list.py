@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.domain.merchandising.facet_rules import MOST_FACETS
 from app.domain.merchandising.tree import Display, Facet
 
@@ -79,7 +79,7 @@ class FacetList:
             return self
         row = rows.pop(index)
         if action != "remove":
-            steps = {"up": index - 1, "down": index + 1, "place": sent_id(place)}
+            steps = {"up": index - 1, "down": index + 1, "place": sent_number(place)}
             target = steps.get(action)
             rows.insert(index if target is None else max(0, target), row)
         return replace(self, rows=tuple(rows))

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.merchandising.landing_form import LandingForm, by_labels
 from app.blueprints.admin.merchandising.tree import CATEGORY
 from app.blueprints.admin.merchandising.trees import TREE
@@ -204,7 +204,7 @@ def _editor(edited: Edited, form: LandingForm, errors: FieldErrors = NOT_REFUSED
 
 
 def _context(edited: Edited) -> dict[str, Any]:
-    least = sent_id(request.values.get("least", "")) or None
+    least = sent_number(request.values.get("least", "")) or None
     context: dict[str, Any] = {
         "edited": edited,
         "choices": facet_choices(edited.shop, edited.facets),

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id, sent_revision
+from app.blueprints.admin.form_numbers import sent_number, sent_revision
 from app.blueprints.admin.merchandising.trees import LIST, TREE
 from app.blueprints.author import current_author
 from app.domain.merchandising import nodes
@@ -39,7 +39,7 @@ Answer = str | AnyResponse
 @requires(Permission.MANAGE_MERCHANDISING)
 def tree_page(tree_id: int) -> Answer:
     """The tree with one category chosen; for htmx the panel of that one alone."""
-    category_id = sent_id(request.args.get("category", ""))
+    category_id = sent_number(request.args.get("category", ""))
     context = _context(tree_id, category_id)
     if not wants_fragment():
         return _page(context)
@@ -52,7 +52,7 @@ def tree_page(tree_id: int) -> Answer:
 @requires(Permission.MANAGE_MERCHANDISING)
 def categories_add(tree_id: int) -> Answer:
     """Add categories, one a line, below `parent` (blank: at the top) or behind `after`."""
-    parent_id, after_id = sent_id(request.form.get("parent", "")), sent_id(request.form.get("after", ""))
+    parent_id, after_id = sent_number(request.form.get("parent", "")), sent_number(request.form.get("after", ""))
     try:
         names = _names(request.form.get("name", ""))
         with transaction():
@@ -140,8 +140,8 @@ def _names(text: str) -> list[str]:
 def _where(form: MultiDict[str, str]) -> Direction | Target:
     """Return the direction or target of a move. Raises Invalid."""
     if "direction" not in form:
-        before_id, after_id = sent_id(form.get("before", "")), sent_id(form.get("after", ""))
-        return Target(sent_id(form.get("parent", "")), before_id, after_id)
+        before_id, after_id = sent_number(form.get("before", "")), sent_number(form.get("after", ""))
+        return Target(sent_number(form.get("parent", "")), before_id, after_id)
     try:
         return Direction(form["direction"])
     except ValueError:

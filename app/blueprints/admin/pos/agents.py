@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.pos.agent_form import PERMISSIONS, read_agent, shown_agent, typed_agent
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
@@ -87,7 +87,7 @@ def _is_for_someone_new(sent: MultiDict[str, str]) -> bool:
 
 
 def _chosen_user(problems: list[Problem], sent: MultiDict[str, str]) -> User | None:
-    user = agents.find_member(current_user.site_id, sent_id(sent.get("userId", "")) or 0)
+    user = agents.find_member(current_user.site_id, sent_number(sent.get("userId", "")) or 0)
     if user is None:
         problems.append(Problem("unknown_user", "Choose one of the shop’s users.", "#/userId"))
     return user

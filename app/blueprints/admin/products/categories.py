@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.author import current_author
 from app.domain.merchandising import placement
 from app.domain.merchandising.product_editor import product_editor
@@ -23,7 +23,7 @@ Answer = str | Response
 @bp.post(CATEGORIES)
 @requires(Permission.MANAGE_CATALOGUE)
 def product_category_add(product_id: int) -> Answer:
-    chosen = sent_id(request.form.get("category", ""))
+    chosen = sent_number(request.form.get("category", ""))
     with transaction():
         placement.add(current_author(), product_id, chosen)
     return _categories(product_id)

@@ -8,7 +8,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.products.form import ProductForm
 from app.blueprints.admin.taxonomy.form import TaxonomyForm, typed_texts
 from app.domain.catalogue.models import Product
@@ -80,7 +80,7 @@ def panel_context_of(
 def _stored_form(product_id: str) -> TaxonomyForm:
     if not product_id:
         return TaxonomyForm()
-    number = sent_id(product_id)
+    number = sent_number(product_id)
     if number is None:
         raise NotFound("There is no such product on this site.")
     return TaxonomyForm.of(product_of(current_user.site_id, number))

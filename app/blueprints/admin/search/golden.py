@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id, sent_revision
+from app.blueprints.admin.form_numbers import sent_number, sent_revision
 from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.domain.catalogue import queries
@@ -36,7 +36,7 @@ Answer = str | Response | tuple[str, int]
 def search_golden() -> Answer:
     """Show the golden searches. `edit` names the row that is a form; `q` and `sku` begin a new golden search."""
     draft = Expectation(request.args.get("q", "")[: golden.LONGEST_QUERY], request.args.get("sku", "")[:64])
-    return _shown(draft, editing=sent_id(request.args.get("edit", "")))
+    return _shown(draft, editing=sent_number(request.args.get("edit", "")))
 
 
 @bp.post("/search/golden")
@@ -97,7 +97,7 @@ def _sent() -> Expectation:
     found = queries.find_products(current_user.site_id, sku, 2) if sku else []
     if len(found) == 1:
         sku = found[0].sku
-    return Expectation(form.get("query", ""), sku, sent_id(form.get("within", "").strip()))
+    return Expectation(form.get("query", ""), sku, sent_number(form.get("within", "").strip()))
 
 
 def _done(message: str, check: int | None = None, undoes: int | None = None) -> Answer:

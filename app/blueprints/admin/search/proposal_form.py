@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from flask import request
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.search.rules.form import RuleForm
 from app.domain.catalogue.search_terms import split_terms
 from app.domain.relevance.rules.schedule import moment_of, moment_with_zone
@@ -46,7 +46,7 @@ def _parsed(text: str) -> Any:
 def _synonym(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
     words = [word for text in form.getlist("words") for word in BETWEEN_WORDS.split(text)]
     named = {"type": form.get("type"), "root": form.get("root")}
-    return {"id": sent_id(form.get("id", "")), **named, "synonyms": [word for word in words if word.strip()]}
+    return {"id": sent_number(form.get("id", "")), **named, "synonyms": [word for word in words if word.strip()]}
 
 
 def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
     if problems:
         raise Invalid(problems)
     return {
-        "id": sent_id(sent.get("id", "")),
+        "id": sent_number(sent.get("id", "")),
         "term": form.term,
         "pins": [{"sku": pin.sku, "position": pin.number} for pin in form.pins if pin.sku],
         "boosts": [sku for sku in form.boosts if sku],
@@ -75,7 +75,7 @@ def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
 
 def _terms(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
     terms = [term for text in form.getlist("terms") for term in split_terms(text)]
-    return {"productId": sent_id(form.get("productId", "")), "terms": terms, "add": bool(form.get("add"))}
+    return {"productId": sent_number(form.get("productId", "")), "terms": terms, "add": bool(form.get("add"))}
 
 
 def _ranking(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.search.advice_links import label_of, link_of
 from app.blueprints.author import current_author
 from app.domain.catalogue import products, terms
@@ -85,7 +85,7 @@ def _address(question: ExplainRequest, follow: int | None = None) -> str:
 
 def _follows(explanation: SearchExplanation) -> str | None:
     """Return the address that the page polls; None once search has the change, or after the last repetition."""
-    left = min(sent_id(request.args.get("follow", "")) or 0, FOLLOWED)
+    left = min(sent_number(request.args.get("follow", "")) or 0, FOLLOWED)
     return _address(explanation.request, left - 1) if left and explanation.is_waiting else None
 
 
@@ -105,7 +105,7 @@ def _add_term(author: Author) -> str:
 
 
 def _accept(author: Author) -> str:
-    revision = sent_id(request.form.get("revision", "")) or 0
+    revision = sent_number(request.form.get("revision", "")) or 0
     editing.accept(author, _id(), revision)
     return "The synonym is accepted. Live within two seconds."
 
@@ -120,7 +120,7 @@ ACTS: dict[str, Callable[[Author], str]] = {
 
 def _id() -> int:
     """Return the id of the product or the synonym. Raises NotFound."""
-    sent = sent_id(request.form.get("id", ""))
+    sent = sent_number(request.form.get("id", ""))
     if sent is None:
         raise NotFound("It is no longer there.")
     return sent

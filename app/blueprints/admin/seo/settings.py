@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.shown_settings import changes_since, shown_settings
 from app.blueprints.author import current_author
 from app.domain.merchandising.shop import read_shop
@@ -45,9 +46,8 @@ def seo_settings_save() -> str | Response | tuple[str, int]:
 
 
 def _typed(form: Mapping[str, str]) -> SeoSettings:
-    least = form.get("leastProducts", "").strip()
     return SeoSettings(
-        least_products=int(least) if least.isascii() and least.isdigit() and len(least) < 10 else None,
+        least_products=sent_number(form.get("leastProducts", "").strip()),
         stale_counts="staleCounts" in form,
         drop_canonical="dropCanonical" in form,
         tracking=cleaned_parameters(form.get("tracking", "")),

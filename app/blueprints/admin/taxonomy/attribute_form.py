@@ -9,7 +9,7 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.taxonomy.value_rows import ValueRow, merge_rows, unmerge_row
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.taxonomy.editor.attribute_edits import (
@@ -161,7 +161,7 @@ class AttributeForm:
         if action == "unmerge":
             return replace(self, rows=unmerge_row(self.rows, place))
         made = _ACTIONS.get(action)
-        return made(self, sent_id(place)) if made else self
+        return made(self, sent_number(place)) if made else self
 
     def attribute(self) -> dict[str, Any]:
         """The attribute in the draft's form. Raises Invalid with every problem at its field."""
@@ -204,7 +204,7 @@ class AttributeForm:
         text = self.texts[name].strip()
         if name not in BOUNDS or not text:
             return text
-        if name in LENGTHS and sent_id(text) is None:
+        if name in LENGTHS and sent_number(text) is None:
             problems.append(Problem("invalid_number", f"“{text[:40]}” is not a whole number.", f"#/{name}"))
             return ""
         if not NUMBER.fullmatch(text):
@@ -336,7 +336,7 @@ def attribute_edit(sent: MultiDict[str, str]) -> Edit:
 
 
 def _position(sent: MultiDict[str, str]) -> int:
-    position = sent_id(sent.get("position", ""))
+    position = sent_number(sent.get("position", ""))
     if position is None:
         raise Invalid.one("invalid_number", "Enter the place to move it to.", "#/position")
     return position

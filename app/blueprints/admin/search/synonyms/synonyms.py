@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id, sent_revision
+from app.blueprints.admin.form_numbers import sent_number, sent_revision
 from app.blueprints.admin.search.synonyms.form import SynonymForm
 from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
@@ -122,7 +122,7 @@ def search_synonym_reject(synonym_id: int) -> Answer:
 def search_synonyms_reject_shown() -> Answer:
     """Reject the suggestions that the page shows. `shown` is sent for each of them: its id and revision, as in 12:1."""
     pairs = [text.partition(":")[::2] for text in request.form.getlist("shown")]
-    shown = {sent_id(one) or 0: sent_id(revision) or 0 for one, revision in pairs}
+    shown = {sent_number(one) or 0: sent_number(revision) or 0 for one, revision in pairs}
     with transaction():
         rejected = editing.reject_shown(current_author(), shown)
     if rejected < len(shown):

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.search import trials
 from app.blueprints.admin.search.terms.form import AddedTerm, NewTerm
 from app.blueprints.admin.undo import flash_undoable, undoable_entry
@@ -148,7 +148,7 @@ def _row(
 
 def _page(new: NewTerm, errors: FieldErrors = NO_ERRORS, opened: dict[str, Any] | None = None) -> str:
     site_id = current_user.site_id
-    if opened is None and (edited := sent_id(request.args.get("edit", ""))) is not None:
+    if opened is None and (edited := sent_number(request.args.get("edit", ""))) is not None:
         row = term_list.product_with_terms(site_id, edited)
         opened = {"row": row, "typed": ", ".join(row.terms), "errors": NO_ERRORS}
     return render_template(
