@@ -43,8 +43,9 @@ SUGGESTIONS_CACHE = "shop-suggestions-cache"
 SUGGESTION_DIRECTORY = "shop-suggestion-directory"
 POPULAR = "shop-popular-searches"
 PREVIEWS = "previews_theme"
-# Bytes that a process keeps: some 3,000 listings, of 30 kB unpacked, as many lists of links, and some 1,200 pages.
-LISTINGS, LINKS, PAGES = 16 * 1024**2, 4 * 1024**2, 8 * 1024**2
+# Bytes that a process keeps: some 2,400 pages, of 30 kB unpacked; as many listings, which are asked for where a page is
+# not, as by htmx; and some 3,000 lists of links.
+PAGES, LISTINGS, LINKS = 18 * 1024**2, 8 * 1024**2, 4 * 1024**2
 RELATED = 8 * 1024**2  # Bytes: some 3,000 products.
 CARDS = 10_000  # Of some 2 kB with their keys.
 SUGGESTIONS = 8 * 1024**2  # Bytes: some 3,000 beginnings of searches.

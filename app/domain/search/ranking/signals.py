@@ -8,7 +8,7 @@ set. The functions take a number or an array of numbers alike.
 from __future__ import annotations
 
 from app.domain.search.ranking.weights import Amount
-from app.domain.search.ranking_settings import Weight
+from app.domain.search.ranking_settings import RankingSettings, Weight
 
 SALES = "_sales"  # Units sold in the last 90 days; no attribute may have such a name.
 LOW_STOCK = "_lowStock"  # Units left, where they are few.
@@ -19,7 +19,7 @@ FEW_LEFT = 5  # Units.
 FEW_SHARE = 0.5  # A product with few left, beside one with enough.
 SECONDS_A_DAY = 86_400
 LIFTS = {Weight.NONE: 0.0, Weight.LOW: 0.1, Weight.MEDIUM: 0.2, Weight.HIGH: 0.3}
-MOST_LIFT = (1 + max(LIFTS.values())) ** 3  # Of all three signals together.
+MOST_LIFT = (1 + max(LIFTS.values())) ** len(RankingSettings.DEFAULT.weights)  # Of all signals together.
 
 
 def lift(weight: Weight, share: Amount) -> Amount:
