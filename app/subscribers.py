@@ -1,5 +1,8 @@
-"""The table of subscribers: what follows an event after its commit. A handler never raises, and what it needs done is
-lost when the process dies; what must not be lost has a handler in app/jobs/events.py."""
+"""The table of subscribers: what follows an event after its commit.
+
+A handler must not raise. The call itself is lost when the process dies: what must be done even then is found again by
+the schedule, or is a stored event, which has its handler in app/jobs/events.py.
+"""
 
 from __future__ import annotations
 

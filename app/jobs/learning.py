@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.relevance.learning.learning import learn_site, store, study
 from app.domain.search_statistics.counting import product_counts
@@ -36,15 +35,15 @@ def forget_product(site_id: int, product_id: int) -> None:
     try:
         with transaction():
             product_counts.forget_product(site_id, product_id)
-    except SQLAlchemyError:
+    except Exception:
         db.session.rollback()
-        log.warning("product_counts_kept", site=site_id, product=product_id)
+        log.exception("product_counts_kept", site=site_id, product=product_id)
 
 
 def learn_at_once(site_id: int) -> None:
-    """Learn after the setting was saved. A database error is only logged: the nightly job makes up for it."""
+    """Learn after the setting was saved. Never raises: the setting is saved, and the nightly job makes up for it."""
     try:
         learn(site_id)
-    except SQLAlchemyError:
+    except Exception:
         db.session.rollback()
-        log.warning("not_learned_at_once", site=site_id)
+        log.exception("not_learned_at_once", site=site_id)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.pos import work_session_ends
 from app.extensions import db
-from app.log_redaction import error_summary
 from app.ports import clock
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
@@ -21,10 +19,10 @@ def follow_user(user_id: int) -> None:
     try:
         with transaction():
             work_session_ends.follow_user(clock(), user_id)
-    except (SQLAlchemyError, OSError) as error:
+    except Exception as error:
         db.session.rollback()
         if not note_storage_fault(error):
-            log.warning("work_sessions_not_ended", error=error_summary(error))
+            log.exception("work_sessions_not_ended")
 
 
 def follow_all() -> None:

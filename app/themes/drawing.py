@@ -63,7 +63,8 @@ def environment() -> Environment:
         assert shared is not None, "an application has templates"
         own = FileSystemLoader(theme.templates)
         loader = ChoiceLoader([own, PrefixLoader({"shared": shared}), shared])
-        made[theme.folder] = current_app.jinja_env.overlay(loader=loader)
-        made[theme.folder].template_class = WholeTemplate
+        own_environment = current_app.jinja_env.overlay(loader=loader)
+        own_environment.template_class = WholeTemplate
+        made[theme.folder] = own_environment
     chosen: Environment = made[theme.folder]
     return chosen

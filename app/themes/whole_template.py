@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from jinja2 import Template
 from jinja2.runtime import Context
+from jinja2.utils import internalcode
 
 Draw = Callable[[Context], Iterator[str]]
 
@@ -20,6 +21,7 @@ class WholeTemplate(Template):
 
     @root_render_func.setter
     def root_render_func(self, pieces: Draw) -> None:
+        @internalcode
         def whole(context: Context) -> Iterator[str]:
             yield "".join(pieces(context))
 

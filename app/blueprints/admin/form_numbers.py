@@ -11,11 +11,11 @@ from app.domain.shared.money import LARGEST, parse_money
 from app.domain.shared.problems import Invalid, Problem
 
 Number = TypeVar("Number", int, float)
-MOST_DIGITS = 9  # No id has more, and every database takes them.
+MOST_DIGITS = 9  # No id has more, and every database takes such numbers.
 
 
 def sent_number(text: str) -> int | None:
-    """Return the whole number in a text, such as an id; None for anything else."""
+    """Return the whole number of at most MOST_DIGITS digits in a text, such as an id; None for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 

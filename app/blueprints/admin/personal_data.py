@@ -17,7 +17,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
 from app.config import Config
 from app.domain.bundles.folder import BundleFolder
-from app.domain.orders.purge import CONTACT_KEPT, UNTOUCHED
+from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED
 from app.domain.personal_data import exporting
 from app.domain.personal_data.erasing import OutsideStores, check_may_erase, erase
 from app.domain.personal_data.erasure_list import KEY
@@ -109,7 +109,12 @@ def _not_found(refused: Invalid | NotFound) -> tuple[str, int]:
 
 
 def _find_page(who: str, errors: FieldErrors) -> str:
-    days = {"contact": CONTACT_KEPT.days, "baskets": UNTOUCHED.days, "addresses": ADDRESSES_KEPT.days}
+    days = {
+        "contact": CONTACT_KEPT.days,
+        "contact_at_most": CONTACT_KEPT_AT_MOST.days,
+        "baskets": UNTOUCHED.days,
+        "addresses": ADDRESSES_KEPT.days,
+    }
     return render_template("admin/personal_data/find.html", who=who, errors=errors, days=days)
 
 

@@ -9,6 +9,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.orders.models import Order
+from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED
+from app.domain.pos.purge import ADDRESSES_KEPT
 from app.domain.sites.models import AuditEntry, Site, User
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -117,6 +119,12 @@ def test_who_works_for_another_shop_too_is_left_to_a_superadmin(app: Flask, admi
     assert "only a superadmin can erase them" in page.texts["li"]
     above = signed_in(Role.SUPERADMIN)
     above.post(ERASE, sent)
+
+
+def test_the_page_names_the_days_that_the_purge_uses(admin: PageClient) -> None:
+    kept = admin.get(PAGE).texts["li"]
+    for days in (CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED, ADDRESSES_KEPT):
+        assert f"{days.days} days" in kept
 
 
 def test_the_page_asks_little_however_much_is_kept(app: Flask, admin: PageClient) -> None:

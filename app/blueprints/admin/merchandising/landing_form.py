@@ -10,6 +10,7 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
+from app.blueprints.admin.form_numbers import sent_number
 from app.domain.seo.landing.inheritance import LandingMode, mode_of
 from app.domain.seo.landing.rules import Rule
 from app.domain.seo.landing.saving import fingerprint
@@ -141,7 +142,8 @@ class LandingForm:
         they begin as a copy of those that it inherits."""
         action, _, rest = intent.partition(":")
         form = self._with_own(inherited) if action in ("copy", "exclude", "include", "minimum") else self
-        place = [int(part) if part.isascii() and part.isdigit() else -1 for part in rest.split(":")[:2]]
+        numbers = map(sent_number, rest.split(":")[:2])
+        place = [-1 if number is None else number for number in numbers]
         match action:
             case "add-rule":
                 added = f"rules/{len(self.rules)}/facetId"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -68,7 +69,8 @@ COLUMNS: Mapping[str, str] = {
     "canonicalUrl": "canonical_url",
 }
 OF_VARIANTS = frozenset(("upc", "price", "stock", "picture"))  # Fields that a variant may lack.
-TEXT_COLUMNS = tuple(known.name for known in fields(ProductDraft) if known.default == "")  # Null means no text.
+# Columns of which null means no text.
+TEXT_COLUMNS = tuple(known.name for known in dataclasses.fields(ProductDraft) if known.default == "")
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
 
