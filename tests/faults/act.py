@@ -29,7 +29,7 @@ from app.domain.catalogue.models import Product
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.shared.author import Author
-from app.domain.shared.problems import StaleRevision
+from app.domain.shared.problems import Conflict, StaleRevision
 from app.domain.taxonomy.lifecycle import saving
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
@@ -105,8 +105,9 @@ def save(times: str) -> None:
 
 
 def saves(times: int, announce: Callable[[str], object] = str) -> Iterator[str]:
-    """What was done, each announced before its commit and told after it, or refused by the database; 0 times is for
-    ever. Touches what the shop began with and its own products: what another saver made has one teller."""
+    """What was done, each announced before its commit and told after it, or refused by the database, or overtaken by
+    another saver; 0 times is for ever. Touches what the shop began with and its own products: what another saver made
+    has one teller."""
     rng = random.Random()
     known = list(db.session.scalars(select(Product.sku).where(Product.sku.startswith("sku-"))))
     for number in itertools.count() if times == 0 else range(times):
@@ -117,6 +118,8 @@ def saves(times: int, announce: Callable[[str], object] = str) -> Iterator[str]:
         except OperationalError as refused:
             db.session.rollback()
             done = f"refused {refused.orig}"
+        except Conflict as overtaken:  # On PostgreSQL another saver may delete what this one has read.
+            done = f"overtaken {overtaken}"
         yield done
 
 
