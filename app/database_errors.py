@@ -7,12 +7,15 @@ import sqlite3
 
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.orm.exc import ObjectDeletedError, StaleDataError
 
 from app.extensions import db
 
 SQLITE_WAITS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN)
 # PostgreSQL, appendix A: connections, too many of them, a stopping or starting server, locks, conflicts, deadlocks.
 POSTGRESQL_WAITS = ("08", "53300", "57P", "55P03", "40001", "40P01")
+# Errors of a session whose record another one removed since it was read: when it saves it, and when it reads it again.
+REMOVED_MEANWHILE = (StaleDataError, ObjectDeletedError)
 
 
 def check_database() -> None:

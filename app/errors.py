@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.database_errors import is_busy_or_away
+from app.database_errors import REMOVED_MEANWHILE, is_busy_or_away
 from app.domain.pos.processor import BadSignature, Busy, Declined, OutcomeUnknown, ProcessorError
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import (
@@ -75,6 +75,7 @@ TITLES = {
 NO_PAGE = "Page not found"  # The title of 404 on pages.
 OTHER_TITLE = "Invalid request"
 STORAGE_FAILS = "The shop’s disk is full or fails{}. The administrator has been alerted. Try again in a few minutes."
+REMOVED = "Another user removed something of this at the same moment{}. Load it again."
 PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
 PLAIN_WORDS = {
     404: "Check the address. The page may have moved or been removed.",
@@ -89,6 +90,8 @@ def init_errors(app: Flask) -> None:
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(OperationalError, _database_error)
     app.register_error_handler(DBAPIError, _storage_error)
+    for removed in REMOVED_MEANWHILE:
+        app.register_error_handler(removed, _removed_meanwhile)
     app.register_error_handler(OSError, _storage_error)
     app.register_error_handler(Exception, _unexpected)
     login_manager.unauthorized_handler(_unauthorized)
@@ -222,6 +225,14 @@ def _database_error(error: OperationalError) -> AnyResponse:
     db.session.rollback()
     log.warning("database_unavailable", error=error_summary(error))
     return _unavailable("database_unavailable", f"The database is busy{_unsaved()}. Try again in a moment.", 5)
+
+
+def _removed_meanwhile(error: Exception) -> AnyResponse:
+    """Return 409. The traceback is logged, since the error may also be the shop's own: a record that it removed itself
+    and changes afterwards."""
+    db.session.rollback()
+    log.warning("removed_meanwhile", route=route(), exc_info=error)
+    return problem(409, Conflict.code, REMOVED.format(_unsaved()))
 
 
 def _storage_error(error: DBAPIError | OSError) -> AnyResponse:

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-import structlog
-from sqlalchemy.orm.exc import StaleDataError
-
 from app.domain.alerts.unwritten import write_unwritten
-from app.domain.shared.problems import Conflict
 from app.events import PENDING, dispatch
 from app.extensions import db
 
 WRITING = "writing"
-REMOVED_MEANWHILE = "What you change was removed at the same moment, so nothing was saved. Load it again and decide."
-
-log = structlog.get_logger()
 
 
 class _Rehearsed(BaseException):
@@ -41,8 +34,7 @@ def transaction() -> Iterator[None]:
 
     A read transaction that came before is ended first: on SQLite a read transaction cannot become a writing one
     while others write, so a writing transaction starts as one (BEGIN IMMEDIATE). Within another
-    transaction this joins it. Raises Conflict where a record that it changes was removed by another one since it was
-    read, which happens on PostgreSQL to what is changed without a lock.
+    transaction this joins it.
     """
     session = db.session()
     if session.info.get(WRITING):
@@ -57,12 +49,9 @@ def transaction() -> Iterator[None]:
         session.connection(execution_options={WRITING: True})
         yield
         session.commit()
-    except BaseException as error:
+    except BaseException:
         session.info[PENDING] = []
         session.rollback()
-        if isinstance(error, StaleDataError):
-            log.warning("removed_meanwhile", error=str(error))
-            raise Conflict(REMOVED_MEANWHILE) from error
         raise
     finally:
         session.info[WRITING] = False

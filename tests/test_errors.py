@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from flask import Flask
+from sqlalchemy import delete, select
 
+from app.database_errors import REMOVED_MEANWHILE
 from app.domain.shared.problems import Conflict
+from app.domain.sites.models import Site
 from app.errors import problem
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import make_site
 
 
 def test_no_detail_of_an_error_replaces_what_every_problem_says(app: Flask) -> None:
@@ -15,3 +22,22 @@ def test_no_detail_of_an_error_replaces_what_every_problem_says(app: Flask) -> N
     body = answer.get_json()
     assert (answer.status_code, body["status"], body["code"], body["maxAmount"]) == (409, 409, "busy", 5)
     assert body["title"] != "Mine"
+
+
+@pytest.mark.parametrize("touch", ["save", "read"])
+def test_who_saves_or_reads_what_another_removes_at_that_moment_is_told_so(app: Flask, touch: str) -> None:
+    """PostgreSQL lets another session do so between look and touch. Here the session does so itself."""
+    with app.test_request_context("/v1/anything", method="POST"):
+        with transaction():
+            make_site()
+        with pytest.raises(REMOVED_MEANWHILE) as raised, transaction():
+            site = db.session.scalars(select(Site)).one()
+            db.session.execute(delete(Site), execution_options={"synchronize_session": False})
+            if touch == "save":
+                site.name = "Renamed"
+            else:
+                db.session.expire(site)
+                _ = site.name
+        answer = app.make_response(app.handle_user_exception(raised.value))
+    assert (answer.status_code, answer.get_json()["code"]) == (409, "conflict")
+    assert "removed something of this at the same moment, so nothing was saved." in answer.get_json()["detail"]

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from sqlalchemy import delete, func, select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.shared.problems import Conflict
 from app.domain.sites.models import Site
 from app.events import _subscribers, publish, subscribe
 from app.extensions import db
@@ -56,23 +55,6 @@ def test_a_failed_transaction_leaves_nothing_and_tells_nothing(clock: StoppedClo
         _ = 1 / 0
     assert shops() == 0
     assert told == []
-
-
-def test_who_changes_what_another_removes_at_that_moment_is_told_and_saves_nothing(
-    clock: StoppedClock, told: list[ShopOpened]
-) -> None:
-    """Another's commit between look and write, which PostgreSQL allows and SQLite does not, looks like this to both."""
-    with transaction():
-        open_shop(clock, "One")
-    told.clear()
-    with pytest.raises(Conflict, match="removed at the same moment"), transaction():
-        one = db.session.scalars(select(Site)).one()
-        db.session.execute(delete(Site), execution_options={"synchronize_session": False})
-        one.name = "Renamed"
-        open_shop(clock, "Two")
-    assert (shops(), told) == (1, [])
-    with transaction():
-        open_shop(clock, "Three")
 
 
 def test_an_inner_transaction_joins_the_outer_one(clock: StoppedClock, told: list[ShopOpened]) -> None:

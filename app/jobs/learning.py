@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import structlog
-
 from app.domain.relevance.learning.learning import learn_site, store, study
 from app.domain.search_statistics.counting import product_counts
 from app.domain.work.context import read_afresh
-from app.extensions import db
+from app.jobs.follow_up import follow_up
 from app.ports import clock
 from app.transaction import transaction
 
 TRIES = 3
-
-log = structlog.get_logger()
 
 
 def learn(site_id: int) -> None:
@@ -32,18 +28,11 @@ def learn(site_id: int) -> None:
 
 def forget_product(site_id: int, product_id: int) -> None:
     """Remove the counts of a product that was deleted. Never raises: the deletion is committed already."""
-    try:
-        with transaction():
-            product_counts.forget_product(site_id, product_id)
-    except Exception:
-        db.session.rollback()
-        log.exception("product_counts_kept", site=site_id, product=product_id)
+    with follow_up("product_counts_kept", site=site_id, product=product_id), transaction():
+        product_counts.forget_product(site_id, product_id)
 
 
 def learn_at_once(site_id: int) -> None:
     """Learn after the setting was saved. Never raises: the setting is saved, and the nightly job makes up for it."""
-    try:
+    with follow_up("not_learned_at_once", site=site_id):
         learn(site_id)
-    except Exception:
-        db.session.rollback()
-        log.exception("not_learned_at_once", site=site_id)

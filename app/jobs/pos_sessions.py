@@ -5,9 +5,8 @@ from __future__ import annotations
 import structlog
 
 from app.domain.pos import work_session_ends
-from app.extensions import db
+from app.jobs.follow_up import follow_up
 from app.ports import clock
-from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
 log = structlog.get_logger()
@@ -16,13 +15,8 @@ log = structlog.get_logger()
 def follow_user(user_id: int) -> None:
     """End the work sessions of a user whose API session a change has ended. Never raises: the change is committed, and
     the schedule finds what was left."""
-    try:
-        with transaction():
-            work_session_ends.follow_user(clock(), user_id)
-    except Exception as error:
-        db.session.rollback()
-        if not note_storage_fault(error):
-            log.exception("work_sessions_not_ended")
+    with follow_up("work_sessions_not_ended", user=user_id), transaction():
+        work_session_ends.follow_user(clock(), user_id)
 
 
 def follow_all() -> None:

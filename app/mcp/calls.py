@@ -12,8 +12,9 @@ import structlog
 from flask import Flask
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
-from app.database_errors import is_busy_or_away
+from app.database_errors import REMOVED_MEANWHILE, is_busy_or_away
 from app.domain.shared.problems import (
+    Conflict,
     DomainError,
     Forbidden,
     Invalid,
@@ -23,7 +24,7 @@ from app.domain.shared.problems import (
     TooManyRequests,
 )
 from app.domain.shared.rate_limit import Rate
-from app.errors import STORAGE_FAILS
+from app.errors import REMOVED, STORAGE_FAILS
 from app.extensions import db
 from app.log_redaction import error_summary
 from app.mcp.arguments import Arguments, WriteArguments, read_arguments
@@ -148,6 +149,9 @@ def _trouble(tool: Tool, error: Exception, request_id: str) -> Outcome:
         return _refused("database_unavailable", BUSY)
     if isinstance(error, DBAPIError | OSError) and note_storage_fault(error):
         return _refused("storage_unavailable", STORAGE_FAILS.format(", so nothing was saved"))
+    if isinstance(error, REMOVED_MEANWHILE):
+        log.warning("removed_meanwhile", tool=tool.name, exc_info=error)
+        return _refused(Conflict.code, REMOVED.format(", so nothing was saved"))
     log.error("unexpected_error", tool=tool.name, exc_info=error)
     message = f"Internal error. It was noted under the request id {request_id}. Nothing was saved."
     return _refused("internal_error", message, details={"requestId": request_id})

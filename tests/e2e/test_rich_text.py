@@ -77,12 +77,19 @@ def test_what_is_pasted_keeps_its_words_and_no_more_than_the_shop_shows(page: Pa
     expect(area(page)).to_have_value("<p>Glows <strong>brightly</strong>.</p>")
 
 
-def test_a_link_is_set_by_keyboard(page: Page) -> None:
+SELECT_ALL_AND_LEAVE = """(surface) => {
+  getSelection().selectAllChildren(surface);
+  surface.parentElement.querySelector("[data-act=link]").focus();
+}"""
+
+
+def test_a_link_is_set_by_keyboard_on_what_was_selected_the_moment_before(page: Page) -> None:
+    """The browser tells of a selection a little later than it makes it, on a busy machine after the focus has left."""
     open_product(page, "LANT-03")
     text = page.get_by_role("textbox", name="Description", exact=True)
     text.fill("care")
-    text.press("Control+a")
-    page.get_by_role("button", name="Link", exact=True).press("Enter")
+    text.evaluate(SELECT_ALL_AND_LEAVE)
+    page.keyboard.press("Enter")
     address = page.get_by_label("Address of the link")
     expect(address).to_be_focused()
     address.fill("/pages/care")

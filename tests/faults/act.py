@@ -22,6 +22,7 @@ from flask import Flask
 from flask.cli import ScriptInfo
 from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.serving import make_server
 
 from app.domain.alerts import unwritten
@@ -29,7 +30,7 @@ from app.domain.catalogue.models import Product
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Conflict, StaleRevision
+from app.domain.shared.problems import StaleRevision
 from app.domain.taxonomy.lifecycle import saving
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
@@ -118,7 +119,7 @@ def saves(times: int, announce: Callable[[str], object] = str) -> Iterator[str]:
         except OperationalError as refused:
             db.session.rollback()
             done = f"refused {refused.orig}"
-        except Conflict as overtaken:  # On PostgreSQL another saver may delete what this one has read.
+        except StaleDataError as overtaken:  # On PostgreSQL another saver may delete what this one has read.
             done = f"overtaken {overtaken}"
         yield done
 

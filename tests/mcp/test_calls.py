@@ -11,6 +11,7 @@ from flask import Flask
 from mcp import Client
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm.exc import StaleDataError
 from structlog.typing import EventDict
 
 from app.domain.catalogue.models import Product
@@ -73,6 +74,19 @@ def busy_tool() -> Iterator[str]:
 
     yield "busy"
     del registry._TOOLS["busy"]
+
+
+@pytest.fixture
+def overtaken_tool() -> Iterator[str]:
+    """A tool that saves what another user removes at that moment."""
+
+    @tool("overtaken", "Overtaken", Permission.MANAGE_SEARCH)
+    def overtaken(call: Call, sent: NoArguments) -> NotesAnswer:
+        """Save too late."""
+        raise StaleDataError("UPDATE expected to update 1 row; 0 were matched.")
+
+    yield "overtaken"
+    del registry._TOOLS["overtaken"]
 
 
 def test_an_agent_sees_what_each_tool_takes_answers_and_does(agent: Agent) -> None:
@@ -302,3 +316,10 @@ def test_the_activity_page_says_that_it_was_done_through_mcp(app: Flask, site_id
 def test_a_busy_database_is_a_matter_of_waiting(app: Flask, agent_of: Callable[..., Agent], busy_tool: str) -> None:
     told = agent_of(Role.ADMIN).call(busy_tool)
     assert (told.body["code"], "Try again" in told.text) == ("database_unavailable", True)
+
+
+def test_an_agent_that_saves_what_another_removes_is_told_to_load_it_again(
+    agent_of: Callable[..., Agent], overtaken_tool: str
+) -> None:
+    told = agent_of(Role.ADMIN).call(overtaken_tool)
+    assert (told.body["code"], "Load it again" in told.text) == ("conflict", True)

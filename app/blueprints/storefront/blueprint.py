@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import getsizeof
 
 from flask import Blueprint, current_app, g, request
 from flask.blueprints import BlueprintSetupState
@@ -84,7 +85,7 @@ def empty_caches(app: App) -> None:
     app.extensions[LINKS_CACHE] = FragmentCache[PackedMarkup](LINKS, lambda links: links.size + BESIDE_FRAGMENT)
     app.extensions[MISSING_CACHE] = FragmentCache[PackedMarkup](MISSING, lambda page: page.size + BESIDE_FRAGMENT)
     app.extensions[RELATED_CACHE] = FragmentCache[PackedMarkup](RELATED, lambda row: row.size + BESIDE_FRAGMENT)
-    app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS, lambda card: len(card) + BESIDE_FRAGMENT)
+    app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS, lambda card: getsizeof(card) + BESIDE_FRAGMENT)
     app.extensions[SUGGESTIONS_CACHE] = FragmentCache[PackedMarkup](
         SUGGESTIONS, lambda part: part.size + BESIDE_FRAGMENT
     )

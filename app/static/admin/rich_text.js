@@ -148,6 +148,8 @@ const open = (field) => {
     area.dispatchEvent(new Event("input", { bubbles: true }));
   });
   for (const news of ["pathChange", "select", "cursor"]) squire.addEventListener(news, () => showState(squire, tools));
+  // Squire learns of a selection from an event that comes later; when the focus leaves first, it would act on the one before.
+  field.addEventListener("blur", (event) => event.target === surface && squire.getSelection(), true);
   const link = linking(squire, tools);
   const source = () => {
     area.hidden = !area.hidden;

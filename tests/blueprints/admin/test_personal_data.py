@@ -124,7 +124,7 @@ def test_who_works_for_another_shop_too_is_left_to_a_superadmin(app: Flask, admi
 def test_the_page_names_the_days_that_the_purge_uses(admin: PageClient) -> None:
     kept = admin.get(PAGE).texts["li"]
     for days in (CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED, ADDRESSES_KEPT):
-        assert f"{days.days} days" in kept
+        assert f" {days.days} days" in kept
 
 
 def test_the_page_asks_little_however_much_is_kept(app: Flask, admin: PageClient) -> None:
