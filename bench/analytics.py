@@ -6,7 +6,6 @@ measure on instead of SQLite.
 
 from __future__ import annotations
 
-import gc
 import os
 import random
 from dataclasses import replace
@@ -24,6 +23,7 @@ from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.counting.sums import SUMMED
 from app.domain.sites.roles import Role
 from app.extensions import db
+from app.loading import loading_for_good
 from app.ports import clock
 from app.transaction import transaction
 from bench.measuring import Yardstick, at_most, heading, milliseconds, percentile, run, seconds, sized, workspace
@@ -58,9 +58,8 @@ def main() -> None:
             today = site_today(clock(), site_id)
             _count_days(site_id, today)
             renewed = seconds(lambda: _renew(site_id, today))
-        client = PageClient(app).signed_in("merchandiser@bench.test").client
-        gc.collect()
-        gc.freeze()  # As wsgi.py does for the web server.
+        with loading_for_good():
+            client = PageClient(app).signed_in("merchandiser@bench.test").client
         with app.app_context():
             plain = plain_statement("summing all days up by word", _sum_up)
         _pages(client, replace(plain, value=1000 * plain.value, unit="ms"))

@@ -7,7 +7,6 @@ to measure on instead of SQLite.
 from __future__ import annotations
 
 import copy
-import gc
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -26,6 +25,7 @@ from app.domain.taxonomy.levels.flat import FlatLevels, flatten
 from app.domain.taxonomy.lifecycle.counts import level_counts
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
+from app.loading import loading_for_good
 from app.transaction import transaction
 from bench.measuring import (
     Yardstick,
@@ -64,9 +64,8 @@ def main() -> None:
         with app.app_context():
             site_id = _shop()
             levels = flatten(_stored(site_id))
-        client = PageClient(app).signed_in_by_form("admin@bench.test").client  # Whoever edits has seen these pages.
-        gc.collect()
-        gc.freeze()  # As wsgi.py does for the web server.
+        with loading_for_good():
+            client = PageClient(app).signed_in_by_form("admin@bench.test").client  # Whoever edits has seen these pages.
         with app.app_context():
             bare, tree = bare_edit(), json_round_trip(_stored(site_id))
             plain = plain_statement("every product changed plainly", _change_plainly)
