@@ -33,7 +33,7 @@ from tests.processes import RunningShop
 
 HOST = "icecat.localhost"
 SAVES = 60
-BURST = sized(5_000)
+BURST, BURSTS = sized(5_000), 3
 SAVED, SLOWEST_SAVE, HUNDRED, ALL, MEANWHILE = 12, 150, 250, 3_000, 5
 WAIT = 0.01  # Seconds between two looks.
 
@@ -60,24 +60,38 @@ def _look_and_work(page: Yardstick) -> Yardstick:
 
 
 def _burst(shop: RunningShop, site_id: int, products: list[int], page: Yardstick) -> None:
+    """Several bursts, since one is indexed within two seconds, in which few pages are asked for. The shopper begins at
+    the commit: before it this process is busy saving, and would time itself."""
     idle = list(itertools.islice(_page_times(shop), 200))
     times: list[float] = []
-    with _meanwhile(shop, times.append):
-        caught_up = _save_and_look(shop, site_id, products)
-    at_most(f"{len(products):,} saved products findable", caught_up, ALL * page)
+    caught_up = []
+    for _ in range(BURSTS):
+        word = _save(site_id, products)
+        with _meanwhile(shop, times.append):
+            caught_up.append(_look(shop, word, len(products)))
+    at_most(f"{len(products):,} saved products findable", median(caught_up), ALL * page)
     before = Yardstick("one before", percentile(idle, 0.95), "ms")
     at_most("a search page meanwhile, p95", percentile(times, 0.95), MEANWHILE * before)
 
 
 def _save_and_look(shop: RunningShop, site_id: int, products: list[int]) -> float:
-    """Seconds from the commit until the shop shows all of them for a new word, unlike any that it knows."""
+    return _look(shop, _save(site_id, products), len(products))
+
+
+def _save(site_id: int, products: list[int]) -> str:
+    """Give the products a new word, unlike any that the shop knows; return it."""
     word = "".join(random.choices("bcdfghjklmnpqrstvwxz", k=16))
     with transaction():
         for product_id in products:
             terms.add_terms(Author(site_id, "Benchmark", clock()), product_id, [word])
     db.session.remove()
+    return word
+
+
+def _look(shop: RunningShop, word: str, products: int) -> float:
+    """Seconds from the commit, which was just now, until the shop shows so many products for the word."""
     saved = time.perf_counter()
-    wanted = f"<strong>{len(products):,}</strong>".encode()
+    wanted = f"<strong>{products:,}</strong>".encode()
     while wanted not in _page(shop, word):
         if time.perf_counter() - saved > 120:
             raise SystemExit(f"{word} was not findable within two minutes.")
