@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
@@ -42,11 +41,11 @@ def options(page: Page, group: str) -> Locator:
 
 
 def type_words(page: Page, words: str) -> None:
-    """Type into the box of a page, and wait for what it suggests for the last letter: an answer for fewer letters would
-    be replaced, and the active option with it."""
-    query = urlencode({"q": box(page).input_value() + words})
-    with page.expect_response(lambda answer: answer.url.endswith(f"?{query}")):
-        box(page).press_sequentially(words)
+    """Type into the box of a page, and wait until the list has what is suggested for the last letter: the list for
+    fewer letters, which stands until then, would be replaced, and the active option with it."""
+    whole = box(page).input_value() + words
+    box(page).press_sequentially(words)
+    expect(page.locator("#suggestions")).to_have_attribute("data-for", whole.lstrip())
     expect(suggestions(page).get_by_role("option").first).to_be_visible()
     expect(box(page)).to_have_attribute("aria-expanded", "true")
 

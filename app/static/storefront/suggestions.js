@@ -57,10 +57,10 @@ const begin = (form) => {
   const news = made("p", { class: "unseen", "aria-live": "polite" });
   let fetching = null;
   let timer = null;
-  let shownFor = null; // The words whose suggestions the list has.
 
   const options = () => [...list.querySelectorAll("[role=option]")];
   const isOpen = () => !list.hidden;
+  const isFor = (words) => list.dataset.for === words; // Whether the list has the suggestions for these words.
   const active = () => list.querySelector("[aria-selected=true]");
 
   const activate = (chosen) => {
@@ -104,12 +104,12 @@ const begin = (form) => {
   };
 
   const show = (html, words) => {
-    const chosen = words === shownFor ? active()?.id : null; // Popular searches come after recent ones.
+    const chosen = isFor(words) ? active()?.id : null; // Popular searches come after recent ones.
     activate(null);
     list.innerHTML = html;
     if (!words) addRecent();
     list.scrollTop = 0;
-    shownFor = words;
+    list.dataset.for = words;
     open();
     if (chosen && isOpen()) activate(options().find((option) => option.id === chosen));
   };
@@ -118,7 +118,7 @@ const begin = (form) => {
     stop();
     const words = box.value.trim() ? box.value.trimStart() : "";
     if (words && words.trim().length < SHORTEST) return close();
-    if (words === shownFor && options().length && words) return open();
+    if (isFor(words) && options().length && words) return open();
     if (!words) show("", words);
     fetching = new AbortController();
     const { signal } = fetching;
