@@ -1,7 +1,8 @@
 """The table of subscribers: what follows an event after its commit.
 
 A handler must not raise. The call itself is lost when the process dies: what must be done even then is found again by
-the schedule, or is a stored event, which has its handler in app/jobs/events.py.
+the schedule, or is a stored event, which has its handler in app/jobs/events.py. Counts of a deleted product alone then
+stay until their days end.
 """
 
 from __future__ import annotations
