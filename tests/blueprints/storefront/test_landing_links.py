@@ -13,6 +13,12 @@ from tests.blueprints.storefront.landing import FELL, MOOR, TENTS, Rules, rail, 
 pytestmark = pytest.mark.usefixtures("brands")
 
 
+def ratings(text: str) -> dict[str, str]:
+    """The link of each rating, as its tag, by the least number of stars."""
+    found = re.findall(r'(<a id="f-rating-[^>]*>).*?<span class="unseen">([1-5]) stars? and up', text, re.DOTALL)
+    return {stars: unescape(tag) for tag, stars in found}
+
+
 def test_every_page_is_linked_from_its_category_and_from_the_others(get: Get):
     for path, current in ((TENTS, None), (MOOR, MOOR), (f"{FELL}?p=2", FELL)):
         page = get(path).text
@@ -45,6 +51,14 @@ def test_on_a_page_the_value_is_ticked_and_refinements_are_filters_of_the_catego
     assert f'href="{TENTS}?colour=Fern&manufacturer=Moor"' in values["Fern"]
     assert f'href="{TENTS}?manufacturer=Fell+%26+Fern&manufacturer=Moor"' in values["Fell & Fern"]
     assert all('rel="nofollow"' in tag and 'hx-boost="false"' in tag for tag in values.values())
+
+
+def test_a_rating_is_let_go_in_place_only_where_that_leads_to_the_same_page(get: Get, change: Rules):
+    change("camping/tents", facets=[{"facetId": "manufacturer"}, {"facetId": "rating", "display": "range"}])
+    of_category = ratings(get(f"{TENTS}?manufacturer=Moor&rating_min=4").text)
+    assert f'href="{MOOR}"' in of_category["4"] and 'hx-boost="false"' in of_category["4"]
+    alone = ratings(get(f"{TENTS}?rating_min=4").text)
+    assert f'href="{TENTS}"' in alone["4"] and "hx-boost" not in alone["4"]
 
 
 def test_a_swatch_leads_to_its_page_and_is_ticked_there(get: Get, change: Rules):
