@@ -12,6 +12,7 @@ from flask import Flask, Response, current_app, jsonify, redirect, render_templa
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -75,7 +76,7 @@ TITLES = {
 NO_PAGE = "Page not found"  # The title of 404 on pages.
 OTHER_TITLE = "Invalid request"
 STORAGE_FAILS = "The shop’s disk is full or fails{}. The administrator has been alerted. Try again in a few minutes."
-REMOVED = "Another user removed something of this at the same moment{}. Load it again."
+REMOVED = "Something of this was removed at the same moment{}. Load it again."
 PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
 PLAIN_WORDS = {
     404: "Check the address. The page may have moved or been removed.",
@@ -229,10 +230,13 @@ def _database_error(error: OperationalError) -> AnyResponse:
 
 def _removed_meanwhile(error: Exception) -> AnyResponse:
     """Return 409. The traceback is logged, since the error may also be the shop's own: a record that it removed itself
-    and changes afterwards."""
+    and changes afterwards. What is read again may have been saved before, so only a failed save says that it was not.
+    """
     db.session.rollback()
     log.warning("removed_meanwhile", route=route(), exc_info=error)
-    return problem(409, Conflict.code, REMOVED.format(_unsaved()))
+    response = problem(409, Conflict.code, REMOVED.format(_unsaved() if isinstance(error, StaleDataError) else ""))
+    _keep_the_form(response)
+    return response
 
 
 def _storage_error(error: DBAPIError | OSError) -> AnyResponse:

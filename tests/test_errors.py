@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 from sqlalchemy import delete, select
+from sqlalchemy.orm.exc import StaleDataError
+from structlog.typing import EventDict
 
 from app.database_errors import REMOVED_MEANWHILE
 from app.domain.shared.problems import Conflict
@@ -40,4 +42,15 @@ def test_who_saves_or_reads_what_another_removes_at_that_moment_is_told_so(app: 
                 _ = site.name
         answer = app.make_response(app.handle_user_exception(raised.value))
     assert (answer.status_code, answer.get_json()["code"]) == (409, "conflict")
-    assert "removed something of this at the same moment, so nothing was saved." in answer.get_json()["detail"]
+    unsaved = ", so nothing was saved" if touch == "save" else ""
+    assert answer.get_json()["detail"] == f"Something of this was removed at the same moment{unsaved}. Load it again."
+
+
+def test_a_form_of_which_something_is_removed_meanwhile_stays_with_what_was_typed(
+    app: Flask, log_lines: list[EventDict]
+) -> None:
+    with app.test_request_context("/admin/anything", method="POST", headers={"HX-Request": "true"}):
+        error = StaleDataError("UPDATE expected to update 1 row; 0 were matched.")
+        answer = app.make_response(app.handle_user_exception(error))
+    assert answer.status_code == 409 and answer.headers["HX-Retarget"] == "#flashes"
+    assert [(line["event"], line["exc_info"]) for line in log_lines] == [("removed_meanwhile", error)]

@@ -31,7 +31,9 @@ def loads(text: str, most_marks: int | None = None) -> Any:
 
 def marks(text: str) -> str:
     """Return the brackets and commas outside of strings. A mark is in a string where the number of quotes before it is
-    odd, so that quotes side by side can be dropped in pairs first, which most strings are reduced to."""
+    odd; so quotes side by side can be dropped in pairs, and of most strings nothing else is left. Escapes go first,
+    backslashes before quotes. Outside of strings a backslash may falsify what follows it, but no reader gets past it.
+    """
     if "\\" in text:
         text = text.replace("\\\\", "").replace('\\"', "")
     found = text.encode(errors="surrogatepass").translate(None, NO_MARKS).decode()

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from app.domain.shared.strict_json import loads, marks, nesting_depth
 
+TEXTS = st.text() | st.text(alphabet='[]{},"\\a')
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    st.none() | st.booleans() | st.integers() | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=20,
 )
 
@@ -41,9 +42,11 @@ def test_broken_text_is_refused_and_never_breaks_the_reader(text: str) -> None:
 
 def test_deep_nesting_is_refused_before_it_is_read() -> None:
     assert loads("[" * 64 + "]" * 64)
-    for text in ("[" * 65 + "]" * 65, '{"a":' * 65, "[" * 10**6, '["' + "\\a" * 10**6):
+    escaped = ('["\\\\",' + "[" * 64, '["\\\\\\"",' + "[" * 64, '["\\"","\\\\",' + "[" * 64)
+    for text in ("[" * 65 + "]" * 65, '{"a":' * 65, "[" * 10**6, '["' + "\\a" * 10**6, *escaped):
         with pytest.raises(ValueError):
             loads(text)
+    assert [nesting_depth(marks(text)) for text in escaped] == [65, 65, 65]
 
 
 def test_a_number_that_no_number_here_is_as_long_as_is_refused_in_plain_words() -> None:
