@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from functools import partial
 
-import structlog
-
 from app.domain.relevance.golden import check as golden_check
 from app.domain.search.index import apply, first_index, healing
 from app.domain.search.index import rebuild as rebuilding
-from app.extensions import db
+from app.jobs.follow_up import follow_up
 from app.ports import queue
 from app.work_context import work_context
-
-log = structlog.get_logger()
 
 
 def apply_outbox(site_id: int) -> bool:
@@ -26,11 +22,8 @@ def apply_outbox(site_id: int) -> bool:
 def make_first(site_id: int) -> None:
     """Make the first index of a site that was just saved. Never raises: a failure is logged, and noted in the run where
     there is one, so that neither saving the site nor what else follows from it fails."""
-    try:
+    with follow_up("first_index_failed", site=site_id):
         first_index.make(work_context(), site_id)
-    except Exception:
-        db.session.rollback()
-        log.exception("first_index_failed", site=site_id)
 
 
 def heal() -> None:
