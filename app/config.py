@@ -30,7 +30,9 @@ from app.environment import (
 INSTANCE = Path("instance")
 REDIS_ADDRESS_FILE = "redis.url"
 SECRET_KEY_FILE = "secret.key"
-LISTENER, READY = "SHOP_LISTENER", "SHOP_READY"  # Descriptors that the supervisor hands to web servers.
+# Descriptors that the supervisor hands to its processes.
+LISTENER, READY, MEMORY = "SHOP_LISTENER", "SHOP_READY", "SHOP_MEMORY"
+MEMORY_NAME = "shop-memory"  # Of the anonymous file behind MEMORY.
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
@@ -100,6 +102,7 @@ class Config:
     alert_certificate_host: tuple[str, int] | None = None
     clock_tolerance: timedelta = timedelta(days=1)
     password_memory_kib: int = 19_456
+    memory: int | None = None
     testing: bool = False
     extra: Mapping[str, object] = field(default_factory=dict)
 
@@ -165,19 +168,6 @@ class Config:
         return self.index_dir.parent / "locks"
 
     @property
-    def rate_limit_file(self) -> Path:
-        """The file in which the web servers of this machine count requests: beside the index."""
-        return self.index_dir.parent / "rate-limits"
-
-    @property
-    def day_windows_file(self) -> Path:
-        return self.rate_limit_file.with_name("day-windows")
-
-    @property
-    def network_windows_file(self) -> Path:
-        return self.rate_limit_file.with_name("network-windows")
-
-    @property
     def queue_prefix(self) -> str:
         """The prefix of the queue's keys, made of the database's address: two shops that share a Redis but not a
         database do not share a queue."""
@@ -230,6 +220,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         alert_backup_days=max(1, number(env, "ALERT_BACKUP_DAYS", 2)),
         alert_certificate_host=host_and_port(env, "ALERT_CERTIFICATE_HOST"),
         clock_tolerance=timedelta(days=number(env, "CLOCK_TOLERANCE_DAYS", 1)),
+        memory=number(env, MEMORY, 0) or None,
     )
 
 

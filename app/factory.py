@@ -18,8 +18,8 @@ from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
-from app.adapters.rate_limit_table import DAY_SETS, NETWORK_SETS, RateLimitTable
 from app.adapters.sentence_model import installed_model
+from app.adapters.shared_memory import SharedMemory
 from app.adapters.simulator import Simulator
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.tls import TlsCertificates
@@ -95,6 +95,7 @@ def _ports(config: Config) -> Ports:
     model = installed_model(config.embedding_model_dir)
     engine = WhooshEngine(config.index_dir, model) if config.search_engine == "whoosh" else NullEngine()
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    memory = SharedMemory(config.memory)
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(
         search_engine=engine,
@@ -111,9 +112,8 @@ def _ports(config: Config) -> Ports:
         worker_locks=FileLocks(config.lock_folder),
         payment_processor=payment_processor_for(config, clock, queue),
         retired_simulator=retired_simulator_for(config, clock),
-        rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
-        day_windows=RateLimitTable(config.day_windows_file, config.secret_key, DAY_SETS),
-        network_windows=RateLimitTable(config.network_windows_file, config.secret_key, NETWORK_SETS),
+        rate_limits=memory,
+        counting_memory=memory,
         alert_channels=tuple(channels_of_alerts(config)),
         mailer=_mailer(config),
         erasures=FileErasures(config.erasure_list),

@@ -24,6 +24,7 @@ from app.domain.seo.crawlers.visits import CrawlerVisit
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
+from app.domain.shared.counting_memory import CountingMemory, NoCountingMemory
 from app.domain.shared.mailing import Mailer, NoMailer
 from app.domain.shared.rate_limit import NoRateLimits, RateLimits
 from app.domain.system.facts import JobFacts
@@ -79,8 +80,7 @@ class Ports:
     retired_simulator: PaymentProcessor | None = None
     mailer: Mailer = field(default_factory=NoMailer)
     rate_limits: RateLimits = field(default_factory=NoRateLimits)
-    day_windows: RateLimits = field(default_factory=NoRateLimits)
-    network_windows: RateLimits = field(default_factory=NoRateLimits)
+    counting_memory: CountingMemory = field(default_factory=NoCountingMemory)
     erasures: ErasureList = field(default_factory=NoErasureList)
 
 
@@ -167,16 +167,8 @@ def rate_limits() -> RateLimits:
     return _ports().rate_limits
 
 
-def day_windows() -> RateLimits:
-    """Return the rate limits over days, by network. They have a table of their own, in which they do not displace the
-    limits of a minute."""
-    return _ports().day_windows
-
-
-def network_windows() -> RateLimits:
-    """Return the rate limits over weeks, by network. They have a table of their own, in which they do not displace
-    those of days."""
-    return _ports().network_windows
+def counting_memory() -> CountingMemory:
+    return _ports().counting_memory
 
 
 def mailer() -> Mailer:

@@ -10,6 +10,7 @@ from pathlib import Path
 from app.config import INSTANCE, Config
 from app.environment import ConfigurationError
 
+RETIRED = ("rate-limits", "day-windows", "network-windows")
 UMASK = 0o077
 OTHERS = 0o007
 SQLITE = "sqlite:///"
@@ -49,3 +50,9 @@ def _closed(path: Path) -> str:
             ) from None
         return f"The group of {path} can read it, which its owner may change with chmod go-rwx {path}."
     return f"Other users of this machine could read {path}; now only its owner can."
+
+
+def remove_retired_files(config: Config) -> None:
+    """Remove the files in which earlier releases counted requests by hashes of addresses."""
+    for name in RETIRED:
+        (config.index_dir.parent / name).unlink(missing_ok=True)

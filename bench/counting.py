@@ -113,7 +113,7 @@ def _microseconds(yardstick: Yardstick) -> Yardstick:
 
 def _event(site_id: int, number: int) -> Event:
     now = datetime.now(UTC)
-    event = Event(EventKind.SEARCHED, site_id, f"word {number % WORDS}", now.date(), now, 24, True)
+    event = Event(EventKind.SEARCHED, site_id, f"word {number % WORDS}", now.date(), 24, True)
     return event if number % 10 else replace(event, at=now - timedelta(seconds=1))
 
 

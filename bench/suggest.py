@@ -137,7 +137,7 @@ def _fill(shop: Flask) -> None:
             db.session.add(Node(site_id=site.id, tree_id=tree.id, **facts))
         db.session.add(SearchWindow(site_id=site.id, until=now.date()))
         for place, words in enumerate(dict.fromkeys(query.casefold() for query in queries())):
-            counts = {"searches": 9 + 2000 // (place + 1), "last_at": now, "last_result_count": 9}
+            counts = {"searches": 9 + 2000 // (place + 1), "last_result_count": 9}
             db.session.add(SearchWordWindow(site_id=site.id, days=DAYS, word=words, **counts))
             counts["networks"] = counts["searches"]
             db.session.add_all(

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log2
 
 from app.domain.search.ranking.learning import LAST_PLACE, WINDOW, LearnedSearch, ProductCount, examination, learn
+from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
 
 Examination = Callable[[int], float]
-NETWORKS = 1_000  # From which shoppers come; who comes back is no new one.
+NETWORKS = 1_000  # From which shoppers come; each counts once a day.
+DAYS = 7 * WINDOW
 ENOUGH_TO_BUY = 0.1  # Of what was opened and is just what the shopper wanted.
 
 
@@ -31,26 +33,29 @@ class Product:
 
 @dataclass(slots=True)
 class Counts:
-    """The counts of one search, by age in days."""
+    """The counts of one search, by age in weeks."""
 
     products: dict[tuple[int, int], ProductCount] = field(default_factory=dict)
 
-    def open(
-        self, product_id: int, age: int, place: int, number: int = 1, bought: int = 0, networks: int | None = None
-    ) -> None:
-        """Count opens, of which so many are of networks that had not opened the product before, by default all."""
+    def open(self, product_id: int, days_ago: int, place: int, number: int = 1, bought: int = 0) -> None:
+        age = days_ago // 7
         known = self.products.get((product_id, age), ProductCount(product_id, age, 0, 0.0))
-        new = number if networks is None else networks
         weight = known.weight + number / examination(place)
         self.products[product_id, age] = ProductCount(
-            product_id, age, known.opens + number, weight, known.bought + bought, known.networks + new
+            product_id, age, known.opens + number, weight, known.bought + bought
         )
 
     def forget(self, product: Product) -> None:
         self.products = {key: count for key, count in self.products.items() if key[0] != product.id}
 
     def learned(self, products: Iterable[Product]) -> LearnedSearch:
-        return learn(self.products.values(), {one.id: one.level for one in products})
+        """Learn from what enough visits of a week share to be stored."""
+        stored = [
+            replace(count, bought=count.bought if count.bought >= FEWEST_VISITS else 0)
+            for count in self.products.values()
+            if count.opens >= FEWEST_VISITS
+        ]
+        return learn(stored, {one.id: one.level for one in products})
 
     def naive(self) -> dict[int, int]:
         """How often each product was opened, as one would count without a click model."""
@@ -76,23 +81,23 @@ def shoppers(
     """Return the counts of a whole window. `shown` is the order at the beginning of each day, by default that of the
     scores."""
     counts, start = Counts(), ordered(products)
-    networks, seen = random.Random(NETWORKS), set[tuple[int, int]]()
-    for age in reversed(range(WINDOW)):
-        page = shown(age, counts) if shown else start
+    networks = random.Random(NETWORKS)
+    for day in reversed(range(DAYS)):
+        page, seen = shown(day, counts) if shown else start, set[tuple[int, int]]()
         for _ in range(a_day):
             network = networks.randrange(NETWORKS)
             for place, product in enumerate(page, 1):
-                if dice.random() < looks_at(place) * product.relevance:
-                    bought = int(dice.random() < ENOUGH_TO_BUY * product.relevance)
-                    counts.open(product.id, age, place, 1, bought, (product.id, network) not in seen)
+                opens = dice.random() < looks_at(place) * product.relevance
+                if opens and (product.id, network) not in seen:
+                    counts.open(product.id, day, place, 1, int(dice.random() < ENOUGH_TO_BUY * product.relevance))
                     seen.add((product.id, network))
     return counts
 
 
 def bot_farm(counts: Counts, product: Product, days: range, a_day: int, place: int = LAST_PLACE) -> None:
     """Programs in so many networks that search and open one product, by default far down, on each of these days."""
-    for age in days:
-        counts.open(product.id, age, place, a_day, networks=a_day if age == days[-1] else 0)
+    for day in days:
+        counts.open(product.id, day, place, a_day)
 
 
 def ordered(products: Iterable[Product], learned: LearnedSearch | None = None) -> list[Product]:

@@ -20,7 +20,7 @@ from app.adapters.erasure_file import FileErasures
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer
-from app.adapters.rate_limit_table import DAY_SETS, NETWORK_SETS, RateLimitTable
+from app.adapters.shared_memory import SharedMemory
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.domain.alerts import unwritten
@@ -146,7 +146,7 @@ def app(
 ) -> Iterator[Flask]:
     """The application on a fresh database of each kind, with the real search engine."""
     config = config_for(database_url, tmp_path)
-    images = FileImages(config.media_dir)
+    images, memory = FileImages(config.media_dir), SharedMemory()
     ports = Ports(
         search_engine=WhooshEngine(config.index_dir),
         clock=clock,
@@ -157,9 +157,8 @@ def app(
         crawler_visits=VisitSpool(config.counting_folder / "crawlers"),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
-        rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
-        day_windows=RateLimitTable(config.day_windows_file, config.secret_key, DAY_SETS),
-        network_windows=RateLimitTable(config.network_windows_file, config.secret_key, NETWORK_SETS),
+        rate_limits=memory,
+        counting_memory=memory,
         payment_processor=processor,
         mailer=FolderMailer(config.mail_folder),
         erasures=FileErasures(config.erasure_list),

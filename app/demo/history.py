@@ -24,25 +24,24 @@ from app.domain.relevance.learning.learning import learn_site
 from app.domain.relevance.publishing import publish
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search_statistics.counting.attribution import weight_at
 from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.shared.clock import Clock
-from app.domain.shared.local_days import starts_at
 from app.domain.sites.models import Site
 from app.extensions import db
 
 PAST = Path(__file__).parent / "past"
-MIDDAY = timedelta(hours=12)
 
 
 def write_history(clock: Clock, site: Site) -> None:
     """Write the history, after the products. Call it within a transaction."""
     site_today, zone = today(clock, site.time_zone), ZoneInfo(site.time_zone)
     sales = tuple(place_orders(site, read_orders(PAST / "orders.jsonl", site_today, zone)))
-    rephrased = _rephrased(site.id, site_today, zone)
-    searches = tuple(_searches(site.id, site_today, zone))
+    rephrased = _rephrased(site.id, site_today)
+    searches = tuple(_searches(site.id, site_today))
     events = (*searches, *_opened(searches, sales), *_orders(site.id, sales), *rephrased)
     batch = EventBatch(f"history of site {site.id}", events)
     write_counts(clock, batch.id, aggregate_by_site(batch))
@@ -51,23 +50,23 @@ def write_history(clock: Clock, site: Site) -> None:
     _publish(clock, site.id)
 
 
-def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:
+def _searches(site_id: int, site_today: date) -> Iterator[Event]:
     """Yield every search of the table, each of another network, and the clicks and baskets that followed from it."""
     with (PAST / "searches.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             day = site_today - timedelta(days=int(row["days_ago"]))
-            at, word = starts_at(day, zone) + MIDDAY, row["search"]
+            word = row["search"]
             found, ruled = int(row["found"]) if row["found"] else None, row["ruled"] == "1"
-            searched = Event(EventKind.SEARCHED, site_id, word, day, at, found, True, ruled, of_new_network=True)
+            searched = Event(EventKind.SEARCHED, site_id, word, day, found, True, ruled, of_new_network=True)
             yield from [searched] * int(row["searches"])
-            yield from [Event(EventKind.CLICKED, site_id, word, day, at)] * int(row["clicked"])
-            yield from [Event(EventKind.ADDED, site_id, word, day, at)] * int(row["added_to_basket"])
+            yield from [Event(EventKind.CLICKED, site_id, word, day)] * int(row["clicked"])
+            yield from [Event(EventKind.ADDED, site_id, word, day)] * int(row["added_to_basket"])
 
 
 def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]:
     """Yield an opened product for each click: in turn what was bought from the search on that day, then the first of
     these again; on a day without a purchase, one of the products ever bought from the search, the next for each such
-    day. Each click is of a network that had not opened the product."""
+    day. Each click is one at the top of the results."""
     on_day: dict[tuple[str, date], list[int]] = defaultdict(list)
     ever: dict[str, list[int]] = defaultdict(list)
     for sale in sales:
@@ -81,23 +80,22 @@ def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]
             if key not in liked:
                 liked[key] = on_day[key][0] if on_day[key] else next(turns[event.word])
             product_id = on_day[key].pop(0) if on_day[key] else liked[key]
-            yield replace(event, kind=EventKind.OPENED, product_id=product_id, of_new_network=True)
+            yield replace(event, kind=EventKind.OPENED, product_id=product_id, weight=weight_at(1))
 
 
-def _rephrased(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:
+def _rephrased(site_id: int, site_today: date) -> Iterator[Event]:
     """Yield the visits whose first search had no results and whose next one led to a product."""
     with (PAST / "rephrasings.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             day = site_today - timedelta(days=int(row["days_ago"]))
-            words, at = row["search"], starts_at(day, zone) + MIDDAY
-            event = Event(EventKind.REPHRASED, site_id, words, day, at, next_word=row["next_search"])
+            event = Event(EventKind.REPHRASED, site_id, row["search"], day, next_word=row["next_search"])
             yield from [event] * int(row["visits"])
 
 
 def _orders(site_id: int, sales: Iterable[Sale]) -> Iterator[Event]:
     for sale in sales:
         order = sale.order
-        ordered = Event(EventKind.ORDERED, site_id, sale.search, order.day, order.placed_at, revenue=sale.revenue)
+        ordered = Event(EventKind.ORDERED, site_id, sale.search, order.day, revenue=sale.revenue)
         yield ordered
         for product_id in sale.product_ids:
             yield replace(ordered, kind=EventKind.BOUGHT, product_id=product_id, revenue=0)

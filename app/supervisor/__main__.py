@@ -15,10 +15,10 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, from_environment
+from app.config import INSTANCE, MEMORY_NAME, REDIS_ADDRESS_FILE, Config, from_environment
 from app.environment import ConfigurationError
 from app.instance_claim import CannotStart, check_restored, claim_folder
-from app.private_files import UMASK, say_private
+from app.private_files import UMASK, remove_retired_files, say_private
 from app.supervisor import embedded_redis, listener, mcp_server, outcomes
 from app.supervisor.crew import Crew, say, start
 from app.supervisor.release import Release, current_release
@@ -29,9 +29,12 @@ NAMES = {"127.0.0.1": "localhost", "0.0.0.0": "localhost", "::": "localhost"}  #
 
 
 @dataclass(frozen=True, slots=True)
-class Sockets:
+class Inherited:
+    """What all releases inherit: the inherited to listen at, and the memory in which their processes count together."""
+
     web: socket.socket
     mcp: socket.socket | None
+    memory: int
 
     @property
     def mcp_descriptor(self) -> int | None:
@@ -62,13 +65,13 @@ def _run(leaving: ExitStack, started: float, upgrades: list[int]) -> NoReturn:
     """Run the shop. What is put on `leaving` is undone in reverse order: the queue's server outlives its users. Raises
     CannotStart, also for whatever the system refuses meanwhile, such as a folder."""
     try:
-        config, sockets, crew = _start(leaving, started)
+        config, inherited, crew = _start(leaving, started)
     except OSError as error:
         raise CannotStart.because_of(error, "The shop") from error
-    _watch(config, sockets, crew, upgrades)
+    _watch(config, inherited, crew, upgrades)
 
 
-def _start(leaving: ExitStack, started: float) -> tuple[Config, Sockets, Crew]:
+def _start(leaving: ExitStack, started: float) -> tuple[Config, Inherited, Crew]:
     """Start everything in order. Raises CannotStart, ConfigurationError and OSError."""
     os.umask(UMASK)
     instance = INSTANCE.absolute()
@@ -76,7 +79,9 @@ def _start(leaving: ExitStack, started: float) -> tuple[Config, Sockets, Crew]:
     check_restored(instance)
     config = from_environment()
     say_private(config)
-    sockets = Sockets(listener.listen(config.host, config.port, os.environ), mcp_server.listen(config, os.environ))
+    remove_retired_files(config)
+    web = listener.listen(config.host, config.port, os.environ)
+    inherited = Inherited(web, mcp_server.listen(config, os.environ), os.memfd_create(MEMORY_NAME))
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")
     crew = Crew()
     if not os.environ.get("REDIS_URL"):
@@ -84,29 +89,30 @@ def _start(leaving: ExitStack, started: float) -> tuple[Config, Sockets, Crew]:
     release = current_release()
     has_demo = _prepare(config, release, crew)
     leaving.callback(crew.stop)
-    crew.start_first(release.web_servers(config, sockets.web.fileno()), release.others(sockets.mcp_descriptor))
-    _announce(config, has_demo, sockets.mcp is not None, time.monotonic() - started)
-    return config, sockets, crew
+    web_servers = release.web_servers(config, inherited.web.fileno(), inherited.memory)
+    crew.start_first(web_servers, release.others(inherited.mcp_descriptor, inherited.memory))
+    _announce(config, has_demo, inherited.mcp is not None, time.monotonic() - started)
+    return config, inherited, crew
 
 
-def _watch(config: Config, sockets: Sockets, crew: Crew, upgrades: list[int]) -> NoReturn:
+def _watch(config: Config, inherited: Inherited, crew: Crew, upgrades: list[int]) -> NoReturn:
     """Watch the parts until the shop is stopped. An upgrade that is requested while one is going on comes after it."""
     while True:
         crew.tend()
         if upgrades:
             upgrades.clear()
-            _upgrade(config, sockets, crew)
+            _upgrade(config, inherited, crew)
 
 
-def _upgrade(config: Config, sockets: Sockets, crew: Crew) -> None:
+def _upgrade(config: Config, inherited: Inherited, crew: Crew) -> None:
     """Replace the running release by the one that is in place now. Where that fails, the running one goes on."""
     try:
-        _replace_by(current_release(), config, sockets, crew)
+        _replace_by(current_release(), config, inherited, crew)
     except CannotStart as trouble:
         say(f"Not upgraded: the running release goes on. {trouble}")
 
 
-def _replace_by(release: Release, config: Config, sockets: Sockets, crew: Crew) -> None:
+def _replace_by(release: Release, config: Config, inherited: Inherited, crew: Crew) -> None:
     """Replace the running release, or say why not. Raises CannotStart."""
     say(f"Upgrading to {release.folder}.")
     match crew.prepare(release.preparation(*_options(config), "upgrade")):
@@ -116,8 +122,8 @@ def _replace_by(release: Release, config: Config, sockets: Sockets, crew: Crew) 
             return say("Not upgraded: what runs cannot live with the new database. Restart the shop instead.")
         case _:
             return say("Not upgraded: the database could not be brought up to date; the reason stands above.")
-    web = release.web_servers(config, sockets.web.fileno())
-    if crew.take_over(web, partial(release.others, sockets.mcp_descriptor)):
+    web = release.web_servers(config, inherited.web.fileno(), inherited.memory)
+    if crew.take_over(web, partial(release.others, inherited.mcp_descriptor, inherited.memory)):
         return say(f"Upgraded to {release.folder}.")
     say("Not upgraded: the new web servers do not answer; the reason stands above. The old ones go on.")
 

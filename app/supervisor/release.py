@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.config import LISTENER, Config
+from app.config import LISTENER, MEMORY, Config
 from app.instance_claim import CannotStart
 from app.supervisor.parts import Part
 
@@ -24,13 +24,13 @@ class Release:
     python: str
     environment: Mapping[str, str]
 
-    def web_servers(self, config: Config, listener: int) -> list[Part]:
-        environment = {**self.environment, LISTENER: str(listener)}
-        command = [self.python, "-m", "app.web_server"]
+    def web_servers(self, config: Config, listener: int, memory: int) -> list[Part]:
+        environment = {**self.environment, LISTENER: str(listener), MEMORY: str(memory)}
+        command, handed_over = [self.python, "-m", "app.web_server"], [listener, memory]
         numbers = range(1, config.web_workers + 1)
-        return [Part(f"web server {number}", command, environment, [listener], reports=True) for number in numbers]
+        return [Part(f"web server {number}", command, environment, handed_over, reports=True) for number in numbers]
 
-    def others(self, mcp_listener: int | None) -> list[Part]:
+    def others(self, mcp_listener: int | None, memory: int) -> list[Part]:
         worker, flask = str(self.folder / "worker.py"), ("-m", "flask", "--app", WITHOUT_SURFACES)
         parts = [
             Part("worker", [self.python, worker, "default"], self.environment),
@@ -39,7 +39,8 @@ class Release:
         ]
         if mcp_listener is not None:
             command = [self.python, "-m", "app.mcp", "--fd", str(mcp_listener)]
-            parts.append(Part("MCP server", command, self.environment, [mcp_listener]))
+            environment = {**self.environment, MEMORY: str(memory)}
+            parts.append(Part("MCP server", command, environment, [mcp_listener, memory]))
         return parts
 
     def preparation(self, *options: str) -> Part:

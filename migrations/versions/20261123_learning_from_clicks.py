@@ -32,9 +32,7 @@ def upgrade() -> None:
         _of_site("search_product_days"),
         sa.PrimaryKeyConstraint("site_id", "day", "word", "product_id", name=op.f("pk_search_product_days")),
     )
-    op.create_index(
-        op.f("ix_search_product_days_site_id_word_day"), "search_product_days", ["site_id", "word", "day"]
-    )
+    op.create_index(op.f("ix_search_product_days_site_id_word_day"), "search_product_days", ["site_id", "word", "day"])
     op.create_table(
         "learned_searches",
         sa.Column("site_id", sa.Integer(), nullable=False),

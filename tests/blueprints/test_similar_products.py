@@ -17,7 +17,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.blueprints.storefront.rate_limit import PER_MINUTE
 from app.domain.search.ranking.learning import examination
 from app.domain.search.sentence_model import Vectors
-from app.domain.search_statistics.counting.models import SearchProductDay, SearchWordDay
+from app.domain.search_statistics.counting.models import SearchProductWeek, SearchWordDay
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
@@ -99,16 +99,19 @@ def test_a_similar_product_that_is_opened_was_found_by_the_search_at_its_place(
 ) -> None:
     similar = get("/search?q=goblet").text.split("Similar products</h2>")[1].split("</section>")[0]
     last = re.findall(r'href="(/p/[^"]*)"', similar)[-1]
-    client = app.test_client()
-    client.environ_base |= {"REMOTE_ADDR": FROM_AFAR, "HTTP_USER_AGENT": BROWSER}
-    client.get("/search?q=goblet", base_url="http://shop.test")
-    client.get(last, base_url="http://shop.test", headers={"Referer": "http://shop.test/search?q=goblet"})
+    with app.app_context(), transaction():
+        change_settings(site_id, {"search-learning": "shadow"})
+    for number in range(5):
+        client = app.test_client()
+        client.environ_base |= {"REMOTE_ADDR": f"192.0.2.{number + 10}", "HTTP_USER_AGENT": BROWSER}
+        client.get("/search?q=goblet", base_url="http://shop.test")
+        client.get(last, base_url="http://shop.test", headers={"Referer": "http://shop.test/search?q=goblet"})
     with app.app_context():
         drain()
         word = db.session.scalars(select(SearchWordDay)).one()
-        opened = db.session.scalars(select(SearchProductDay)).one()
-        assert (word.word, word.found_nothing, word.clicked) == ("goblet", 2, 1)
-        assert (opened.opens, opened.weight) == (1, round(100 / examination(3))), "the last of three"
+        opened = db.session.scalars(select(SearchProductWeek)).one()
+        assert (word.word, word.found_nothing, word.clicked) == ("goblet", 6, 5)
+        assert (opened.opens, opened.weight) == (5, 5 * round(100 / examination(3))), "the last of three"
 
 
 def test_similar_products_keep_to_the_chosen_filters(get: Callable[[str], TestResponse]) -> None:

@@ -35,7 +35,12 @@ from app.domain.search.serving.learned import LearningMode
 from app.domain.search.serving.snapshot import served
 from app.domain.search_statistics.counting import rephrased_counts
 from app.domain.search_statistics.counting.before_after import Comparable
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SearchWordWindow
+from app.domain.search_statistics.counting.models import (
+    SearchDay,
+    SearchProductWeek,
+    SearchWordDay,
+    SearchWordWindow,
+)
 from app.domain.search_statistics.counting.sums import SUMMED
 from app.domain.search_statistics.counting.words import countable
 from app.domain.search_statistics.popular import counted_searches, presentable
@@ -47,6 +52,7 @@ from app.domain.sites.sites import site_at, site_by_host
 from app.extensions import db
 from app.ports import images
 from app.transaction import transaction
+from tests.joined_orders import buyers_named
 from tests.searching import request
 from tests.snapshots import built
 
@@ -145,7 +151,12 @@ def test_in_shadow_something_is_learned_for_the_searches_from_which_shoppers_buy
     state = learning_state(site_id)
     assert state.mode is LearningMode.SHADOW and state.searches > 5
     products = [product for row in learned_rows(site_id).items for product in row.products]
-    assert all(product.name for product in products) and any(product.learned.bought for product in products)
+    assert products and all(product.name for product in products)
+
+
+def test_nobody_of_its_past_is_named_by_what_searches_led_to(site_id: int) -> None:
+    assert db.session.scalar(select(func.count()).select_from(SearchProductWeek))
+    assert buyers_named(site_id) == []
 
 
 def test_its_shoppers_made_some_searches_popular(site_id: int) -> None:

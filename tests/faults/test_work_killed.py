@@ -30,7 +30,6 @@ from app.transaction import transaction
 from tests.fakes.clock import SetClock
 from tests.faults.deeds import Deed
 from tests.faults.shops import SITE, Shop, need_strace
-from tests.searching import WHEN
 from tests.waiting import until
 
 MOST_STATEMENTS = 300
@@ -42,7 +41,7 @@ def note(shop: Shop, searches: int) -> None:
     """Of two words, on one day."""
     spool, now = FileSpool(shop.config.counting_folder), datetime.now(UTC)
     words = [f"word {number % 2}" for number in range(searches)]
-    spool.note([Event(EventKind.SEARCHED, SITE, word, now.date(), now, 3, followed=True) for word in words])
+    spool.note([Event(EventKind.SEARCHED, SITE, word, now.date(), 3, followed=True) for word in words])
 
 
 def counted(shop: Shop) -> int:
@@ -100,7 +99,7 @@ def test_days_keep_their_sum_in_the_night_that_turns_the_clocks_back_though_the_
     at = datetime.combine(days[0], time(), place).astimezone(UTC)
     for day in days:
         while at.astimezone(place).date() == day:
-            spool.note([Event(EventKind.SEARCHED, SITE, "tent", day, at, 3)])
+            spool.note([Event(EventKind.SEARCHED, SITE, "tent", day, 3)])
             at += timedelta(minutes=30)
         SetClock.set(shop.clock_file, at - datetime.now(UTC))
         assert shop.do("drain", "statement:3").finish() == KILLED
@@ -134,8 +133,7 @@ def replay_id(shop: Shop) -> str:
         day = site_today(indexing.clock, SITE)
         searches = {f"name {number}": 100 - number for number in range(60)}
         db.session.add_all(
-            SearchWordDay(site_id=SITE, day=day, word=word, searches=times, last_at=WHEN)
-            for word, times in searches.items()
+            SearchWordDay(site_id=SITE, day=day, word=word, searches=times) for word, times in searches.items()
         )
         group = SynonymGroup(SynonymType.EQUIVALENT, None, ("name", "gibt"))
         return replays.request(Author(SITE, "tests", indexing.clock), SynonymProposal(group)).id

@@ -126,7 +126,7 @@ def records(machine: Machine, clock: StoppedClock) -> None:
             make_order(site, status=OPEN, updated_at=now, contact_name="", submitted_at=None)
             make_run(site, created_at=now, finished_at=now)
             day = {"site_id": site.id, "day": today - timedelta(days=number), "searches": 1}
-            db.session.add(SearchWordDay(**day, word="mug", last_at=now))
+            db.session.add(SearchWordDay(**day, word="mug"))
             db.session.add_all((SearchDay(**day), CountedBatch(id=str(number), at=now)))
             db.session.add_all((SignInFailure(key="x", at=now), ReconcileReport(site_id=site.id, at=now)))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from flask import Flask
 from sqlalchemy import select
@@ -11,13 +9,12 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product
 from app.domain.relevance.learning.learning import learn_site
 from app.domain.search.ranking_settings import ranking_of
-from app.domain.search_statistics.counting.models import SearchProductDay
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
-from tests.counted_searches import count
+from tests.counted_searches import count, count_opens
 from tests.mcp.agent import Agent
 from tests.mcp.indexed import add_tents
 
@@ -85,16 +82,13 @@ def test_what_was_learned_is_read_with_its_evidence(app: Flask, site_id: int, ag
         with transaction():
             tent = db.session.scalars(select(Product).where(Product.sku == "T-2")).one()
             change_settings(site_id, {"search-learning": "shadow"})
-            for age in range(20):
-                day = clock().now().date() - timedelta(days=age)
-                counts = {"opens": 3, "weight": 300, "bought": 1, "networks": 3}
-                db.session.add(SearchProductDay(site_id=site_id, day=day, word="tent", product_id=tent.id, **counts))
+            count_opens(site_id, clock().now().date(), "tent", tent.id, opens=20, bought=7)
         with transaction():
             learn_site(clock(), site_id)
     body = agent.call(TOOL, action="learned", words="TEN").body
     [search] = body["searches"]
     [product] = search["products"]
-    assert (search["query"], product["sku"], product["opens"], product["bought"]) == ("tent", "T-2", 60, 20)
+    assert (search["query"], product["sku"], product["opens"], product["bought"]) == ("tent", "T-2", 60, 21)
     assert 1 < product["factor"] <= 1.5 and body["learning"]["mode"] == "shadow"
     assert body["paging"]["totalItems"] == 1
     assert agent.call(TOOL, action="learned", words="stove").body["searches"] == []

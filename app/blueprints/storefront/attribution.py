@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,16 +12,19 @@ from flask import Response, after_this_request, current_app, g, request
 from itsdangerous import BadSignature, Signer
 
 from app import ports
+from app.blueprints.rate_limit import network_of_client
 from app.blueprints.storefront import rate_limit
 from app.blueprints.storefront.blueprint import current_shop
 from app.domain.merchandising.shop import Shop
 from app.domain.search.listings.listing import ListingRequest
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search.serving.redirects import SEARCH_PATH
-from app.domain.search.settings import CLICKS, TRACKING
+from app.domain.search.settings import CLICKS, LEARNING, TRACKING
 from app.domain.search_statistics.counting import attribution as rules
 from app.domain.search_statistics.counting.attribution import Attributed, EventContext, Journey, ResultsPage
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.gathering import gather
 from app.domain.search_statistics.counting.journey_codec import from_text, to_text
 from app.domain.search_statistics.counting.words import countable
 from app.domain.seo.crawlers.families import is_browser
@@ -93,28 +95,16 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
         return
     if after != before:
         _keep_after_this(shop, after)
-    if counted := [_with_network(event) for event in events if _counts(event)]:
+    if counted := _gathered(shop, events):
         _count_after_this(counted)
 
 
-def _counts(event: Event) -> bool:
-    """Whether an event counts. A network's same rephrasing counts once a day, and so does its opening of a product from
-    a search: one shopper is no evidence for all."""
-    if event.kind is EventKind.REPHRASED:
-        return rate_limit.counts_rephrasing(event)
-    if event.kind is EventKind.OPENED:
-        return rate_limit.counts_open(event)
-    return True
-
-
-def _with_network(event: Event) -> Event:
-    """Return the event with the note whether its network is new: for a search on its day, for an opened product within
-    weeks. What is popular or learned must come from several networks."""
-    if event.kind is EventKind.SEARCHED:
-        return replace(event, of_new_network=rate_limit.is_first_of_network(event))
-    if event.kind is EventKind.OPENED:
-        return replace(event, of_new_network=rate_limit.opens_first(event))
-    return event
+def _gathered(shop: Shop, events: Iterable[Event]) -> list[Event]:
+    """Return the events that may be stored. Products count only while the shop learns from clicks."""
+    learns = shop.settings[LEARNING] != LearningMode.OFF
+    memory, now, network = ports.counting_memory(), ports.clock().now(), network_of_client()
+    kept = (gather(memory, now, event, network) for event in events if learns or not event.kind.is_of_product)
+    return [event for event in kept if event is not None]
 
 
 def is_a_shopper() -> bool:

@@ -111,10 +111,11 @@ COLUMNS: Mapping[str, Columns] = {
         actor="requested_by queued_by", none="id scope queued_scope for_model generations taxonomy_id"
     ),
     "reconcile_reports": Columns(none="examples"),
+    "rejected_suggestions": Columns(none="key digest"),
     "role_grants": Columns(personal="role"),
     "search_days": Columns(),
-    "search_product_days": Columns(none="word"),
-    "search_rephrasings": Columns(none="word next_word"),
+    "search_product_weeks": Columns(none="word"),
+    "search_rephrasing_weeks": Columns(none="word next_word"),
     "search_replays": _leased(none="id proposal report"),
     "search_rules": Columns(
         actor="updated_by",

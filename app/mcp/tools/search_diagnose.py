@@ -75,7 +75,7 @@ class ScorePartShape(Answer):
     field: str | None
     words: list[str]
     worth: float
-    opens: int | None = Field(default=None, description="How often shoppers opened it for this search in 60 days.")
+    opens: int | None = Field(default=None, description="How often shoppers opened it for this search in nine weeks.")
 
 
 class MatchShape(Answer):

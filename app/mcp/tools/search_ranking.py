@@ -73,7 +73,7 @@ class LearnedProductShape(Answer):
     sku: str | None = Field(description="Null for a product that is gone.")
     name: str | None
     factor: float = Field(description="The product's score for the search is multiplied by it, 1.5 at most.")
-    opens: int = Field(description="How often shoppers opened it from the search in 60 days.")
+    opens: int = Field(description="How often shoppers opened it from the search in nine weeks.")
     bought: int
 
 

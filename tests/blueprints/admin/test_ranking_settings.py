@@ -42,7 +42,7 @@ def someone(app: Flask, indexing: SearchContext) -> Merchandiser:
             db.session.query(Product).filter_by(site_id=site_id, sku="MUG-1").one().stock = 0
             day = site_today(indexing.clock, site_id)
             for word, times in {"mug": 40, "jug": 9}.items():
-                db.session.add(SearchWordDay(site_id=site_id, day=day, word=word, searches=times, last_at=WHEN))
+                db.session.add(SearchWordDay(site_id=site_id, day=day, word=word, searches=times))
         apply_waiting(indexing, site_id)
     indexing.clock.move(seconds=2)  # type: ignore[attr-defined]
     return Merchandiser(PageClient(app).signed_in("mia@shop.test"), site_id)

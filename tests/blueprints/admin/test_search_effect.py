@@ -50,7 +50,7 @@ def made(app: Flask, site_id: int, clock: StoppedClock) -> Callable[[Made], int]
         return 0 if day < live and number % 2 else 7
 
     events = [
-        Event(EventKind.SEARCHED, site_id, "mobile", day, NOW - (NOW.date() - day), found(day, number), True)
+        Event(EventKind.SEARCHED, site_id, "mobile", day, found(day, number), True)
         for day in days
         for number in range(10)
     ]

@@ -16,18 +16,16 @@ from app.domain.search import settings
 from app.domain.search.index.runs import request_rebuild
 from app.domain.search.serving import versions
 from app.domain.search.settings import stored_settings
-from app.domain.search_statistics.counting.models import SearchProductDay
 from app.domain.shared.author import Author
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
-from app.extensions import db
 from app.jobs import indexing
 from app.jobs.scheduled import run_scheduled
 from app.ports import search_engine, worker_locks
 from app.transaction import transaction
 from app.work_context import work_context
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.counted_searches import count
+from tests.counted_searches import count, count_opens
 from tests.factories import make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
@@ -48,11 +46,9 @@ def mia(app: Flask, clock: StoppedClock) -> Merchandiser:
             tents = [make_product(site, f"T-{number}", name=f"Tent {number}") for number in (1, 2, 3)]
             run, _ = request_rebuild(Author(site.id, "tests", clock), search_engine(), worker_locks(), "ALL")
             today = clock.now().date()
+            count_opens(site.id, today, "tent", tents[2].id, opens=20, bought=7)
             for age in range(20):
-                counts = {"opens": 3, "weight": 300, "bought": 1, "networks": 3}
-                row = {"day": today - timedelta(days=age), "word": "tent", "product_id": tents[2].id}
-                db.session.add(SearchProductDay(site_id=site.id, **row, **counts))
-                count(site.id, today, row["day"], "tent", searches=4, clicked=3)
+                count(site.id, today, today - timedelta(days=age), "tent", searches=4, clicked=3)
             site_id, run_id = site.id, run.id
         indexing.rebuild(run_id)
         return site_id
@@ -96,7 +92,7 @@ def test_on_what_shoppers_open_stands_first_and_test_a_search_says_why(
     [part] = [part for part in answers(mia)["Tent 3"]["parts"] if part["kind"] == "learned"]
     assert part["opens"] == 60 and part["worth"] > 0
     page = shown(mia, "/admin/search/test?q=tent")
-    assert "shoppers who searched this open it often: 60 opens in 60 days" in page
+    assert "shoppers who searched this open it often: 60 opens in 9 weeks" in page
 
 
 @pytest.mark.parametrize("mode", ["off", "shadow"])

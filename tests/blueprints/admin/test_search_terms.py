@@ -158,9 +158,9 @@ def test_what_a_term_would_change_can_be_tried_unsaved(app: Flask, mia: Merchand
 
 def test_searches_that_found_nothing_fill_the_form(app: Flask, mia: Merchandiser, clock: StoppedClock) -> None:
     def counted(word: str, days_ago: int, times: int) -> SearchWordDay:
-        day, at = clock.now().date() - timedelta(days=days_ago), clock.now() - timedelta(days=days_ago)
+        day = clock.now().date() - timedelta(days=days_ago)
         sums = {"searches": times + 1, "found_nothing": times, "last_result_count": 0}
-        return SearchWordDay(site_id=mia.site_id, day=day, word=word, last_at=at, **sums)
+        return SearchWordDay(site_id=mia.site_id, day=day, word=word, **sums)
 
     with app.app_context(), transaction():
         db.session.add_all([counted("brolly", 29, 4), counted("brolly", 1, 3), counted("wellies", 30, 9)])
@@ -179,7 +179,7 @@ def test_of_many_searches_that_found_nothing_the_most_common_are_in_sight(
     def counted(number: int) -> SearchWordDay:
         sums = {"searches": 90 - number, "found_nothing": 90 - number, "last_result_count": 0}
         word = f"word {number}"
-        return SearchWordDay(site_id=mia.site_id, day=clock.now().date(), word=word, last_at=clock.now(), **sums)
+        return SearchWordDay(site_id=mia.site_id, day=clock.now().date(), word=word, **sums)
 
     def page() -> str:
         return mia.pages.client.get(TERMS, base_url=mia.pages.base).text

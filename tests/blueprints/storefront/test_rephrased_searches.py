@@ -46,24 +46,33 @@ def suggested(app: Flask, site_id: int) -> list[tuple[str | None, list[str], str
         return [(one.root, one.words, describe_evidence(one.evidence)) for one in found]
 
 
-def test_shoppers_of_several_days_make_a_suggestion(app: Flask, site_id: int, clock: StoppedClock) -> None:
-    for day in range(3):
-        for network in ("192.0.2.7", "198.51.100.8"):
-            visit(app, network)
-        clock.move(days=1)
-        assert (suggested(app, site_id) == []) is (day < 2)
+def test_shoppers_of_several_weeks_make_a_suggestion(app: Flask, site_id: int, clock: StoppedClock) -> None:
+    for week in range(3):
+        for number in range(5):
+            visit(app, f"192.0.2.{number}")
+        clock.move(days=7)
+        assert (suggested(app, site_id) == []) is (week < 2)
     ((root, words, evidence),) = suggested(app, site_id)
     assert (root, words) == ("bivouac", ["tent"])
-    assert evidence.startswith("6 visits on 3 days searched “bivouac” and then opened something from “tent”.")
+    assert evidence.startswith("15 visits in 3 weeks searched “bivouac” and then opened something from “tent”.")
 
 
-def test_a_bot_that_repeats_a_pair_day_after_day_makes_none(app: Flask, site_id: int, clock: StoppedClock) -> None:
-    for _ in range(12):
+def test_a_bot_that_repeats_a_pair_day_after_day_for_two_weeks_makes_none(
+    app: Flask, site_id: int, clock: StoppedClock
+) -> None:
+    clock.move(days=3)  # To a Monday.
+    for _ in range(14):
         for _ in range(3):
             visit(app, "203.0.113.9")
         clock.move(days=1)
-    assert counted(app) == 12, "a network counts once a day"
+    assert counted(app) == 14, "a network counts once a day"
     assert suggested(app, site_id) == []
+
+
+def test_what_four_shoppers_of_a_week_did_is_nowhere(app: Flask, site_id: int) -> None:
+    for number in range(4):
+        visit(app, f"192.0.2.{number}")
+    assert counted(app) == 0
 
 
 def test_a_bot_of_many_networks_makes_none_in_a_day(app: Flask, site_id: int) -> None:

@@ -11,13 +11,11 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app import ports
-from app.blueprints.storefront import rate_limit, suggest
-from app.blueprints.storefront.rate_limit import WORDS_A_DAY
+from app.blueprints.storefront import suggest
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Tree
 from app.domain.search import settings
 from app.domain.search.engine import IndexName, SearchRequest
-from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SuggestionDay
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.popular import FRESH
@@ -150,16 +148,6 @@ def test_what_one_network_searches_for_is_suggested_to_nobody_and_what_several_d
         )
         assert {tuple(row) for row in rows} == {("moor tent", 54, 6), ("mug", 9, 9)}
     assert groups(get(PATH).text) == {"Popular searches": ["mug"]}
-
-
-def test_a_network_counts_for_so_many_words_a_day_alone(app: Flask, site_id: int) -> None:
-    searches = [
-        Event(EventKind.SEARCHED, site_id, f"word {number}", small_shop.BEGAN.date(), small_shop.BEGAN)
-        for number in range(WORDS_A_DAY + 5)
-    ]
-    with app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.7"}):
-        counted = [rate_limit.is_first_of_network(search) for search in searches]
-    assert counted == [True] * WORDS_A_DAY + [False] * 5
 
 
 def test_what_was_typed_in_full_is_no_suggestion(searched: Search, get: Get) -> None:

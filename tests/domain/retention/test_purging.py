@@ -93,7 +93,7 @@ def test_of_records_with_a_key_of_several_columns_the_oldest_go(clock: StoppedCl
         today = clock.now().date()
         for ago in range(60, 160):
             day = {"site_id": site_id, "day": today - timedelta(days=ago), "word": "mug"}
-            db.session.add(SearchWordDay(**day, searches=1, last_at=clock.now(), last_result_count=1))
+            db.session.add(SearchWordDay(**day, searches=1, last_result_count=1))
     assert purged(clock, *COUNTS) == 25
     oldest = db.session.scalar(select(func.min(SearchWordDay.day)))
     assert oldest is not None and (today - oldest).days == 134

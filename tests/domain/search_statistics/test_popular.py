@@ -110,7 +110,7 @@ class TestInTheDatabase:
         with transaction():
             for day in (today, today - timedelta(days=1), today - timedelta(days=2)):
                 bots = (f"bot {number}" for number in range(MOST + 1))
-                changes = [WordChange(day, bot, clock.now(), 3, searches=400, followed=400, networks=1) for bot in bots]
+                changes = [WordChange(day, bot, 3, searches=400, followed=400, networks=1) for bot in bots]
                 count_changes(site_id, today, changes)
 
         assert [one.words for one in counted_searches(site_id)] == ["tent"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from zoneinfo import ZoneInfo
 
 from flask import Response, render_template, request, stream_with_context
 from flask_login import current_user
@@ -19,7 +18,6 @@ from app.domain.search_statistics.reports.measures import NONE, Period, percent,
 from app.domain.search_statistics.reports.parameters import ListName, ListRequest, days_of
 from app.domain.search_statistics.reports.word_lists import WordRow
 from app.domain.shared.money import decimal_text
-from app.domain.sites.sites import time_zone_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 
@@ -88,21 +86,20 @@ def _download(lines: Iterator[str], name: str, period: Period) -> Response:
 
 def _words(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
     """Yield the table in pieces: for 90 busy days it takes megabytes."""
-    zone = ZoneInfo(time_zone_of(site_id))
-    header = ("Search", *_counts_header(currency), "Results of the latest", f"Latest search ({zone.key})")
+    header = ("Search", *_counts_header(currency), "Results of the latest", "Latest search")
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])
     some = []
     for row in word_lists.every_row(site_id, period, listing):
-        some.append(_word(row, currency, zone))
+        some.append(_word(row, currency))
         if len(some) == WRITTEN_AT_ONCE:
             yield spreadsheet.lines(some)
             some.clear()
     yield spreadsheet.lines(some)
 
 
-def _word(row: WordRow, currency: str, zone: ZoneInfo) -> tuple[str, ...]:
+def _word(row: WordRow, currency: str) -> tuple[str, ...]:
     finds = NONE if row.finds is None else str(row.finds)
-    return row.word, *_counts(row.sums, currency), finds, row.last_at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+    return row.word, *_counts(row.sums, currency), finds, row.last_day.isoformat()
 
 
 def _days(site_id: int, period: Period, currency: str) -> Iterator[str]:

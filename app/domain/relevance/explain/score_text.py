@@ -70,7 +70,7 @@ def describe_part(part: ScorePart) -> str:
 
 
 def _learned(part: ScorePart) -> str:
-    opens = f": {part.opens:,} open{'' if part.opens == 1 else 's'} in {WINDOW} days" if part.opens else ""
+    opens = f": {part.opens:,} open{'' if part.opens == 1 else 's'} in {WINDOW} weeks" if part.opens else ""
     return f"{LEARNED[part.kind]}{opens}"
 
 

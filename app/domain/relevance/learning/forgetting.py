@@ -1,36 +1,47 @@
 """Make search forget what it learned for one search or for all, and undo that. Call the functions in a transaction.
 
-The counts stay: those of the days up to now no longer teach, and later ones begin anew. Undone, all of them teach
-again.
+The counts stay: those of the weeks up to this one no longer teach, and later ones begin anew. Undone, all of them
+teach again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from sqlalchemy import select
 
 from app.domain.relevance.learning.learning import learn_words, request_learning, unlearn_site
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
+from app.domain.retention.purging import Retention
 from app.domain.search.serving import versions
+from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.shared.author import Author
+from app.domain.shared.counting_memory import WEEK, week_of
 from app.domain.shared.problems import NotFound
 from app.domain.sites import audit
 from app.extensions import db
 
 KIND = "learning"
+# By then no count of the weeks that it is about is left, and it says nothing but its words.
+RETENTION = Retention(
+    "forgotten searches",
+    ForgottenWord,
+    dated=ForgottenWord.through,
+    is_old=lambda now: ForgottenWord.through < (now - KEEP_WORDS).date(),
+)
 ALL_ID = "*"  # The subject of entries about all searches; no search that is counted consists of it.
 
 
 def forget(author: Author, word: str) -> None:
-    """Forget what was learned for a search, or for ALL, up to today. Raises NotFound where nothing was learned."""
+    """Forget what was learned for a search, or for ALL, up to the end of this week. Raises NotFound where nothing was
+    learned."""
     learned = select(LearnedWord.word).where(LearnedWord.site_id == author.site_id)
     if db.session.scalar((learned if word == ALL else learned.where(LearnedWord.word == word)).limit(1)) is None:
         raise NotFound("Nothing is learned for this search, or not any more.")
-    _set(author, word, site_today(author.clock, author.site_id))
+    _set(author, word, _end_of_week(author))
 
 
 def remember(author: Author, word: str) -> None:
@@ -57,14 +68,18 @@ def _set(author: Author, word: str, through: date | None) -> None:
 
 
 def _relearn(author: Author, word: str, through: date | None) -> None:
-    """Learn one search anew. For ALL, drop everything learned where all is forgotten up to today; else request
-    learning, which runs after the commit."""
+    """Learn one search anew. For ALL, drop everything learned where all is forgotten up to now; else request learning,
+    which runs after the commit."""
     if word != ALL:
         learn_words(author.clock, author.site_id, [word])
-    elif through == site_today(author.clock, author.site_id):
+    elif through == _end_of_week(author):
         unlearn_site(author.clock, author.site_id)
     else:
         request_learning(author.site_id)
+
+
+def _end_of_week(author: Author) -> date:
+    return week_of(site_today(author.clock, author.site_id)) + timedelta(days=WEEK - 1)
 
 
 def _summary(word: str, through: date | None) -> str:

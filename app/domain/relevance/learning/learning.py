@@ -1,7 +1,7 @@
-"""Learn what shoppers open and buy for each search, from the counts of the last 60 days.
+"""Learn what shoppers open and buy for each search, from the counts of the last nine weeks.
 
 What was learned is stored by search and published with synonyms and rules, so that every process serves the same. A
-site whose setting is off learns nothing and keeps nothing but the counts.
+site whose setting is off learns nothing, and its counts of products are dropped.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from sqlalchemy import delete, select
 
@@ -26,11 +26,12 @@ from app.domain.search.ranking.learning import (
 )
 from app.domain.search.serving import versions
 from app.domain.search.serving.learned import LearningMode, search_as_json
-from app.domain.search_statistics.counting.product_changes import HUNDREDTHS, ProductChange
-from app.domain.search_statistics.counting.product_counts import product_days
+from app.domain.search_statistics.counting.attribution import HUNDREDTHS
+from app.domain.search_statistics.counting.product_changes import ProductChange
+from app.domain.search_statistics.counting.product_counts import forget_site, product_weeks
 from app.domain.search_statistics.counting.queries import site_today
-from app.domain.search_statistics.counting.rolling_sums import first_day
 from app.domain.shared.clock import Clock
+from app.domain.shared.counting_memory import WEEK, week_of
 from app.domain.shared.portions import portions
 from app.domain.sites.settings import settings_of
 from app.events import publish
@@ -50,7 +51,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The basis of learning: the setting, and for each search the last day whose counts are forgotten."""
+    """The basis of learning: the setting, and for each search the day up to which counts are forgotten."""
 
     mode: LearningMode
     forgotten: Mapping[str, date]
@@ -75,7 +76,7 @@ def study(clock: Clock, site_id: int) -> Study:
     if basis.mode is LearningMode.OFF:
         return Study(basis, {})
     today = site_today(clock, site_id)
-    words = teaching_words(site_id, first_day(today, WINDOW), today, MOST_SEARCHES)
+    words = teaching_words(site_id, _first_week(today), MOST_SEARCHES)
     return Study(basis, _lessons(site_id, today, words, basis.forgotten))
 
 
@@ -86,6 +87,8 @@ def store(clock: Clock, site_id: int, studied: Study) -> bool:
     if _basis(site_id) != studied.basis:
         return False
     _replace(clock, site_id, studied.lessons, None)
+    if studied.basis.mode is LearningMode.OFF:
+        forget_site(site_id)
     return True
 
 
@@ -98,9 +101,9 @@ def learn_site(clock: Clock, site_id: int) -> int:
     """Learn all searches of a site anew, while other writers wait, and return how many taught something. Call it in a
     transaction."""
     versions.lock(site_id)
-    lessons = study(clock, site_id).lessons
-    _replace(clock, site_id, lessons, None)
-    return len(lessons)
+    studied = study(clock, site_id)
+    store(clock, site_id, studied)
+    return len(studied.lessons)
 
 
 def learn_words(clock: Clock, site_id: int, words: Sequence[str]) -> None:
@@ -134,17 +137,21 @@ def _lessons_of_some(
     site_id: int, today: date, words: Sequence[str], forgotten: Mapping[str, date]
 ) -> dict[str, Lesson]:
     counts: dict[str, list[ProductCount]] = defaultdict(list)
-    for change in product_days(site_id, words, first_day(today, WINDOW), today):
+    for change in product_weeks(site_id, words, _first_week(today)):
         through = forgotten.get(change.word, forgotten.get(ALL))
-        if through is None or change.day > through:
+        if through is None or change.week > through:
             counts[change.word].append(_count(change, today))
     levels = _levels(site_id, {count.product_id for own in counts.values() for count in own})
     return {word: Lesson(learn(own, levels), sum(count.opens for count in own)) for word, own in counts.items()}
 
 
 def _count(change: ProductChange, today: date) -> ProductCount:
-    age, weight = (today - change.day).days, change.weight / HUNDREDTHS
-    return ProductCount(change.product_id, age, change.opens, weight, change.bought, change.networks)
+    age = (week_of(today) - change.week).days // WEEK
+    return ProductCount(change.product_id, age, change.opens, change.weight / HUNDREDTHS, change.bought)
+
+
+def _first_week(today: date) -> date:
+    return week_of(today) - timedelta(weeks=WINDOW - 1)
 
 
 def _forgotten(site_id: int) -> dict[str, date]:

@@ -28,7 +28,8 @@ class LearnedWord(Base):
 
 
 class ForgottenWord(Base):
-    """A search, or ALL, that learns nothing from the counts of the days `through` this one, in the site's time zone."""
+    """A search, or ALL, that learns nothing from the counts of the weeks that begin on or before `through`. The search
+    is kept as long as there may be such counts."""
 
     __tablename__ = "forgotten_searches"
 

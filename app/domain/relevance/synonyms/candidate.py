@@ -14,7 +14,7 @@ class Candidate:
     """A synonym to suggest. `evidence` is JSON: `reason` (spelling, joined, plural, brand, attribute, visits or ai),
     `word` (what shoppers searched), `searches` of it in `days` days that found nothing, and `wouldFind`, how many
     products the group would make it find where it `finds` fewer. `visits` searched the word, opened nothing, then
-    searched `nextWord` and opened something, on `visitDays` different days."""
+    searched `nextWord` and opened something, in `visitWeeks` different weeks."""
 
     type: SynonymType
     root: str | None

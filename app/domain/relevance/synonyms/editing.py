@@ -18,6 +18,7 @@ from app.domain.relevance.synonyms.group import (
     words_digest,
 )
 from app.domain.relevance.synonyms.models import LIVE, MANUAL, REJECTED, SUGGESTED, Synonym
+from app.domain.relevance.synonyms.rejected import RejectedWords, digests_of
 from app.domain.search.serving import versions
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.shared.author import Author
@@ -158,11 +159,12 @@ def suggest(clock: Clock, site_id: int, candidates: Iterable[Candidate], source:
     the live synonyms, and those beyond MOST_SUGGESTIONS."""
     rows = db.session.scalars(select(Synonym).where(Synonym.site_id == site_id)).all()
     known, taken = _words_had(rows), Taken.by(row.group for row in rows if row.status == LIVE)
+    rejected = RejectedWords(site_id)
     room = MOST_SUGGESTIONS - sum(row.status == SUGGESTED for row in rows)
     added = 0
     for candidate in candidates:
         group = _sound(candidate, taken)
-        if added >= room or group is None or words_digest(group) in known:
+        if added >= room or group is None or words_digest(group) in known or words_digest(group) in rejected:
             continue
         known.add(words_digest(group))
         _suggested(clock, site_id, group, candidate, source)
@@ -172,7 +174,7 @@ def suggest(clock: Clock, site_id: int, candidates: Iterable[Candidate], source:
 
 
 def _words_had(synonyms: Iterable[Synonym]) -> set[str]:
-    return {digest for one in synonyms for digest in (words_digest(one.group), *one.suggested_as)}
+    return {digest for one in synonyms for digest in digests_of(one)}
 
 
 def _suggested(clock: Clock, site_id: int, group: SynonymGroup, candidate: Candidate, source: str) -> None:

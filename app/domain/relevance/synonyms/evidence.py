@@ -33,13 +33,13 @@ def strength(evidence: Mapping[str, Any] | None) -> tuple[int, int]:
 
 
 def _visits(evidence: Mapping[str, Any]) -> str:
-    visits, days = (_number(evidence.get(name)) for name in ("visits", "visitDays"))
+    visits, weeks = (_number(evidence.get(name)) for name in ("visits", "visitWeeks"))
     words = evidence.get("word"), evidence.get("nextWord")
     if not visits or not all(isinstance(word, str) and word for word in words):
         return ""
     searched = f"searched “{words[0]}” and then opened something from “{words[1]}”"
-    on_days = f" on {numbered(days, 'day')}" if days else ""
-    return f"{numbered(visits, 'visit')}{on_days} {searched}."
+    in_weeks = f" in {numbered(weeks, 'week')}" if weeks else ""
+    return f"{numbered(visits, 'visit')}{in_weeks} {searched}."
 
 
 def _counts(evidence: Mapping[str, Any]) -> str:

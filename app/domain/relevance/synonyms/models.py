@@ -80,6 +80,17 @@ class Synonym(Base):
         return head | {"synced": self.is_synced(state), "revision": self.revision} | changed
 
 
+class RejectedSuggestion(Base):
+    """A suggestion that was rejected so long ago that its words are gone: a hash of them, with the key of the hash."""
+
+    __tablename__ = "rejected_suggestions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    key: Mapped[str] = mapped_column(String(32))
+    digest: Mapped[str] = mapped_column(String(64))
+
+
 class SuggestionRun(LeasedWork, Base):
     """The latest search for synonyms of a site: who requested it, how it ended, and what a source that failed said.
     `compared` counts the searches without results that were looked at, `added` the suggestions that came of them."""

@@ -1,9 +1,9 @@
 """Suggest synonyms from rephrased searches: visits that searched one word and opened nothing, then searched another and
 opened something. Pure.
 
-One shopper, or one program, must not make a suggestion: it takes several visits on several days and more visits than
-days, since a network counts once a day for a pair. Two things that one visit looks for are no pair: the second search
-must follow the first far more often than shoppers search it anyway.
+One shopper, or one program, must not make a suggestion: it takes visits of several weeks, and more than one network
+makes in two of them, since it counts once a day for a pair. Two things that one visit looks for are no pair: the second
+search must follow the first far more often than shoppers search it anyway.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search.text import tokens
 from app.domain.search_statistics.counting.rephrasing import Rephrased
+from app.domain.shared.counting_memory import WEEK
 from app.domain.shared.folding import fold
 
-LEAST_VISITS = 5
-LEAST_DAYS = 3
+LEAST_VISITS = 2 * WEEK + 1
+LEAST_WEEKS = 2
 LEAST_SHARE = 0.1  # Of the searches of the first word.
 ABOVE_CHANCE = 3.0  # Times as often as the next word is searched anyway,
 ENOUGH_SHARE = 0.5  # save where every second search of the word goes on to the next.
@@ -27,8 +28,8 @@ ENOUGH_SHARE = 0.5  # save where every second search of the word goes on to the 
 
 def is_evidence(pair: Rephrased) -> bool:
     """Whether enough visits rephrased the one search as the other for a synonym to be suggested."""
-    is_spread = pair.visits >= LEAST_VISITS and pair.days >= LEAST_DAYS and pair.visits > pair.days
     share = max(LEAST_SHARE, min(ENOUGH_SHARE, ABOVE_CHANCE * pair.popularity))
+    is_spread = pair.visits >= LEAST_VISITS and pair.weeks >= LEAST_WEEKS
     return is_spread and 0 < share * pair.followed <= pair.visits
 
 
@@ -45,7 +46,7 @@ def candidates_of(pairs: Iterable[Rephrased]) -> Iterator[Candidate]:
 
 
 def _evidence(pair: Rephrased) -> dict[str, object]:
-    visits = {"visits": pair.visits, "visitDays": pair.days, "nextWord": pair.next_word}
+    visits = {"visits": pair.visits, "visitWeeks": pair.weeks, "nextWord": pair.next_word}
     return {"reason": _reason(pair.word, pair.next_word), "word": pair.word} | visits
 
 

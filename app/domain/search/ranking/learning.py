@@ -1,9 +1,9 @@
 """What shoppers open and buy for a search, learned as factors for the scores of its products and their levels. Pure.
 
-The counts are by day: how often the words were searched, and how often each product was opened from what they showed
-and then bought. People look at what stands on top whether or not it is what they want; an opened product therefore
-counts by the inverse of how likely its place is looked at (inverse propensity), which makes the sum of its counts an
-unbiased measure of how often shoppers who looked at it opened it (docs/adr/0062-learning-from-clicks.md).
+The counts are by week: how often each product was opened from what the words showed and then bought. People look at
+what stands on top whether or not it is what they want; an opened product therefore counts by the inverse of how likely
+its place is looked at (inverse propensity), which makes the sum of its counts an unbiased measure of how often shoppers
+who looked at it opened it (docs/adr/0062-learning-from-clicks.md).
 
 A score is only ever moved up, and never by more than LIFT: what the words say stays what counts most.
 """
@@ -11,7 +11,7 @@ A score is only ever moved up, and never by more than LIFT: what the words say s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import log2
 from statistics import median
@@ -19,18 +19,16 @@ from typing import TypeVar
 
 _Key = TypeVar("_Key", int, str)
 
-WINDOW = 60  # Days; older counts are not read.
-HALF_LIFE = 20  # Days, after which a count counts half; at the end of the window an eighth is left.
+WINDOW = 9  # Weeks, the current one among them; older counts are not read.
+HALF_LIFE = 3  # Weeks, after which a count counts half; at the end of the window an eighth is left.
 LAST_PLACE = 24  # Further down, places count as this one, so that no single click weighs more than 4.7.
 PURCHASE = 4  # Opens that a purchase is worth on top of its own.
 
-FEWEST_A_DAY = 3  # Opens of a product: a network counts once a day, so one or two fond shoppers never make as many.
-FEWEST_DAYS = 5  # With so many; a campaign or a colleague is gone by then.
+FEWEST_A_WEEK = 8  # Opens of a product: a network counts once a day, so one fond shopper never makes as many.
+FEWEST_WEEKS = 3  # With so many; a campaign or a colleague is gone by then.
 FEWEST_VISITS_OF_LEVEL = 20
 FEWEST_PRODUCTS_OF_LEVEL = 2  # Else the level would only say once more what its product says.
-FEWEST_NETWORKS = 15  # Different ones in the window: a farm needs as many, however long it goes on.
-OPENS_OF_NETWORK = 3  # So many opens of each are believed: who comes back each day is no new shopper.
-BUSIEST_DAY = 3  # Times the median of the days on which a product was opened: a busier day counts as one so busy.
+BUSIEST_WEEK = 3  # Times the median of the weeks in which a product was opened: a busier one counts as one so busy.
 
 LIFT = 0.5  # The most that is added to the score of a product, and
 LEVEL_LIFT = 0.2  # to those of a level, which are many.
@@ -51,16 +49,14 @@ def examination(place: int | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ProductCount:
-    """A product opened from one search on one day, `age` days ago: in how many visits, the sum of the inverse
-    propensities of these opens, in how many of them it was bought, and how many were of a network that opened it for
-    the first time in the window."""
+    """A product opened from one search in one week, `age` weeks ago: in how many visits, the sum of the inverse
+    propensities of these opens, and in how many of them it was bought."""
 
     product_id: int
     age: int
     opens: int
     weight: float
     bought: int = 0
-    networks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +89,30 @@ class LearnedSearch:
 
 @dataclass(slots=True)
 class _Evidence:
-    """The counts of a product or a level. `visits` are opens without those that are too many for one day or for the
-    networks that they are of, `recent` the same decayed, `attraction` these by inverse propensity and with purchases.
-    `networks` are those of the product that has the most: of a level, the same may have opened several."""
+    """The counts of a product or a level. `visits` are opens without those that are too many for one week, `recent` the
+    same decayed, `attraction` these by inverse propensity and with purchases."""
 
     opens: int = 0
     bought: int = 0
     visits: float = 0.0
     recent: float = 0.0
     attraction: float = 0.0
-    networks: int = 0
-    days: set[int] = field(default_factory=set)
+    weeks: set[int] = field(default_factory=set)
     products: set[int] = field(default_factory=set)
 
     def add(self, count: ProductCount, believed: float) -> None:
-        """Add a day's count; `believed` is how many of its opens may teach."""
+        """Add a week's count; `believed` is how many of its opens may teach."""
         decayed = believed * 0.5 ** (count.age / HALF_LIFE)
         self.opens += count.opens
         self.bought += count.bought
         self.visits += believed
         self.recent += decayed
         self.attraction += decayed * (count.weight + PURCHASE * count.weight * count.bought / count.opens) / count.opens
-        self.days.add(count.age)
+        self.weeks.add(count.age)
         self.products.add(count.product_id)
 
     def is_enough(self, visits: int = 0, products: int = 1) -> bool:
-        is_of_many = self.networks >= FEWEST_NETWORKS and len(self.days) >= FEWEST_DAYS
-        return is_of_many and self.visits >= visits and len(self.products) >= products
+        return len(self.weeks) >= FEWEST_WEEKS and self.visits >= visits and len(self.products) >= products
 
     def confidence(self, doubt: int) -> float:
         return self.recent / (self.recent + doubt)
@@ -127,32 +120,19 @@ class _Evidence:
 
 def learn(counts: Iterable[ProductCount], levels: Mapping[int, str | None]) -> LearnedSearch:
     """Return what the counts of one search teach. `levels` has the products that may be shown, each with its level.
-    What few opened on a day is left out, so that it neither adds to other days nor takes from them."""
-    days: dict[int, list[ProductCount]] = defaultdict(list)
-    networks: dict[int, int] = defaultdict(int)
+    What few opened in a week is left out, so that it neither adds to other weeks nor takes from them."""
+    weeks: dict[int, list[ProductCount]] = defaultdict(list)
     for count in counts:
-        if 0 <= count.age < WINDOW and count.product_id in levels:
-            networks[count.product_id] += count.networks
-            if count.opens >= FEWEST_A_DAY:
-                days[count.product_id].append(count)
+        if 0 <= count.age < WINDOW and count.product_id in levels and count.opens >= FEWEST_A_WEEK:
+            weeks[count.product_id].append(count)
     by_product: dict[int, _Evidence] = defaultdict(_Evidence)
     by_level: dict[str, _Evidence] = defaultdict(_Evidence)
-    for product_id, own in days.items():
-        level = levels[product_id]
+    for product_id, own in weeks.items():
+        level, most = levels[product_id], BUSIEST_WEEK * median(count.opens for count in own)
         for evidence in (by_product[product_id], *((by_level[level],) if level else ())):
-            evidence.networks = max(evidence.networks, networks[product_id])
-            for count, believed in zip(own, _believed(own, networks[product_id]), strict=True):
-                evidence.add(count, believed)
+            for count in own:
+                evidence.add(count, min(count.opens, most))
     return LearnedSearch(_products(by_product), _levels(by_level))
-
-
-def _believed(own: Sequence[ProductCount], networks: int) -> list[float]:
-    """Return how many opens of each day of a product are believed, none of them too many for one day, nor all of them
-    for so many networks."""
-    most = BUSIEST_DAY * median(count.opens for count in own)
-    believed = [min(count.opens, most) for count in own]
-    share = min(1.0, OPENS_OF_NETWORK * networks / sum(believed))
-    return [share * opens for opens in believed]
 
 
 def _products(evidence: Mapping[int, _Evidence]) -> tuple[LearnedProduct, ...]:

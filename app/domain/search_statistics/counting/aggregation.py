@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date
 
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.product_changes import ProductChange, aggregate_products
 from app.domain.search_statistics.counting.sums import SUMMED
+from app.domain.shared.counting_memory import week_of
 
 MOST_WORDS = 5_000  # Different words kept per site and day; bots invent them without end.
 REST = ""  # Stands for all words that came after the day was full.
 FOLLOWING = ("clicked", "added_to_basket", "ordered")
 
 DayWord = tuple[date, str]
-DayPair = tuple[date, str, str]  # The day, the words, and those that were searched then.
+WeekPair = tuple[date, str, str]  # The Monday, the words, and those that were searched then.
 
 
 @dataclass(frozen=True, slots=True)
 class WordChange:
-    """An increment of a word's counts on one day. `last_at` is the time of its latest search and `last_result_count`
-    how many products that found, None where a page answered it instead. An increment without `searches` leaves both as
-    stored. `networks` counts each network that searched for the word once."""
+    """An increment of a word's counts on one day. `last_result_count` is how many products its latest search found,
+    None where a page answered it instead; an increment without `searches` leaves it as stored. `networks` counts each
+    network that searched for the word once."""
 
     day: date
     word: str
-    last_at: datetime
     last_result_count: int | None = None
     searches: int = 0
     found_nothing: int = 0
@@ -43,10 +43,10 @@ class WordChange:
 @dataclass(frozen=True, slots=True)
 class SiteChanges:
     """The changes of one site's counts by its events. `rephrased` counts the visits that searched one word and then the
-    other, by day."""
+    other, by week."""
 
     words: list[WordChange]
-    rephrased: Counter[DayPair]
+    rephrased: Counter[WeekPair]
     products: list[ProductChange]
 
     @classmethod
@@ -54,17 +54,21 @@ class SiteChanges:
         return cls(aggregate(events), rephrasings(events), aggregate_products(events))
 
 
-def rephrasings(events: Iterable[Event]) -> Counter[DayPair]:
-    """Return the number of visits that rephrased a search, by day and words."""
-    return Counter((event.day, event.word, event.next_word) for event in events if event.kind is EventKind.REPHRASED)
+def rephrasings(events: Iterable[Event]) -> Counter[WeekPair]:
+    """Return the number of visits that rephrased a search, by week and words."""
+    counts = Counter[WeekPair]()
+    for event in events:
+        if event.kind is EventKind.REPHRASED:
+            counts[week_of(event.day), event.word, event.next_word] += event.visits
+    return counts
 
 
 def aggregate(events: Iterable[Event]) -> list[WordChange]:
-    """Return one change for each word and day, in the order of their first events. Events of a product are left out:
-    they are counted apart (product_changes.py)."""
+    """Return one change for each word and day, in the order of their first events. Those that are counted by week are
+    left out."""
     changes: dict[DayWord, WordChange] = {}
     for event in events:
-        if event.kind is EventKind.REPHRASED or event.kind.is_of_product:
+        if event.kind.is_shared:
             continue
         key = (event.day, event.word)
         changes[key] = merged(changes[key], _change(event)) if key in changes else _change(event)
@@ -104,9 +108,9 @@ def capped(change: WordChange, before: WordChange | None) -> WordChange:
 
 
 def merged(first: WordChange, second: WordChange) -> WordChange:
-    """Return two changes of one word and day as one, with the result count of the later search."""
-    both = first.searches and second.searches
-    later = second if (second.last_at >= first.last_at if both else second.searches) else first
+    """Return two changes of one word and day as one, with the result count of the later search, which is that of the
+    second."""
+    later = second if second.searches else first
     sums = {name: getattr(first, name) + getattr(second, name) for name in (*SUMMED, "networks")}
     return replace(later, **sums)
 
@@ -116,7 +120,6 @@ def _change(event: Event) -> WordChange:
         return WordChange(
             event.day,
             event.word,
-            event.at,
             event.found,
             searches=1,
             found_nothing=int(event.found == 0),
@@ -127,7 +130,6 @@ def _change(event: Event) -> WordChange:
     return WordChange(
         event.day,
         event.word,
-        event.at,
         clicked=int(event.kind is EventKind.CLICKED),
         added_to_basket=int(event.kind is EventKind.ADDED),
         ordered=int(event.kind is EventKind.ORDERED),

@@ -9,8 +9,8 @@ nowhere. The words of a visit are kept apart from its searches, so that a search
 not counted again. A search from which nothing was opened, and soon after it one in other words that has a click, are
 one visit that rephrased it.
 
-Each product opened from a search, and each of those that is ordered, is an event besides, once per search, with the
-place at which it was shown: from that, learning takes out that people look most at what stands on top.
+Each product opened from a search, and each of those that is ordered, is an event besides, once per search. An opened
+one counts for the place at which it was shown, by which learning takes out that people look most at what stands on top.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 
+from app.domain.search.ranking.learning import examination
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.rephrasing import is_in_other_words
 
@@ -33,6 +34,7 @@ MOST_COUNTED = 128  # Words of a visit, of which three bytes of a hash each are 
 HASH_BYTES = 3
 MOST_SHOWN = 100  # The largest page of results.
 MOST_PLACED = 24  # Places of a first page that are kept; what stands further down counts as at the last of them.
+HUNDREDTHS = 100  # Weights are kept as whole numbers.
 MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of one search.
 
 
@@ -130,9 +132,7 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
         leading=leading,
     )
     others = tuple(other for other in visited.searches if other is not known or other.opened)
-    event = Event(
-        EventKind.SEARCHED, context.site_id, page.word, context.day, search.at, page.found, context.clicks, page.ruled
-    )
+    event = Event(EventKind.SEARCHED, context.site_id, page.word, context.day, page.found, context.clicks, page.ruled)
     counted = (*visited.counted, _hash(page.word))[-MOST_COUNTED:]
     return replace(visited, searches=(*others, search)[-MOST_SEARCHES:], counted=counted), [event]
 
@@ -149,7 +149,8 @@ def opened(journey: Journey, context: EventContext, product_id: int, word: str |
     clicked = [_event(EventKind.CLICKED, context, search), *_rephrased(journey, context, search)]
     if len(search.opened) >= MOST_FOLLOWED:  # Whether this one was opened before is not known any more.
         return _with(journey, search, after), []
-    event = replace(_event(EventKind.OPENED, context, search), product_id=product_id, place=search.place_of(product_id))
+    weight = weight_at(search.place_of(product_id))
+    event = replace(_event(EventKind.OPENED, context, search), product_id=product_id, weight=weight)
     return _with(journey, search, after), [event] if search.clicked else [*clicked, event]
 
 
@@ -183,6 +184,11 @@ def ordered(journey: Journey, context: EventContext, lines: Iterable[tuple[int, 
         *(replace(_event(EventKind.ORDERED, context, search), revenue=sum_) for search, sum_ in revenue.items()),
         *(replace(_event(EventKind.BOUGHT, context, search), product_id=product_id) for search, product_id in bought),
     ]
+
+
+def weight_at(place: int | None) -> int:
+    """Return by how much an open counts at a 1-based place, in hundredths."""
+    return round(HUNDREDTHS / examination(place))
 
 
 def current(journey: Journey, now: datetime) -> Journey:
@@ -227,7 +233,7 @@ def _with(journey: Journey, before: Search, after: Search) -> Journey:
 
 
 def _event(kind: EventKind, context: EventContext, search: Search) -> Event:
-    return Event(kind, context.site_id, search.word, search.day, _seconds(context.at))
+    return Event(kind, context.site_id, search.word, search.day)
 
 
 def _hash(word: str) -> bytes:

@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlalchemy import select
 
+from app.domain.search.serving.learned import LearningMode
+from app.domain.search.settings import LEARNING
 from app.domain.search_statistics.counting import rephrased_counts, rolling_sums
 from app.domain.search_statistics.counting.aggregation import (
     FOLLOWING,
@@ -19,16 +21,18 @@ from app.domain.search_statistics.counting.aggregation import (
     capped,
     within_bounds,
 )
+from app.domain.search_statistics.counting.counted_batches import note_batch
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event
-from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
+from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
 from app.domain.search_statistics.counting.product_counts import write_products
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.search_statistics.counting.sums import SUMMED
-from app.domain.search_statistics.counting.upsert_counts import LATEST, add_counts
+from app.domain.search_statistics.counting.upsert_counts import add_counts
 from app.domain.shared.clock import Clock
 from app.domain.shared.portions import portions
 from app.domain.sites.models import Site
+from app.domain.sites.settings import settings_of
 from app.extensions import db
 
 ChangesBySite = Mapping[int, SiteChanges]
@@ -45,14 +49,14 @@ def aggregate_by_site(batch: EventBatch[Event]) -> ChangesBySite:
 def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
     """Write the changes of a batch. Return False, and write nothing, for one that was written before. Events of a
     deleted site are dropped."""
-    if db.session.get(CountedBatch, batch_id) is not None:
+    if not note_batch(clock, batch_id):
         return False
-    db.session.add(CountedBatch(id=batch_id, at=clock.now()))
     zones = db.session.execute(select(Site.id, Site.time_zone).where(Site.id.in_(by_site)).order_by(Site.id))
     for site_id, time_zone in zones.all():
         _write(site_id, today(clock, time_zone), by_site[site_id].words)
         rephrased_counts.add(site_id, by_site[site_id].rephrased)
-        write_products(site_id, by_site[site_id].products)
+        if settings_of(site_id)[LEARNING] != LearningMode.OFF:
+            write_products(site_id, by_site[site_id].products)
     return True
 
 
@@ -67,7 +71,7 @@ def _write(site_id: int, site_today: date, changes: Sequence[WordChange]) -> Non
     fitting, new = within_bounds(changes, words, stored)
     fitting.sort(key=lambda change: (change.day, change.word))
     written = [capped(change, stored.get((change.day, change.word))) for change in fitting]
-    columns = ("day", "word", *LATEST, *SUMMED, "networks")
+    columns = ("day", "word", "last_result_count", *SUMMED, "networks")
     word_rows = [{"site_id": site_id} | {name: getattr(change, name) for name in columns} for change in written]
     add_counts(SearchWordDay, word_rows, also=["networks"])
     add_counts(SearchDay, _day_rows(site_id, written, new), also=["words"])
@@ -80,7 +84,7 @@ def _stored(site_id: int, changes: Iterable[WordChange]) -> dict[DayWord, WordCh
     by_day: dict[date, list[str]] = defaultdict(lambda: [REST])
     for change in changes:
         by_day[change.day].append(change.word)
-    columns = [getattr(SearchWordDay, name) for name in ("day", "word", "last_at", "followed", *FOLLOWING)]
+    columns = [getattr(SearchWordDay, name) for name in ("day", "word", "followed", *FOLLOWING)]
     found: dict[DayWord, WordChange] = {}
     for day, words in by_day.items():
         for some in portions(words):

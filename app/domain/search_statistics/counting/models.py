@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from sqlalchemy import BigInteger, Date, ForeignKey, Index, Integer, String
+from sqlalchemy import BigInteger, CheckConstraint, Date, ForeignKey, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.columns import UtcDateTime
@@ -28,9 +28,9 @@ class CountColumns:
 
 class SearchWordDay(CountColumns, Base):
     """Counts of one word (the whole query, folded) on one day of the site's time zone. The empty word stands for all
-    words beyond a day's limit. `last_at` and `last_result_count` are of the latest search: when it was, and how many
-    products it found, None where a page answered it, to which a rule sent it or which it found while no product did.
-    `networks` counts each network once that searched for it on the day, however often it did."""
+    words beyond a day's limit. `last_result_count` is how many products the latest search found, None where a page
+    answered it, to which a rule sent it or which it found while no product did. `networks` counts each network once
+    that searched for it on the day, however often it did."""
 
     __tablename__ = "search_word_days"
     __table_args__ = (Index(None, "site_id", "word", "day"),)
@@ -39,26 +39,29 @@ class SearchWordDay(CountColumns, Base):
     day: Mapped[date] = mapped_column(Date, primary_key=True)
     word: Mapped[str] = mapped_column(String(100), primary_key=True)
     last_result_count: Mapped[int | None] = mapped_column(Integer)
-    last_at: Mapped[datetime] = mapped_column(UtcDateTime)
     networks: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
 
 
-class SearchProductDay(Base):
-    """How often a product was opened from one search on one day, and then bought. `weight` sums up, in hundredths, by
-    how much each open counts for the place at which the product stood; `networks` of the opens were of one that had
-    not opened it in the 60 days before. The product may be gone."""
+class SearchProductWeek(Base):
+    """How often a product was opened from one search in the week that begins on a Monday, and then bought: where at
+    least five visits opened it, and five orders bought it (gathering.py), of a site that learns from clicks. `weight`
+    sums up, in hundredths, by how much each open counts for the place at which the product stood. The product may be
+    gone."""
 
-    __tablename__ = "search_product_days"
-    __table_args__ = (Index(None, "site_id", "word", "day"),)
+    __tablename__ = "search_product_weeks"
+    __table_args__ = (
+        Index(None, "site_id", "word", "week"),
+        CheckConstraint("opens >= 5", name="opens_shared"),
+        CheckConstraint("bought = 0 or bought >= 5", name="bought_shared"),
+    )
 
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
-    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    week: Mapped[date] = mapped_column(Date, primary_key=True)
     word: Mapped[str] = mapped_column(String(100), primary_key=True)
     product_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     opens: Mapped[int] = mapped_column(Integer, default=0)
     weight: Mapped[int] = mapped_column(Integer, default=0)
     bought: Mapped[int] = mapped_column(Integer, default=0)
-    networks: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
 
 
 class SearchDay(CountColumns, Base):
@@ -82,7 +85,8 @@ class SuggestionDay(Base):
 
 
 class SearchWordWindow(CountColumns, Base):
-    """Rolling sums of a word over the `days` days that end on `until` of the site's SearchWindow."""
+    """Rolling sums of a word over the `days` days that end on `until` of the site's SearchWindow. `last_day` is that of
+    its latest search."""
 
     __tablename__ = "search_word_windows"
     __table_args__ = (Index(None, "site_id", "days", "searches"), Index(None, "site_id", "days", "found_nothing"))
@@ -91,7 +95,7 @@ class SearchWordWindow(CountColumns, Base):
     days: Mapped[int] = mapped_column(Integer, primary_key=True)
     word: Mapped[str] = mapped_column(String(100), primary_key=True)
     last_result_count: Mapped[int | None] = mapped_column(Integer)
-    last_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_day: Mapped[date] = mapped_column(Date)
 
 
 class SearchWindow(Base):
@@ -104,19 +108,22 @@ class SearchWindow(Base):
 
 
 class SearchRephrasing(Base):
-    """Visits of a day that searched `word`, opened nothing from it, then searched `next_word` and opened something."""
+    """Visits of the week that begins on a Monday that searched `word`, opened nothing from it, then searched
+    `next_word` and opened something: where at least five did (gathering.py)."""
 
-    __tablename__ = "search_rephrasings"
+    __tablename__ = "search_rephrasing_weeks"
+    __table_args__ = (CheckConstraint("visits >= 5", name="visits_shared"),)
 
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
-    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    week: Mapped[date] = mapped_column(Date, primary_key=True)
     word: Mapped[str] = mapped_column(String(100), primary_key=True)
     next_word: Mapped[str] = mapped_column(String(100), primary_key=True)
     visits: Mapped[int] = mapped_column(Integer, default=0)
 
 
 class CountedBatch(Base):
-    """A batch that was counted, kept until it cannot be delivered again."""
+    """A batch that was counted, kept until it cannot be delivered again: a digest of its name, which begins with a
+    time, and the day. Beside a day with one search, a time would say when that was made."""
 
     __tablename__ = "counted_batches"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -23,7 +22,6 @@ class SearchWithoutResults:
     word: str
     times: int
     last_result_count: int | None
-    last_at: datetime
 
 
 def searches_without_results(
@@ -31,7 +29,7 @@ def searches_without_results(
 ) -> tuple[list[SearchWithoutResults], int]:
     """Return the searches that found nothing most often in a period of days, and how many different ones did."""
     sums = rolling_sums.select_sums(site_id, days.today(clock, time_zone_of(site_id)), period)
-    columns = (sums.c.word, sums.c.found_nothing, sums.c.last_result_count, sums.c.last_at)
+    columns = (sums.c.word, sums.c.found_nothing, sums.c.last_result_count)
     query: Select[*tuple[Any, ...]] = select(*columns).where(sums.c.found_nothing > 0, sums.c.word != "")
     ordered = query.order_by(sums.c.found_nothing.desc(), sums.c.word).limit(most)
     found = [SearchWithoutResults(*row) for row in db.session.execute(ordered)]

@@ -6,35 +6,33 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from app.domain.search.ranking.learning import examination
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.shared.counting_memory import week_of
 
-HUNDREDTHS = 100  # Weights are kept as whole numbers.
-COLUMNS = ("opens", "weight", "bought", "networks")
+COLUMNS = ("opens", "weight", "bought")
 
 Key = tuple[date, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class ProductChange:
-    """An increment of a product's counts for one search on one day. `weight` sums up, in hundredths, by how much each
-    open counts for the place at which the product stood; `networks` counts the opens from networks new to it."""
+    """An increment of a product's counts for one search in the week that begins on a Monday. `weight` sums up, in
+    hundredths, by how much each open counts for the place at which the product stood."""
 
-    day: date
+    week: date
     word: str
     product_id: int
     opens: int = 0
     weight: int = 0
     bought: int = 0
-    networks: int = 0
 
     @property
     def key(self) -> Key:
-        return self.day, self.word, self.product_id
+        return self.week, self.word, self.product_id
 
 
 def aggregate_products(events: Iterable[Event]) -> list[ProductChange]:
-    """Return one change for each day, search and product, in this order."""
+    """Return one change for each week, search and product, in this order."""
     changes: dict[Key, ProductChange] = {}
     for event in events:
         if event.kind.is_of_product and event.product_id is not None:
@@ -45,10 +43,10 @@ def aggregate_products(events: Iterable[Event]) -> list[ProductChange]:
 
 
 def _change(event: Event, product_id: int) -> ProductChange:
+    week = week_of(event.day)
     if event.kind is EventKind.BOUGHT:
-        return ProductChange(event.day, event.word, product_id, bought=1)
-    weight = round(HUNDREDTHS / examination(event.place))
-    return ProductChange(event.day, event.word, product_id, opens=1, weight=weight, networks=int(event.of_new_network))
+        return ProductChange(week, event.word, product_id, bought=event.visits)
+    return ProductChange(week, event.word, product_id, opens=event.visits, weight=event.weight)
 
 
 def _merged(first: ProductChange, second: ProductChange) -> ProductChange:

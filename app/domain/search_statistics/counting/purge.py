@@ -13,7 +13,7 @@ from app.domain.search_statistics.counting.days import PERIODS, day_at
 from app.domain.search_statistics.counting.models import (
     CountedBatch,
     SearchDay,
-    SearchProductDay,
+    SearchProductWeek,
     SearchRephrasing,
     SearchWordDay,
     SuggestionDay,
@@ -21,11 +21,12 @@ from app.domain.search_statistics.counting.models import (
 from app.domain.sites.models import Site
 from app.extensions import db
 
-Counts = SearchWordDay | SearchProductDay | SearchDay | SearchRephrasing | SuggestionDay
+Counts = SearchWordDay | SearchDay | SuggestionDay
+WeeklyCounts = SearchProductWeek | SearchRephrasing
 KEEP_WORDS = timedelta(days=max(PERIODS))  # Today among them (specification: search terms kept 90 days).
 # Sums of a day name no words; with them a period can be compared with the one before.
 KEEP_TOTALS = timedelta(days=730)
-KEEP_PRODUCTS = timedelta(days=WINDOW)
+KEEP_PRODUCTS = timedelta(weeks=WINDOW)
 KEEP_BATCHES = timedelta(days=30)  # A file that was counted and could not be removed is gone by then.
 
 
@@ -35,6 +36,12 @@ def _days_of_sites(now: datetime) -> list[tuple[int, date]]:
 
 def _has_left(model: type[Counts], now: datetime, keep: timedelta) -> ColumnElement[bool]:
     of_sites = (and_(model.site_id == id, model.day <= today - keep) for id, today in _days_of_sites(now))
+    return or_(false(), *of_sites)
+
+
+def _week_has_left(model: type[WeeklyCounts], now: datetime, keep: timedelta) -> ColumnElement[bool]:
+    """Whether a week began so long ago: nothing of it is kept longer than what is counted by day."""
+    of_sites = (and_(model.site_id == id, model.week <= today - keep) for id, today in _days_of_sites(now))
     return or_(false(), *of_sites)
 
 
@@ -60,16 +67,16 @@ RETENTIONS = (
         prepare=_advance_windows,
     ),
     Retention(
-        "daily counts of rephrased searches",
+        "weekly counts of rephrased searches",
         SearchRephrasing,
-        dated=SearchRephrasing.day,
-        is_old=lambda now: _has_left(SearchRephrasing, now, KEEP_WORDS),
+        dated=SearchRephrasing.week,
+        is_old=lambda now: _week_has_left(SearchRephrasing, now, KEEP_WORDS),
     ),
     Retention(
-        "daily counts of products opened",
-        SearchProductDay,
-        dated=SearchProductDay.day,
-        is_old=lambda now: _has_left(SearchProductDay, now, KEEP_PRODUCTS),
+        "weekly counts of products opened",
+        SearchProductWeek,
+        dated=SearchProductWeek.week,
+        is_old=lambda now: _week_has_left(SearchProductWeek, now, KEEP_PRODUCTS),
     ),
     Retention(
         "daily counts of searches",

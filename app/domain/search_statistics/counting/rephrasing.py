@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.search.text import LINKING_WORDS, words
+from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
 
-MOST_PAIRS = 2_000  # Different pairs kept per site and day; bots invent them without end.
+MOST_PAIRS = 2_000  # Different pairs kept per site and week; bots invent them without end.
 MOST_WORDS = 5  # Of a search; longer ones are no expression that could become a synonym.
 _DIGITS = re.compile(r"\d+")
 
@@ -17,13 +18,13 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Rephrased:
-    """Visits that searched `word` and then `next_word` in a period, and on how many of its `days`. `followed` searches
+    """Visits that searched `word` and then `next_word` in a period, and in how many of its `weeks`. `followed` searches
     of the word were made while clicks were recorded; `popularity` is the next word's share of all searches."""
 
     word: str
     next_word: str
     visits: int
-    days: int
+    weeks: int
     followed: int
     popularity: float
 
@@ -39,12 +40,13 @@ def is_in_other_words(before: str, after: str) -> bool:
 
 
 def within_bounds(visits: Mapping[Pair, int], stored: Mapping[Pair, int], clicks: Mapping[str, int]) -> dict[Pair, int]:
-    """Return the visits to add to those `stored` on the day, so that there are at most MOST_PAIRS different pairs and
-    none has more visits than its second search has `clicks`."""
+    """Return the visits to add to those `stored` of the week, so that there are at most MOST_PAIRS different pairs,
+    none has more visits than its second search has `clicks`, and none fewer than FEWEST_VISITS."""
     added, room = {}, MOST_PAIRS - len(stored)
     for pair, number in sorted(visits.items()):
         fitting = min(number, clicks.get(pair[1], 0) - stored.get(pair, 0))
-        if fitting > 0 and (pair in stored or room > 0):
+        is_shared = stored.get(pair, 0) + fitting >= FEWEST_VISITS
+        if fitting > 0 and is_shared and (pair in stored or room > 0):
             room -= pair not in stored
             added[pair] = fitting
     return added

@@ -19,7 +19,7 @@ from app.domain.search_statistics.counting.aggregation import WordChange
 from app.domain.search_statistics.counting.days import PERIODS
 from app.domain.search_statistics.counting.models import SearchWindow, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.counting.sums import SUMMED
-from app.domain.search_statistics.counting.upsert_counts import LATEST, add_counts
+from app.domain.search_statistics.counting.upsert_counts import add_counts
 from app.domain.shared.clock import Clock
 from app.domain.shared.upserting import upsert
 from app.domain.sites.models import Site
@@ -87,7 +87,6 @@ def sum_days(site_id: int, today: date, days: int) -> Select[Any]:
         select(
             inner.word,
             *(func.sum(getattr(inner, name)).label(name) for name in SUMMED),
-            func.max(inner.last_at).label("last_at"),
             func.max(inner.day).label("last_day"),
         )
         .where(inner.site_id == site_id, inner.day.between(first_day(today, days), today))
@@ -95,7 +94,7 @@ def sum_days(site_id: int, today: date, days: int) -> Select[Any]:
         .subquery()
     )
     of_last_day = (latest.site_id == site_id) & (latest.word == words.c.word) & (latest.day == words.c.last_day)
-    return select(words.c.word, *(words.c[name] for name in SUMMED), words.c.last_at, latest.last_result_count).join(
+    return select(words.c.word, *(words.c[name] for name in SUMMED), words.c.last_day, latest.last_result_count).join(
         latest, of_last_day
     )
 
@@ -107,13 +106,13 @@ def select_sums(site_id: int, today: date, days: int) -> Subquery:
     if until is None or not _can_advance(until, today) or _has_counts(site_id, until + DAY, today):
         return sum_days(site_id, today, days).subquery("word_sums")
     stored = SearchWordWindow
-    columns = (stored.word, *(getattr(stored, name) for name in SUMMED), stored.last_at, stored.last_result_count)
+    columns = (stored.word, *(getattr(stored, name) for name in SUMMED), stored.last_day, stored.last_result_count)
     if until == today:
         return select(*columns).where(stored.site_id == site_id, stored.days == days).subquery("word_sums")
     left = _sums_of(site_id, *_leaving(until, today, days)).subquery()
     rest = {name: getattr(stored, name) - func.coalesce(left.c[name], 0) for name in SUMMED}
     return (
-        select(stored.word, *(rest[name].label(name) for name in SUMMED), stored.last_at, stored.last_result_count)
+        select(stored.word, *(rest[name].label(name) for name in SUMMED), stored.last_day, stored.last_result_count)
         .outerjoin(left, left.c.word == stored.word)
         .where(stored.site_id == site_id, stored.days == days, or_(*(rest[name] > 0 for name in SUMMED)))
         .subquery("word_sums")
@@ -141,8 +140,8 @@ def _sums_of(site_id: int, first: date, last: date) -> Select[Any]:
 
 
 def _subtract(site_id: int, days: int, first: date, last: date) -> None:
-    """Subtract the sums of the days that leave a window. LATEST needs no change: it is of a later day than those that
-    leave, or leaves with its word."""
+    """Subtract the sums of the days that leave a window. The latest search needs no change: it is of a later day than
+    those that leave, or leaves with its word."""
     stored, left = SearchWordWindow, _sums_of(site_id, first, last).subquery()
     rest = {name: getattr(stored, name) - left.c[name] for name in SUMMED}
     window = (stored.site_id == site_id) & (stored.days == days)
@@ -154,7 +153,7 @@ def _subtract(site_id: int, days: int, first: date, last: date) -> None:
 
 def _add_day(site_id: int, day: date, today: date) -> None:
     """Add a day's counts that lay in the windows' future, such as those of a site that changed its time zone."""
-    columns = (getattr(SearchWordDay, name) for name in ("day", "word", *LATEST, *SUMMED))
+    columns = (getattr(SearchWordDay, name) for name in ("day", "word", "last_result_count", *SUMMED))
     rows = db.session.execute(select(*columns).where(SearchWordDay.site_id == site_id, SearchWordDay.day == day))
     changes = [WordChange(**row) for row in rows.mappings()]
     for days in PERIODS:
@@ -165,7 +164,7 @@ def _add_day(site_id: int, day: date, today: date) -> None:
 def _sum_anew(site_id: int, today: date) -> None:
     remove = delete(SearchWordWindow).where(SearchWordWindow.site_id == site_id)
     db.session.execute(remove, execution_options=UNSYNCHRONIZED)
-    names = ["site_id", "days", "word", *SUMMED, "last_at", "last_result_count"]
+    names = ["site_id", "days", "word", *SUMMED, "last_day", "last_result_count"]
     for days in PERIODS:
         rows = select(literal(site_id), literal(days), *sum_days(site_id, today, days).subquery().c)
         db.session.execute(insert(SearchWordWindow).from_select(names, rows), execution_options=UNSYNCHRONIZED)
@@ -180,11 +179,11 @@ def _set_end(site_id: int, today: date) -> None:
 def _add_rows(site_id: int, days: int, changes: Iterable[WordChange]) -> None:
     """Add one row for each word, in the order of words, so that concurrent writers lock rows in the same order."""
     rows: dict[str, dict[str, Any]] = {}
-    for change in sorted(changes, key=lambda change: (change.day, change.last_at)):
+    for change in sorted(changes, key=lambda change: change.day):
         empty = {"site_id": site_id, "days": days, "word": change.word, **dict.fromkeys(SUMMED, 0)}
         row = rows.setdefault(change.word, empty)
         for name in SUMMED:
             row[name] += getattr(change, name)
-        if change.searches or "last_at" not in row:
-            row |= {"last_at": change.last_at, "last_result_count": change.last_result_count}
+        if change.searches or "last_day" not in row:
+            row |= {"last_day": change.day, "last_result_count": change.last_result_count}
     add_counts(SearchWordWindow, [rows[word] for word in sorted(rows)])

@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from app.domain.search_statistics.counting.models import CountedBatch, SuggestionDay
+from app.domain.search_statistics.counting.counted_batches import note_batch
+from app.domain.search_statistics.counting.models import SuggestionDay
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.shared.clock import Clock
 from app.domain.shared.upserting import upsert
@@ -48,9 +49,8 @@ def sums_by_day(batch: EventBatch[SuggestionsShown]) -> Mapping[tuple[int, date]
 def write_suggestions(clock: Clock, batch_id: str, by_day: Mapping[tuple[int, date], int]) -> bool:
     """Add to the daily counts, within a transaction. Return False for a batch that was written before; what belongs to
     a deleted site is dropped."""
-    if db.session.get(CountedBatch, batch_id) is not None:
+    if not note_batch(clock, batch_id):
         return False
-    db.session.add(CountedBatch(id=batch_id, at=clock.now()))
     sites = frozenset(db.session.scalars(select(Site.id).where(Site.id.in_({site_id for site_id, _ in by_day}))))
     rows = [
         {"site_id": site_id, "day": day, "shown": number}

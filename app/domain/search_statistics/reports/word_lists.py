@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date
 
 from sqlalchemy import ColumnElement, Select, Subquery, func, select
 
@@ -25,12 +25,12 @@ FETCHED_AT_ONCE = 1_000
 @dataclass(frozen=True, slots=True)
 class WordRow:
     """A row of a list of searches. `finds` is the number of results of the latest search, None where a page answered
-    it; `trend` are the searches of each day, empty in an export."""
+    it; `last_day` is the day of that search; `trend` are the searches of each day, empty in an export."""
 
     word: str
     sums: Sums
     finds: int | None
-    last_at: datetime
+    last_day: date
     trend: tuple[int, ...] = ()
 
 
@@ -84,7 +84,7 @@ def _rows(sums: Subquery, listing: ListRequest) -> Select[tuple[object, ...]]:
     """Select the fields of WordRow."""
     column = sums.c
     named = (column[name] for name in SUM_NAMES)
-    query = select(column.word, *named, column.last_result_count, column.last_at).where(*_conditions(sums, listing))
+    query = select(column.word, *named, column.last_result_count, column.last_day).where(*_conditions(sums, listing))
     return query.order_by(column[listing.order].desc(), column.word)
 
 
@@ -105,5 +105,5 @@ def _conditions(sums: Subquery, listing: ListRequest) -> list[ColumnElement[bool
 
 
 def _row(row: Sequence[object]) -> WordRow:
-    word, *counts, finds, last_at = row
-    return WordRow(word, Sums(*counts), finds, last_at)  # type: ignore[arg-type]
+    word, *counts, finds, last_day = row
+    return WordRow(word, Sums(*counts), finds, last_day)  # type: ignore[arg-type]

@@ -9,8 +9,8 @@ from datetime import date, timedelta
 from sqlalchemy import ColumnElement, and_, false, or_, select
 
 from app.domain.retention.purging import Retention
+from app.domain.search_statistics.counting.counted_batches import note_batch
 from app.domain.search_statistics.counting.days import day_at
-from app.domain.search_statistics.counting.models import CountedBatch
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.seo.crawlers.visits import OTHERS, CrawlerVisit
 from app.domain.seo.models import CrawlerHits
@@ -36,9 +36,8 @@ def sums_by_day(batch: EventBatch[CrawlerVisit]) -> Mapping[tuple[int, date], Su
 def write_visits(clock: Clock, batch_id: str, by_day: Mapping[tuple[int, date], Sums]) -> bool:
     """Add the visits of a batch to the daily counts; return False for one that was added before. Visits of a deleted
     site are dropped."""
-    if db.session.get(CountedBatch, batch_id) is not None:
+    if not note_batch(clock, batch_id):
         return False
-    db.session.add(CountedBatch(id=batch_id, at=clock.now()))
     sites = frozenset(db.session.scalars(select(Site.id).where(Site.id.in_({site_id for site_id, _ in by_day}))))
     for (site_id, day), sums in sorted(by_day.items()):
         if site_id in sites:

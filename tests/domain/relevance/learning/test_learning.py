@@ -24,16 +24,19 @@ from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import expanded
 from app.domain.search.serving.snapshot import served
 from app.domain.search.serving.versions import serving_state
-from app.domain.search_statistics.counting.models import SearchProductDay
+from app.domain.search_statistics.counting.models import SearchProductWeek
 from app.domain.shared.author import Author
+from app.domain.shared.counting_memory import week_of
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs import learning
 from app.transaction import WRITING, transaction
+from tests.counted_searches import count_opens
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
+from tests.purging import purged
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 pytestmark = pytest.mark.usefixtures("context")
@@ -57,21 +60,10 @@ def product_id(site_id: int) -> int:
 
 
 def count(
-    site_id: int,
-    word: str,
-    product_id: int,
-    days: range = range(1, 21),
-    opens: int = 3,
-    bought: int = 0,
-    networks: int | None = None,
+    site_id: int, word: str, product_id: int, weeks_ago: range = range(1, 4), opens: int = 20, bought: int = 0
 ) -> None:
-    """Count opens on each of the days, of as many networks that are new."""
     with transaction():
-        for age in days:
-            day = NOW.date() - timedelta(days=age)
-            new = opens if networks is None else networks
-            counts = {"opens": opens, "weight": 100 * opens, "bought": bought, "networks": new}
-            db.session.add(SearchProductDay(site_id=site_id, day=day, word=word, product_id=product_id, **counts))
+        count_opens(site_id, NOW.date(), word, product_id, weeks_ago, opens, bought)
 
 
 def learn(clock: StoppedClock, site_id: int, mode: LearningMode = LearningMode.ON) -> int:
@@ -190,8 +182,8 @@ def test_all_is_forgotten_and_what_comes_later_is_learned_anew(
         forgetting.forget(author(clock, site_id), ALL)
     publish(clock, site_id)
     assert not request(site_id).learned
-    count(site_id, "tent", product_id, range(-10, 0))
-    clock.move(days=11)
+    count(site_id, "tent", product_id, range(-3, 0))
+    clock.move(days=24)
     learn(clock, site_id)
     assert request(site_id).learned
 
@@ -202,12 +194,27 @@ def test_what_was_never_learned_or_forgotten_can_be_neither(clock: StoppedClock,
             change(author(clock, site_id), "tent")
 
 
+def test_the_words_of_a_forgotten_search_go_after_ninety_days(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    with transaction():
+        forgetting.forget(author(clock, site_id), "tent")
+    clock.move(days=92)  # It is forgotten to the end of the week, two days later.
+    purged(clock, forgetting.RETENTION)
+    assert db.session.scalars(select(ForgottenWord.word)).all() == ["tent"]
+    clock.move(days=1)
+    purged(clock, forgetting.RETENTION)
+    assert db.session.scalars(select(ForgottenWord.word)).all() == []
+
+
 def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_id: int, product_id: int) -> None:
     count(site_id, "tent", product_id)
     learn(clock, site_id)
     with transaction():
         forgetting.forget(author(clock, site_id), ALL)
-    assert forgetting.records(site_id, ["*", "tent"]) == {"*": {"through": "2026-11-20"}}
+    assert forgetting.records(site_id, ["*", "tent"]) == {"*": {"through": "2026-11-22"}}
     with transaction():
         forgetting.revert(author(clock, site_id), "*", None)
     learning.learn(site_id)
@@ -215,31 +222,34 @@ def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_i
     assert forgetting.records(site_id, ["*"]) == {} and request(site_id).learned
 
 
-def test_what_programs_invent_on_a_few_days_takes_no_real_search_its_place(site_id: int, product_id: int) -> None:
-    count(site_id, "tent", product_id, range(1, 6), opens=3)
+def test_what_programs_invent_in_a_few_weeks_takes_no_real_search_its_place(site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id, range(1, 4), opens=8)
     for number in range(4):
-        count(site_id, f"invented {number}", product_id, range(1, 5), opens=10_000)
-        count(site_id, f"seldom {number}", product_id, range(1, 50), opens=2)
+        count(site_id, f"invented {number}", product_id, range(1, 3), opens=10_000)
+        count(site_id, f"seldom {number}", product_id, range(1, 9), opens=7)
     assert words_that_teach(site_id, most=1) == ["tent"]
 
 
-def test_what_few_networks_invent_takes_no_real_search_its_place(site_id: int, product_id: int) -> None:
-    count(site_id, "tent", product_id, range(1, 6), opens=3)
-    for number in range(4):
-        count(site_id, f"invented {number}", product_id, range(1, 15), opens=14, networks=1)
-    assert words_that_teach(site_id, most=1) == ["tent"]
-
-
-def test_a_busy_day_puts_no_search_before_others(site_id: int, product_id: int) -> None:
-    count(site_id, "tent", product_id, range(1, 9), opens=20)
-    count(site_id, "stove", product_id, range(1, 5), opens=3)
-    count(site_id, "stove", product_id, range(5, 6), opens=50_000)
+def test_a_busy_week_puts_no_search_before_others(site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id, range(1, 5), opens=100)
+    count(site_id, "stove", product_id, range(1, 4), opens=8)
+    count(site_id, "stove", product_id, range(4, 5), opens=50_000)
     assert words_that_teach(site_id) == ["tent", "stove"]
 
 
+def test_a_shop_that_stops_learning_keeps_no_counts_of_products(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id, LearningMode.SHADOW)
+    assert db.session.scalars(select(SearchProductWeek)).all()
+    learn(clock, site_id, LearningMode.OFF)
+    assert db.session.scalars(select(SearchProductWeek)).all() == []
+
+
 def test_what_was_forgotten_takes_no_place(clock: StoppedClock, site_id: int, product_id: int) -> None:
-    count(site_id, "tent", product_id, range(1, 9), opens=20)
-    count(site_id, "stove", product_id, range(1, 9))
+    count(site_id, "tent", product_id, opens=30)
+    count(site_id, "stove", product_id)
     learn(clock, site_id)
     with transaction():
         forgetting.forget(author(clock, site_id), "tent")
@@ -247,7 +257,7 @@ def test_what_was_forgotten_takes_no_place(clock: StoppedClock, site_id: int, pr
     with transaction():
         forgetting.forget(author(clock, site_id), ALL)
     assert words_that_teach(site_id) == []
-    count(site_id, "stove", product_id, range(-5, 0))
+    count(site_id, "stove", product_id, range(-3, 0))
     assert words_that_teach(site_id) == ["stove"]
 
 
@@ -273,7 +283,7 @@ def test_learning_reads_the_counts_while_others_write(clock: StoppedClock, site_
     db.session.rollback()
     with statements() as sent:
         learning.learn(site_id)
-    [read] = [place for place, sql in enumerate(sent) if "FROM search_product_days" in sql and "weight" in sql]
+    [read] = [place for place, sql in enumerate(sent) if "FROM search_product_weeks" in sql and "weight" in sql]
     [locked] = [place for place, sql in enumerate(sent) if "FROM served_words" in sql and "saved_version" in sql][:1]
     assert read < locked
 
@@ -322,7 +332,7 @@ def test_what_is_forgotten_each_time_that_the_counts_were_read_is_forgotten(
 def once_counts_are_read(do: Callable[[], None]) -> Iterator[None]:
     def after(_connection: object, _cursor: object, sql: str, *_: object) -> None:
         is_writing = db.session().info.get(WRITING)
-        if "FROM search_product_days" in sql and "weight" in sql and not is_writing:
+        if "FROM search_product_weeks" in sql and "weight" in sql and not is_writing:
             do()
 
     event.listen(db.engine, "after_cursor_execute", after)
@@ -339,7 +349,7 @@ def test_counts_of_a_deleted_product_are_gone_before_another_has_its_number(
     count(site_id, "tent", product_id + 1)
     with transaction():
         products.delete(author(clock, site_id), product_id)
-    assert set(db.session.scalars(select(SearchProductDay.product_id))) == {product_id + 1}
+    assert set(db.session.scalars(select(SearchProductWeek.product_id))) == {product_id + 1}
 
 
 @contextmanager
@@ -357,21 +367,20 @@ def statements() -> Iterator[list[str]]:
 
 
 def words_that_teach(site_id: int, most: int = 500) -> list[str]:
-    today = NOW.date()
-    return teaching_words(site_id, today - timedelta(days=59), today + timedelta(days=9), most)
+    return teaching_words(site_id, week_of(NOW.date()) - timedelta(weeks=8), most)
 
 
 def test_the_list_shows_the_evidence(clock: StoppedClock, site_id: int, product_id: int) -> None:
-    count(site_id, "tent", product_id, bought=1)
+    count(site_id, "tent", product_id, bought=7)
     learn(clock, site_id)
     [row] = learned_rows(site_id).items
-    assert (row.word, row.evidence) == ("tent", "60 opens, 20 bought")
+    assert (row.word, row.evidence) == ("tent", "60 opens, 21 bought")
     assert [(one.name, one.percent) for one in row.products] == [("Tent", 40)]
     seldom = product_id + 1
-    count(site_id, "tent", seldom, range(1, 4), opens=100)
+    count(site_id, "tent", seldom, range(1, 3), opens=100)
     with transaction():
         make_product(db.session.get_one(Site, site_id), "T-9")
     learn(clock, site_id)
-    assert learned_rows(site_id).items[0].evidence == "60 opens, 20 bought", "of what is moved alone"
+    assert learned_rows(site_id).items[0].evidence == "60 opens, 21 bought", "of what is moved alone"
     assert learning_state(site_id).searches == 1
     assert learned_rows(site_id, contains="stove").items == ()

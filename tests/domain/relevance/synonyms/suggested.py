@@ -41,10 +41,10 @@ def shop_of_kettles(app: Flask, indexing: SearchContext) -> int:
 def searched_in_vain(site_id: int, clock: StoppedClock, word: str, times: int, days_ago: int = 1) -> None:
     day = clock.now().date() - timedelta(days=days_ago)
     with transaction():
-        db.session.add(_day(site_id, day, word, times, clock))
+        db.session.add(_day(site_id, day, word, times))
 
 
-def _day(site_id: int, day: date, word: str, times: int, clock: StoppedClock) -> SearchWordDay:
+def _day(site_id: int, day: date, word: str, times: int) -> SearchWordDay:
     return SearchWordDay(
         site_id=site_id,
         day=day,
@@ -52,7 +52,6 @@ def _day(site_id: int, day: date, word: str, times: int, clock: StoppedClock) ->
         searches=times,
         found_nothing=times,
         last_result_count=0,
-        last_at=clock.now(),
     )
 
 

@@ -19,8 +19,8 @@ from app.domain.relevance.synonyms.evidence import describe_evidence, strength
         ({"wouldFind": "<b>", "searches": -3, "reason": "whim"}, ""),
         ({"reason": "spelling"}, "It is spelled nearly like words of the catalogue."),
         (
-            {"visits": 14, "visitDays": 9, "word": "cooktop", "nextWord": "hob", "wouldFind": 12, "reason": "visits"},
-            "14 visits on 9 days searched “cooktop” and then opened something from “hob”. Would find 12 products.",
+            {"visits": 14, "visitWeeks": 9, "word": "cooktop", "nextWord": "hob", "wouldFind": 12, "reason": "visits"},
+            "14 visits in 9 weeks searched “cooktop” and then opened something from “hob”. Would find 12 products.",
         ),
         (
             {"visits": 1, "word": "cooktop", "nextWord": "hob", "wouldFind": 12, "finds": 2},

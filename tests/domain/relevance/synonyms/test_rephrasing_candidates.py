@@ -10,38 +10,38 @@ import pytest
 from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of, is_evidence
 from app.domain.search_statistics.counting.rephrasing import Rephrased
 
-PAIR = Rephrased("cooktop", "hob", visits=14, days=9, followed=40, popularity=0.02)
+PAIR = Rephrased("cooktop", "hob", visits=20, weeks=3, followed=60, popularity=0.02)
 
 
-def test_visits_of_several_days_make_a_one_way_synonym_with_their_counts() -> None:
+def test_visits_of_several_weeks_make_a_one_way_synonym_with_their_counts() -> None:
     (found,) = candidates_of([PAIR])
     assert (found.type, found.root, found.words) == ("ONE_WAY", "cooktop", ("hob",))
     assert found.evidence == {
         "reason": "visits",
         "word": "cooktop",
-        "visits": 14,
-        "visitDays": 9,
+        "visits": 20,
+        "visitWeeks": 3,
         "nextWord": "hob",
     }
 
 
 def test_words_that_are_rephrased_either_way_find_each_other() -> None:
-    back = replace(PAIR, word="hob", next_word="cooktop", visits=6, days=5)
+    back = replace(PAIR, word="hob", next_word="cooktop", visits=16, weeks=2)
     for pairs in ([PAIR, back], [back, PAIR]):
         (found,) = candidates_of(pairs)
         assert (found.type, found.root, found.words) == ("EQUIVALENT", None, ("cooktop", "hob"))
-        assert found.evidence["visits"] == 14
+        assert found.evidence["visits"] == 20
 
 
 @pytest.mark.parametrize(
     "weak",
     [
-        {"visits": 4, "days": 3},
-        {"visits": 500, "days": 2},
-        {"visits": 20, "days": 20},
-        {"visits": 14, "followed": 150},
-        {"visits": 14, "popularity": 0.2},
-        {"visits": 14, "followed": 0},
+        {"visits": 10, "weeks": 2},
+        {"visits": 500, "weeks": 1},
+        {"visits": 14, "weeks": 2},
+        {"visits": 20, "followed": 250},
+        {"visits": 20, "popularity": 0.2},
+        {"visits": 20, "followed": 0},
     ],
     ids=["few visits", "a burst", "one network each day", "seldom", "searched anyway", "not searched"],
 )
@@ -50,8 +50,8 @@ def test_one_person_a_program_or_chance_is_no_evidence(weak: dict[str, Any]) -> 
 
 
 def test_a_word_that_half_of_all_searches_have_is_evidence_where_half_go_on_to_it() -> None:
-    assert is_evidence(replace(PAIR, visits=20, popularity=0.5))
-    assert not is_evidence(replace(PAIR, visits=19, popularity=0.5))
+    assert is_evidence(replace(PAIR, visits=30, popularity=0.5))
+    assert not is_evidence(replace(PAIR, visits=29, popularity=0.5))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.relevance.trials.trying_shop import product_id, save_synonym, shop
-from tests.factories import WHEN
 from tests.purging import purged
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -37,7 +36,7 @@ def _counted(indexing: SearchContext, site_id: int, searches: dict[str, int]) ->
     with transaction():
         day = site_today(indexing.clock, site_id)
         for word, times in searches.items():
-            db.session.add(SearchWordDay(site_id=site_id, day=day, word=word, searches=times, last_at=WHEN))
+            db.session.add(SearchWordDay(site_id=site_id, day=day, word=word, searches=times))
 
 
 def _request(indexing: SearchContext, site_id: int, proposal: Proposal = CHANGE) -> str:

@@ -20,7 +20,18 @@ from app.domain.search.ranking.learning import (
     examination,
     learn,
 )
-from tests.click_model import Counts, Examination, Product, bot_farm, by_clicks, catalogue, ndcg, ordered, shoppers
+from tests.click_model import (
+    DAYS,
+    Counts,
+    Examination,
+    Product,
+    bot_farm,
+    by_clicks,
+    catalogue,
+    ndcg,
+    ordered,
+    shoppers,
+)
 
 SEEDS = range(6)
 
@@ -59,10 +70,8 @@ def test_learning_from_what_learning_shows_gets_better_and_not_stuck() -> None:
     ("days", "a_day"),
     [
         (range(1), 50_000),
-        (range(3, 7), 2_000),
-        (range(4), 3),
-        *((range(days), networks) for days in (5, 30, WINDOW) for networks in (1, 2, 10)),
-        (range(WINDOW), learning.FEWEST_NETWORKS - 1),
+        (range(14), 2_000),
+        *((range(days), networks) for days in (5, 30, DAYS) for networks in (1,)),
     ],
     ids=lambda value: f"{len(value)} days" if isinstance(value, range) else f"{value} networks",
 )
@@ -80,7 +89,7 @@ def test_a_bot_farm_moves_nothing(days: range, a_day: int) -> None:
         assert ordered(products, learned) == before
 
 
-def test_a_busy_day_of_bots_adds_little_to_what_shoppers_do_open() -> None:
+def test_a_busy_week_of_bots_adds_little_to_what_shoppers_do_open() -> None:
     dice = random.Random(2)
     products = catalogue(dice)
     counts = shoppers(dice, products, examination)
@@ -90,50 +99,38 @@ def test_a_busy_day_of_bots_adds_little_to_what_shoppers_do_open() -> None:
     assert after.get(weak.product_id, 1) < weak.factor + 0.2
 
 
-@pytest.mark.parametrize("networks", [1, 2, 10])
-def test_what_few_networks_open_day_after_day_moves_no_level_either(networks: int) -> None:
+def test_what_one_network_opens_day_after_day_moves_no_level_either() -> None:
     counts = Counts()
     for product_id in range(1, 20):
-        bot_farm(counts, Product(product_id, 1, 1), range(WINDOW), networks)
+        bot_farm(counts, Product(product_id, 1, 1), range(DAYS), 1)
     assert not counts.learned([Product(id, 1, 1) for id in range(1, 20)])
 
 
-@pytest.mark.parametrize("networks", [1, 2])
-def test_few_networks_neither_add_much_to_what_others_open_nor_take_from_it(networks: int) -> None:
+def test_one_network_neither_adds_much_to_what_others_open_nor_takes_from_it() -> None:
     counts = Counts()
-    for age in range(10):
-        counts.open(1, age, 1, 10)
-        counts.open(2, age, 1, 10)
-    bot_farm(counts, Product(1, 1, 1), range(WINDOW), networks, place=1)
+    for day in range(28):
+        counts.open(1, day, 1, 10)
+        counts.open(2, day, 1, 10)
+    bot_farm(counts, Product(1, 1, 1), range(DAYS), 1, place=1)
     factors = [one.factor for one in counts.learned([Product(1, 1, 1), Product(2, 1, 1, "other")]).products]
     assert 0 <= factors[0] - factors[1] < 0.1
 
 
-def test_a_farm_earns_by_its_networks_and_not_by_its_days() -> None:
-    factors = []
-    for days in (10, WINDOW):
-        counts, farmed = Counts(), Product(2, 1, 1)
-        for age in range(WINDOW):
-            counts.open(1, age, 1, 30)
-        bot_farm(counts, farmed, range(days), learning.FEWEST_NETWORKS)
-        learned = counts.learned([Product(1, 1, 1), farmed])
-        factors.append({one.product_id: one.factor for one in learned.products}[farmed.id])
-    assert 1 < factors[1] <= factors[0] < 1.2
+def test_a_farm_of_two_networks_that_goes_on_for_weeks_earns_little_beside_shoppers() -> None:
+    """It is not told from shoppers (docs/adr/0062): who opened a product is not known after the day."""
+    counts, farmed = Counts(), Product(2, 1, 1)
+    for day in range(DAYS):
+        counts.open(1, day, 1, 30)
+    bot_farm(counts, farmed, range(DAYS), 2, place=1)
+    factors = {one.product_id: one.factor for one in counts.learned([Product(1, 1, 1), farmed]).products}
+    assert 1 < factors[2] < 1.1 < 1.4 < factors[1]
 
 
-def test_networks_count_that_came_on_days_with_too_few_opens() -> None:
+@pytest.mark.parametrize(("weeks", "a_week"), [(learning.FEWEST_WEEKS - 1, 500), (WINDOW, learning.FEWEST_A_WEEK - 1)])
+def test_few_weeks_or_few_visits_teach_nothing(weeks: int, a_week: int) -> None:
     counts = Counts()
-    for age in range(5):
-        counts.open(1, age, 1, 3, networks=2)
-        counts.open(1, age + 5, 1, 1)
-    assert counts.learned([Product(1, 1, 1)]).products[0].opens == 15
-
-
-@pytest.mark.parametrize(("days", "a_day"), [(learning.FEWEST_DAYS - 1, 50), (WINDOW, learning.FEWEST_A_DAY - 1)])
-def test_few_days_or_few_visits_teach_nothing(days: int, a_day: int) -> None:
-    counts = Counts()
-    for age in range(days):
-        counts.open(1, age, 1, a_day)
+    for age in range(weeks):
+        counts.open(1, 7 * age, 1, a_week)
     assert not counts.learned([Product(1, 1, 1)])
 
 
@@ -149,15 +146,15 @@ def test_more_evidence_earns_more_of_the_lift_and_never_all_of_it() -> None:
 
 def test_a_purchase_counts_more_than_an_open_and_lately_more_than_long_ago() -> None:
     counts = Counts()
-    for day in range(20):
+    for day in range(21):
         counts.open(1, day, 1, 3, bought=1)
         counts.open(2, day, 1, 3)
-        counts.open(3, day + 30, 1, 3)
+        counts.open(3, day + 28, 1, 3)
     learned = counts.learned([Product(id, 1, 1) for id in (1, 2, 3)])
     assert [(one.product_id, one.opens, one.bought) for one in learned.products] == [
-        (1, 60, 20),
-        (2, 60, 0),
-        (3, 60, 0),
+        (1, 63, 21),
+        (2, 63, 0),
+        (3, 63, 0),
     ]
 
 
@@ -191,7 +188,6 @@ def test_without_counts_nothing_is_learned() -> None:
             st.integers(-1, WINDOW + 5),
             st.integers(0, 1_000),
             st.floats(0, 5_000),
-            st.integers(0, 50),
             st.integers(0, 50),
         ),
         max_size=60,

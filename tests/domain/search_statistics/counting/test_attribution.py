@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.search_statistics.counting import attribution as rules
-from app.domain.search_statistics.counting.attribution import Attributed, EventContext, Journey, ResultsPage
+from app.domain.search_statistics.counting.attribution import (
+    Attributed,
+    EventContext,
+    Journey,
+    ResultsPage,
+    weight_at,
+)
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.journey_codec import LONGEST, from_text, to_text
 
@@ -44,10 +50,10 @@ class Shopper:
         self._take(rules.ordered(self.journey, at(minutes), lines))
 
     def told(self) -> list[tuple[str, str, int]]:
-        return [(event.kind.value, event.word, event.revenue) for event in self.counted]
+        return [(event.kind.name.lower(), event.word, event.revenue) for event in self.counted]
 
-    def products(self) -> list[tuple[str, str, int | None, int | None]]:
-        return [(event.kind.value, event.word, event.product_id, event.place) for event in self.of_products]
+    def products(self) -> list[tuple[str, str, int | None, int]]:
+        return [(event.kind.name.lower(), event.word, event.product_id, event.weight) for event in self.of_products]
 
     def _take(self, noted: Attributed) -> None:
         """By way of the cookie."""
@@ -134,7 +140,7 @@ def test_each_product_that_is_opened_counts_once_for_a_search_with_the_place_at_
     shopper.search("tent", shown=(30, 10, 20))
     for product in (20, 30, 20):
         shopper.open(product, 1)
-    assert shopper.products() == [("opened", "tent", 20, 3), ("opened", "tent", 30, 1)]
+    assert shopper.products() == [("opened", "tent", 20, weight_at(3)), ("opened", "tent", 30, weight_at(1))]
 
 
 def test_a_search_counts_as_many_products_as_it_keeps_and_goes_on_attributing() -> None:
@@ -153,7 +159,7 @@ def test_what_stands_far_down_or_on_a_further_page_counts_as_at_the_last_place_t
     shopper.open(50, 1)
     shopper.search("tent", 2, shown=(70, 80), is_first=False, is_top=False)
     shopper.open(70, 3)
-    assert [place for *_, place in shopper.products()] == [rules.MOST_PLACED] * 2
+    assert [weight for *_, weight in shopper.products()] == [weight_at(rules.MOST_PLACED)] * 2
 
 
 def test_places_are_those_of_the_page_as_it_was_sorted_or_filtered_last() -> None:
@@ -161,7 +167,7 @@ def test_places_are_those_of_the_page_as_it_was_sorted_or_filtered_last() -> Non
     shopper.search("tent", shown=(1, 2, 3))
     shopper.search("tent", 1, shown=(3, 2), is_first=False)
     shopper.open(3, 2)
-    assert shopper.products() == [("opened", "tent", 3, 1)]
+    assert shopper.products() == [("opened", "tent", 3, weight_at(1))]
 
 
 def test_each_product_that_is_ordered_counts_for_the_search_that_led_to_it() -> None:
@@ -172,7 +178,7 @@ def test_each_product_that_is_ordered_counts_for_the_search_that_led_to_it() -> 
         shopper.add(product, 2)
     shopper.order((1, 100), (1, 100), (2, 5), (9, 5), minutes=60)
     shopper.order((3, 100), minutes=61)
-    assert shopper.products()[3:] == [("bought", "tent", 1, None), ("bought", "tent", 2, None)]
+    assert shopper.products()[3:] == [("bought", "tent", 1, 0), ("bought", "tent", 2, 0)]
 
 
 def test_a_journey_that_a_browser_kept_from_before_places_were_counted_is_read() -> None:

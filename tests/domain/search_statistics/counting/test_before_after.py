@@ -119,12 +119,10 @@ def counted(clock: StoppedClock, site_id: int) -> int:
         day = TODAY - ago * DAY
         helped = day > date(2026, 10, 30)
         for word in ("mobile", "Mobile case".lower(), "tent"):
-            events.append(Event(EventKind.SEARCHED, site_id, word, day, at_noon(day), 4 if helped else 0, True))
+            events.append(Event(EventKind.SEARCHED, site_id, word, day, 4 if helped else 0, True))
             if helped and word == "mobile":
-                events += [
-                    Event(kind, site_id, word, day, at_noon(day)) for kind in (EventKind.CLICKED, EventKind.ADDED)
-                ]
-                events.append(Event(EventKind.ORDERED, site_id, word, day, at_noon(day), revenue=500))
+                events += [Event(kind, site_id, word, day) for kind in (EventKind.CLICKED, EventKind.ADDED)]
+                events.append(Event(EventKind.ORDERED, site_id, word, day, revenue=500))
     with transaction():
         count_batch(clock, EventBatch("a", tuple(events)))
     return site_id

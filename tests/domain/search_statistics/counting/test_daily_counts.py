@@ -14,7 +14,13 @@ from app.domain.search_statistics.counting import queries, rolling_sums
 from app.domain.search_statistics.counting.aggregation import MOST_WORDS, REST
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.models import CountColumns, SearchDay, SearchWordDay, SearchWordWindow
+from app.domain.search_statistics.counting.models import (
+    CountColumns,
+    CountedBatch,
+    SearchDay,
+    SearchWordDay,
+    SearchWordWindow,
+)
 from app.domain.search_statistics.counting.purge import RETENTIONS
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.extensions import Base, db
@@ -30,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("context")
 
 
 def event(site_id: int, word: str, kind: EventKind = EventKind.SEARCHED, **more: object) -> Event:
-    fields = {"day": TODAY, "at": NOW, "found": 3 if kind is EventKind.SEARCHED else None, "followed": True} | more
+    fields = {"day": TODAY, "found": 3 if kind is EventKind.SEARCHED else None, "followed": True} | more
     return Event(kind, site_id, word, **fields)
 
 
@@ -54,15 +60,15 @@ def test_everything_is_added_up(clock: StoppedClock, site_id: int) -> None:
         clock,
         "a",
         event(site_id, "tent"),
-        event(site_id, "tent", found=0, at=NOW + timedelta(seconds=5)),
-        event(site_id, "tent", EventKind.CLICKED, at=NOW + timedelta(seconds=9)),
+        event(site_id, "tent", found=0),
+        event(site_id, "tent", EventKind.CLICKED),
         event(site_id, "stove", followed=False, ruled=True, found=None),
     )
     count(clock, "b", event(site_id, "tent", EventKind.ADDED), event(site_id, "tent", EventKind.ORDERED, revenue=9900))
     tent = word_of(site_id, "tent")
     assert (tent.searches, tent.found_nothing, tent.followed, tent.clicked) == (2, 1, 2, 1)
     assert (tent.added_to_basket, tent.ordered, tent.revenue, tent.ruled) == (1, 1, 9900, 0)
-    assert (tent.last_result_count, tent.last_at) == (0, NOW + timedelta(seconds=5))
+    assert tent.last_result_count == 0
     stove = word_of(site_id, "stove")
     assert (stove.searches, stove.followed, stove.ruled, stove.last_result_count) == (1, 0, 1, None)
     day = day_of(site_id)
@@ -83,10 +89,19 @@ def test_a_batch_counts_wholly_or_not_at_all(clock: StoppedClock, site_id: int) 
     assert day_of(site_id).searches == 1
 
 
-def test_what_was_found_last_stays_when_older_news_comes_later(clock: StoppedClock, site_id: int) -> None:
-    count(clock, "a", event(site_id, "tent", found=5))
-    count(clock, "b", event(site_id, "tent", found=2, at=NOW - timedelta(hours=1)))
+def test_what_was_found_last_stays_when_only_clicks_follow_or_older_days(clock: StoppedClock, site_id: int) -> None:
+    count(clock, "a", event(site_id, "tent", found=9), event(site_id, "tent", found=5))
+    count(clock, "b", event(site_id, "tent", EventKind.CLICKED))
+    count(clock, "c", event(site_id, "tent", found=2, day=TODAY - timedelta(days=1)))
     assert word_of(site_id, "tent").last_result_count == 5
+    latest = select(SearchWordWindow.last_result_count, SearchWordWindow.last_day).distinct()
+    assert [tuple(row) for row in db.session.execute(latest)] == [(5, TODAY)]
+
+
+def test_of_a_batch_neither_its_name_nor_the_time_of_day_is_kept(clock: StoppedClock, site_id: int) -> None:
+    count(clock, "00001763640000000000000-batch", event(site_id, "tent"))
+    batch = db.session.scalars(select(CountedBatch)).one()
+    assert "1763640000" not in batch.id and batch.at.time() == time()
 
 
 def test_each_site_and_day_has_its_own_counts_and_a_site_that_is_gone_has_none(
@@ -154,7 +169,7 @@ def test_days_keep_their_sum_when_clocks_are_turned(
     moments = [start + number * timedelta(minutes=30) for number in range(sum(halves))]
     for number, moment in enumerate(moments):
         clock.jump(seconds=(moment - clock.now()).total_seconds())
-        count(clock, str(number), event(site_id, "tent", day=today(clock, "Europe/London"), at=moment))
+        count(clock, str(number), event(site_id, "tent", day=today(clock, "Europe/London")))
     days = [first + timedelta(days=number) for number in range(3)]
     assert [day_of(site_id, day).searches for day in days] == halves
     assert [word_of(site_id, "tent", day).searches for day in days] == halves
@@ -181,7 +196,7 @@ def test_words_go_after_ninety_days_and_sums_after_two_years(clock: StoppedClock
 
 
 def test_no_table_of_counts_has_a_place_for_who_or_from_where() -> None:
-    kept = {"site_id", "day", "days", "word", "words", "last_result_count", "last_at", "networks"}
+    kept = {"site_id", "day", "days", "word", "words", "last_result_count", "last_day", "networks"}
     for table in (SearchWordDay, SearchDay, SearchWordWindow):
         names = {column.name for column in table.__table__.columns}
         assert names <= kept | {name for name in CountColumns.__annotations__}, table

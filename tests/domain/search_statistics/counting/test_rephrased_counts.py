@@ -1,4 +1,4 @@
-"""Visits that rephrased a search are counted by day, once for each batch, and of nobody."""
+"""Visits that rephrased a search are counted by week, once for each batch, from five on, and of nobody."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from app.domain.search_statistics.counting import rephrased_counts
 from app.domain.search_statistics.counting.events import Event
@@ -14,9 +15,10 @@ from app.domain.search_statistics.counting.purge import RETENTIONS
 from app.domain.search_statistics.counting.rephrasing import Rephrased
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.shared.clock import Clock
+from app.domain.shared.counting_memory import week_of
 from app.extensions import db
 from app.transaction import transaction
-from tests.counted_searches import count_batch, visit
+from tests.counted_searches import count_batch, visits
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 from tests.purging import purged
@@ -34,44 +36,52 @@ def rephrased(site_id: int, today: date, least: int = 1) -> list[Rephrased]:
 
 
 def test_visits_of_a_period_are_summed_beside_what_was_searched(clock: StoppedClock, site_id: int) -> None:
-    today = clock.now().date()
-    for days in (0, 0, 3, 29, 30):
-        count(clock, f"{days} {clock.now()}", *visit(site_id, clock.now(), days, "cooktop", "hob"))
-        clock.move(seconds=1)
-    count(clock, "bed", *visit(site_id, clock.now(), 1, "bed", "sofa"))
-    searches = 10
+    now, today = clock.now(), clock.now().date()
+    for number, days in enumerate((0, 0, 7, 21, 35)):
+        count(clock, f"batch {number}", *visits(site_id, now, days, "cooktop", "hob"))
+    count(clock, "bed", *visits(site_id, now, 1, "bed", "sofa", 6))
+    searches = 52
     assert rephrased(site_id, today) == [
-        Rephrased("cooktop", "hob", visits=4, days=3, followed=4, popularity=4 / searches),
-        Rephrased("bed", "sofa", visits=1, days=1, followed=1, popularity=1 / searches),
+        Rephrased("cooktop", "hob", visits=20, weeks=3, followed=20, popularity=20 / searches),
+        Rephrased("bed", "sofa", visits=6, weeks=1, followed=6, popularity=6 / searches),
     ]
-    assert [pair.word for pair in rephrased(site_id, today, least=2)] == ["cooktop"]
+    assert [pair.word for pair in rephrased(site_id, today, least=7)] == ["cooktop"]
 
 
 def test_a_batch_counts_once_and_sites_count_for_themselves(clock: StoppedClock, site_id: int) -> None:
     with transaction():
         other = make_site("other.test").id
     for _ in range(3):
-        count(clock, "a", *visit(site_id, clock.now(), 0, "cooktop", "hob"))
-    assert [pair.visits for pair in rephrased(site_id, clock.now().date())] == [1]
+        count(clock, "a", *visits(site_id, clock.now(), 0, "cooktop", "hob"))
+    assert [pair.visits for pair in rephrased(site_id, clock.now().date())] == [5]
     assert rephrased(other, clock.now().date()) == []
 
 
 def test_a_journey_that_is_sent_again_and_again_adds_no_visit(clock: StoppedClock, site_id: int) -> None:
-    *searches, clicked, again = visit(site_id, clock.now(), 0, "cooktop", "hob")
-    count(clock, "a", *searches, clicked, again)
+    *searches, again = visits(site_id, clock.now(), 0, "cooktop", "hob")
+    count(clock, "a", *searches, again)
     for number in range(5):
-        count(clock, f"again {number}", clicked, again, again)
-    assert [pair.visits for pair in rephrased(site_id, clock.now().date())] == [1]
+        count(clock, f"again {number}", searches[-1], again, again)
+    assert [pair.visits for pair in rephrased(site_id, clock.now().date())] == [5]
+
+
+def test_what_fewer_than_five_visits_did_is_not_stored_whatever_a_line_says(clock: StoppedClock, site_id: int) -> None:
+    count(clock, "a", *visits(site_id, clock.now(), 0, "cooktop", "hob", 4))
+    assert db.session.scalars(select(SearchRephrasing)).all() == []
+    week = week_of(clock.now().date())
+    with pytest.raises(IntegrityError), transaction():
+        db.session.add(SearchRephrasing(site_id=site_id, week=week, word="cooktop", next_word="hob", visits=4))
 
 
 def test_visits_go_after_ninety_days(clock: StoppedClock, site_id: int) -> None:
-    for days in (0, 89, 90):
-        count(clock, str(days), *visit(site_id, clock.now(), days, "cooktop", "hob"))
+    monday = week_of(clock.now().date())
+    for weeks in (0, 12, 13):
+        count(clock, str(weeks), *visits(site_id, clock.now(), 7 * weeks, "cooktop", "hob"))
     purged(clock, *RETENTIONS)
-    left = db.session.scalars(select(SearchRephrasing.day).order_by(SearchRephrasing.day.desc()))
-    assert [clock.now().date() - day for day in left] == [timedelta(0), timedelta(days=89)]
+    left = db.session.scalars(select(SearchRephrasing.week).order_by(SearchRephrasing.week.desc()))
+    assert [monday - week for week in left] == [timedelta(0), timedelta(weeks=12)]
 
 
-def test_the_table_has_no_place_for_who_or_from_where() -> None:
+def test_the_table_has_no_place_for_who_or_from_where_or_a_day() -> None:
     columns = {column.name for column in SearchRephrasing.__table__.columns}
-    assert columns == {"site_id", "day", "word", "next_word", "visits"}
+    assert columns == {"site_id", "week", "word", "next_word", "visits"}

@@ -105,23 +105,26 @@ def test_whatever_is_added_to_a_search_makes_no_other_words_of_it(words: str, ad
 
 
 def test_the_spool_reads_its_lines_of_before_and_of_lines_with_more_columns_what_it_knows() -> None:
-    event = Event(EventKind.REPHRASED, 1, "cooktop", BEGAN.date(), BEGAN, next_word="hob")
+    event = Event(EventKind.REPHRASED, 1, "cooktop", BEGAN.date(), next_word="hob", visits=5)
     line = json.loads(json.dumps(as_json(event)))
     assert from_json(line) == event and from_json([*line, None, None, False, "more"]) == event
-    clicked = ["clicked", 1, "tent", "2026-11-20", int(BEGAN.timestamp()), None, 0, 0, 0]
-    assert from_json(clicked) == Event(EventKind.CLICKED, 1, "tent", BEGAN.date(), BEGAN)
-    assert as_json(Event(EventKind.CLICKED, 1, "tent", BEGAN.date(), BEGAN)) == clicked
+    clicked = ["clicked", 1, "tent", "2026-11-20", 0, None, 0, 0, 0]
+    assert from_json(clicked) == Event(EventKind.CLICKED, 1, "tent", BEGAN.date())
+    assert as_json(Event(EventKind.CLICKED, 1, "tent", BEGAN.date())) == clicked
+    of_before = ["clicked", 1, "tent", "2026-11-20", int(BEGAN.timestamp()), None, 0, 0, 0]
+    assert from_json(of_before) == Event(EventKind.CLICKED, 1, "tent", BEGAN.date())
 
 
 def test_a_pair_has_no_more_visits_than_its_second_search_has_clicks() -> None:
     pair = ("cooktop", "hob")
-    assert within_bounds({pair: 9}, {}, {"hob": 4}) == {pair: 4}
-    assert within_bounds({pair: 9}, {pair: 3}, {"hob": 4}) == {pair: 1}
-    assert within_bounds({pair: 9}, {pair: 4}, {"hob": 4}) == {}
+    assert within_bounds({pair: 9}, {}, {"hob": 6}) == {pair: 6}
+    assert within_bounds({pair: 9}, {pair: 5}, {"hob": 6}) == {pair: 1}
+    assert within_bounds({pair: 9}, {pair: 6}, {"hob": 6}) == {}
+    assert within_bounds({pair: 9}, {}, {"hob": 4}) == {}, "too few would share it"
     assert within_bounds({pair: 9}, {}, {}) == {}
 
 
-def test_a_day_has_so_many_pairs_and_those_it_has_go_on_counting() -> None:
-    stored = {(f"word {number}", "hob"): 1 for number in range(MOST_PAIRS - 1)}
-    coming = {("a", "hob"): 1, ("b", "hob"): 1, ("word 5", "hob"): 1}
-    assert within_bounds(coming, stored, {"hob": 99}) == {("a", "hob"): 1, ("word 5", "hob"): 1}
+def test_a_week_has_so_many_pairs_and_those_it_has_go_on_counting() -> None:
+    stored = {(f"word {number}", "hob"): 5 for number in range(MOST_PAIRS - 1)}
+    coming = {("a", "hob"): 5, ("b", "hob"): 5, ("word 5", "hob"): 1}
+    assert within_bounds(coming, stored, {"hob": 99}) == {("a", "hob"): 5, ("word 5", "hob"): 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 
 import pytest
 from flask import Flask
@@ -33,9 +33,8 @@ def site_id(context: None) -> int:
         return make_site().id
 
 
-def change(word: str, days_ago: int = 0, hour: int = 9, found: int | None = 3, **counts: int) -> WordChange:
-    day = TODAY - timedelta(days=days_ago)
-    return WordChange(day, word, datetime.combine(day, time(hour), UTC), found, **({"searches": 1} | counts))
+def change(word: str, days_ago: int = 0, found: int | None = 3, **counts: int) -> WordChange:
+    return WordChange(TODAY - timedelta(days=days_ago), word, found, **({"searches": 1} | counts))
 
 
 def count(site_id: int, today: date, changes: Sequence[WordChange]) -> None:
@@ -44,21 +43,21 @@ def count(site_id: int, today: date, changes: Sequence[WordChange]) -> None:
         for one in changes:
             row = db.session.get(SearchWordDay, (site_id, one.day, one.word))
             if row is None:
-                row = SearchWordDay(site_id=site_id, day=one.day, word=one.word, last_at=one.last_at)
+                row = SearchWordDay(site_id=site_id, day=one.day, word=one.word)
                 for name in SUMMED:
                     setattr(row, name, 0)
                 db.session.add(row)
             for name in SUMMED:
                 setattr(row, name, getattr(row, name) + getattr(one, name))
-            if one.searches and one.last_at >= row.last_at:
-                row.last_at, row.last_result_count = one.last_at, one.last_result_count
+            if one.searches:
+                row.last_result_count = one.last_result_count
         db.session.flush()
         rolling_sums.add(site_id, today, changes)
 
 
 def kept(site_id: int, days: int) -> set[tuple[object, ...]]:
     columns = (SearchWordWindow.word, *(getattr(SearchWordWindow, name) for name in SUMMED))
-    more = (SearchWordWindow.last_at, SearchWordWindow.last_result_count)
+    more = (SearchWordWindow.last_day, SearchWordWindow.last_result_count)
     of_site = (SearchWordWindow.site_id == site_id) & (SearchWordWindow.days == days)
     return set(map(tuple, db.session.execute(select(*columns, *more).where(of_site))))
 
@@ -90,13 +89,13 @@ def test_when_the_day_is_over_the_oldest_leaves_the_period(site_id: int) -> None
 
 
 def test_the_latest_search_says_how_much_a_word_finds(site_id: int) -> None:
-    count(site_id, TODAY, [change("tent", 0, hour=11, found=0)])
-    count(site_id, TODAY, [change("tent", 0, hour=10, found=7)])
-    assert {row[-1] for row in kept(site_id, 7)} == {0}
-    count(site_id, TODAY, [change("tent", 0, hour=12, found=None, searches=0, clicked=1)])
-    assert {row[-1] for row in kept(site_id, 7)} == {0}
-    count(site_id, TODAY, [change("tent", 0, hour=13, found=9)])
-    assert {row[-1] for row in kept(site_id, 7)} == {9}
+    count(site_id, TODAY, [change("tent", 0, found=0)])
+    count(site_id, TODAY, [change("tent", 1, found=7)])
+    assert {row[-2:] for row in kept(site_id, 7)} == {(TODAY, 0)}
+    count(site_id, TODAY, [change("tent", 0, found=None, searches=0, clicked=1)])
+    assert {row[-2:] for row in kept(site_id, 7)} == {(TODAY, 0)}
+    count(site_id, TODAY, [change("tent", 0, found=9)])
+    assert {row[-2:] for row in kept(site_id, 7)} == {(TODAY, 9)}
 
 
 def test_windows_of_another_day_are_named_and_read_from_the_days_meanwhile(site_id: int, clock: StoppedClock) -> None:
@@ -152,7 +151,6 @@ CHANGES = st.builds(
     change,
     word=st.sampled_from(["tent", "stove", "", "blåbær"]),
     days_ago=st.integers(0, 100),
-    hour=st.integers(0, 23),
     found=st.none() | st.integers(0, 9),
     searches=st.integers(1, 5),
     clicked=st.integers(0, 3),

@@ -30,7 +30,7 @@ from tests.surroundings import DATA, missing
 ZONE = "Europe/London"
 BEGAN = datetime(2026, 10, 12, tzinfo=UTC)  # Clocks are turned back in London on the 25th.
 DAYS = 30
-Tally = Counter[tuple[date, str, str]]
+RunningCount = Counter[tuple[date, str, str]]
 
 
 def real_searches() -> list[str]:
@@ -47,7 +47,7 @@ class Month:
     they were meant to do, not from what was counted."""
 
     def __init__(self, site_id: int) -> None:
-        self.site_id, self.truth, self.dice = site_id, Tally(), random.Random(4)
+        self.site_id, self.truth, self.dice = site_id, RunningCount(), random.Random(4)
 
     def walk(self, query: str) -> Iterator[list[Event]]:
         start = BEGAN + timedelta(seconds=self.dice.randrange(DAYS * 86_400))
@@ -121,15 +121,15 @@ def _drain(clock: StoppedClock, spool: FileSpool) -> None:
             spool.done(batch.id)
 
 
-def _counted() -> Tally:
+def _counted() -> RunningCount:
     names = ("searches", "followed", "found_nothing", "clicked", "added_to_basket", "ordered", "revenue")
-    counted = Tally()
+    counted = RunningCount()
     for row in db.session.scalars(select(SearchWordDay)):
         counted.update({(row.day, row.word, name): getattr(row, name) for name in names})
     return +counted
 
 
-def _windows_agree(site_id: int, today: date, truth: Tally) -> None:
+def _windows_agree(site_id: int, today: date, truth: RunningCount) -> None:
     for days in rolling_sums.PERIODS:
         sums = rolling_sums.select_sums(site_id, today, days)
         first = rolling_sums.first_day(today, days)

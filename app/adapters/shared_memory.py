@@ -1,0 +1,148 @@
+"""Numbers that all processes of a shop share and that no disk ever holds: rate limits, and what is counted of shoppers.
+
+They lie in an anonymous file in memory that the supervisor hands to its processes, so they end with it. The table is a
+set-associative cache: a key's hash names its set, and where that is full, the slot that ends first is replaced. Keys
+are kept only as keyed hashes, because some hold addresses of people. The hashes of a day or a week have a random key
+of their own, which lies in the same memory: once it is overwritten, nobody can ask for what was counted under it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import secrets
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from hashlib import blake2b
+
+from app.config import MEMORY_NAME
+from app.domain.shared.counting_memory import RunningCount, Span
+from app.domain.shared.rate_limit import Rate, Window, admit
+
+KEY_SIZE = 32
+SPAN = struct.Struct(f"<II{KEY_SIZE}s")  # The ordinal of a span's first day, its days, and its key.
+SPANS = 16  # Days and weeks that are remembered at a time are six at most.
+SPANS_AT = KEY_SIZE  # The key of the rate limits stands before them.
+HEADER = SPANS_AT + SPANS * SPAN.size
+SLOT = struct.Struct("<8sdIQ")  # The hash of a key; when it ends, in seconds; its count and its weight.
+SLOTS_IN_SET = 8
+SET_SIZE = SLOTS_IN_SET * SLOT.size
+SETS_OF_RATES = 4_096
+SETS_OF_SPANS = 32_768  # A quarter of a million keys, 7 MB.
+EMPTY = bytes(8)
+
+
+class SharedMemory:
+    """The numbers in the memory of a descriptor. Without one, or where that is no such memory or one that another
+    release laid out otherwise, they are of this process alone. Rate limits have a table of their own, so that what is
+    remembered for days displaces none of them."""
+
+    def __init__(
+        self, descriptor: int | None = None, sets_of_rates: int = SETS_OF_RATES, sets_of_spans: int = SETS_OF_SPANS
+    ) -> None:
+        self._rates = range(HEADER, HEADER + sets_of_rates * SET_SIZE, SET_SIZE)
+        self._spans = range(self._rates.stop, self._rates.stop + sets_of_spans * SET_SIZE, SET_SIZE)
+        self._size = self._spans.stop
+        self._file = descriptor if descriptor is not None and _is_memory(descriptor) else None
+        self._lock = threading.Lock()
+        self._memory: mmap.mmap | None = None
+
+    def take(self, key: str, rate: Rate, now: float) -> int:
+        """Count a request of a rate limit."""
+        with self._locked() as memory:
+            place, tag = _find(memory, self._rates, memory[:KEY_SIZE], key)
+            found, ends, count, _ = SLOT.unpack_from(memory, place)
+            known = Window(ends - rate.seconds, count) if found == tag else Window()
+            window, wait = admit(known, rate, now)
+            SLOT.pack_into(memory, place, tag, window.start + rate.seconds, window.count, 0)
+        return wait
+
+    def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
+        today = now.astimezone(UTC).date()
+        if not span.is_remembered(today):
+            return None
+        with self._locked() as memory:
+            place, tag = _find(memory, self._spans, _key_of(memory, span, today), key)
+            found, _, count, sum_ = SLOT.unpack_from(memory, place)
+            counted = RunningCount(count + 1, sum_ + weight) if found == tag else RunningCount(1, weight)
+            SLOT.pack_into(memory, place, tag, _end_of(span), counted.count, counted.weight)
+        return counted
+
+    @contextmanager
+    def _locked(self) -> Iterator[mmap.mmap]:
+        """Yield the memory, locked by a thread's lock within the process and by the kernel's, which ends with its
+        holder, between processes."""
+        with self._lock:
+            if self._file is None:
+                yield self._memory or self._map()
+                return
+            fcntl.lockf(self._file, fcntl.LOCK_EX)
+            try:
+                yield self._memory or self._map()
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN)
+
+    def _map(self) -> mmap.mmap:
+        """Map the memory at the first request, since many processes never need it; the first of them makes it."""
+        size = 0 if self._file is None else os.fstat(self._file).st_size
+        if self._file is not None and size in (0, self._size):
+            os.ftruncate(self._file, self._size)
+            self._memory = mmap.mmap(self._file, self._size)
+        else:
+            size, self._memory = 0, mmap.mmap(-1, self._size)
+        if size == 0:
+            self._memory[:KEY_SIZE] = secrets.token_bytes(KEY_SIZE)
+        return self._memory
+
+
+def _find(memory: mmap.mmap, sets: range, secret: bytes, key: str) -> tuple[int, bytes]:
+    """Return the slot of a key and the hash by which it is known there; for a new key the slot of its set that ends
+    first."""
+    digest = blake2b(key.encode("utf-8", "surrogatepass"), key=secret, digest_size=16).digest()
+    tag = digest[:8]
+    first = sets[int.from_bytes(digest[8:], "little") % len(sets)]
+    freest, earliest = first, float("inf")
+    for place in range(first, first + SET_SIZE, SLOT.size):
+        found, ends, _, _ = SLOT.unpack_from(memory, place)
+        if found == tag:
+            return place, tag
+        if found == EMPTY:
+            ends = float("-inf")
+        if ends < earliest:
+            freest, earliest = place, ends
+    return freest, tag
+
+
+def _is_memory(descriptor: int) -> bool:
+    """Whether a descriptor is the supervisor's memory: a program that a server started has the number without it."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}").startswith(f"/memfd:{MEMORY_NAME}")
+    except OSError:
+        return False
+
+
+def _key_of(memory: mmap.mmap, span: Span, today: date) -> bytes:
+    """Return the key of a span. A new one is random and overwrites one of a span that is not remembered any more; all
+    others of these are overwritten as well, so that they end with their time and not when their place is needed."""
+    wanted, free = None, None
+    for place in range(SPANS_AT, HEADER, SPAN.size):
+        first, days, key = SPAN.unpack_from(memory, place)
+        if (first, days) == (span.first.toordinal(), span.days):
+            wanted = key
+        elif not first or not Span(date.fromordinal(first), days).is_remembered(today):
+            SPAN.pack_into(memory, place, 0, 0, bytes(KEY_SIZE))
+            free = place
+    if wanted is None:
+        wanted = secrets.token_bytes(KEY_SIZE)
+        SPAN.pack_into(memory, SPANS_AT if free is None else free, span.first.toordinal(), span.days, wanted)
+    return bytes(wanted)
+
+
+def _end_of(span: Span) -> float:
+    """Return when a span is over everywhere on earth, in seconds."""
+    over = span.first + timedelta(days=span.days + 1)
+    return datetime(over.year, over.month, over.day, tzinfo=UTC).timestamp()

@@ -1,0 +1,29 @@
+"""The join that must name nobody: what products were opened and bought from searches, beside the orders."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import date
+
+from sqlalchemy import select
+
+from app.domain.orders.models import Order, OrderLine
+from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
+from app.domain.search_statistics.counting.models import SearchProductWeek
+from app.domain.shared.counting_memory import week_of
+from app.extensions import db
+
+
+def buyers_named(site_id: int) -> list[tuple[str, date, int]]:
+    """Return the counts of purchases, by search, week and product, that fewer than five orders of the week share."""
+    lines = select(OrderLine.product_id, Order.submitted_at, Order.id).join(Order, Order.id == OrderLine.order_id)
+    orders: dict[tuple[date, int], set[int]] = defaultdict(set)
+    for product_id, submitted_at, order_id in db.session.execute(lines.where(Order.site_id == site_id)):
+        if submitted_at is not None and product_id is not None:
+            orders[week_of(submitted_at.date()), product_id].add(order_id)
+    counted = select(SearchProductWeek).where(SearchProductWeek.site_id == site_id, SearchProductWeek.bought > 0)
+    return [
+        (row.word, row.week, row.product_id)
+        for row in db.session.scalars(counted)
+        if len(orders[row.week, row.product_id]) < FEWEST_VISITS or row.bought < FEWEST_VISITS
+    ]
