@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.domain.relevance.learning.learning import learn_words, request_learning, unlearn_site
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
 from app.domain.search.serving import versions
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
 from app.domain.sites import audit
 from app.extensions import db
@@ -38,6 +39,14 @@ def remember(author: Author, word: str) -> None:
     if db.session.get(ForgottenWord, (author.site_id, word)) is None:
         raise NotFound("This search is not forgotten, or not any more.")
     _set(author, word, None)
+
+
+def end_today(clock: Clock, site_id: int) -> None:
+    """Make what was forgotten up to a later day forgotten up to today: a clock that was ahead said that day, and all
+    counts until then would teach nothing. Call it only while the clock is believed."""
+    today = site_today(clock, site_id)
+    later = update(ForgottenWord).where(ForgottenWord.site_id == site_id, ForgottenWord.through > today)
+    db.session.execute(later.values(through=today))
 
 
 def _set(author: Author, word: str, through: date | None) -> None:
