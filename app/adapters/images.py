@@ -35,16 +35,6 @@ PART = ".part"
 RECEIVED = ".upload"
 FILE = re.compile(rf"([0-9a-f]{{32}})(?:(?:-({'|'.join(FORMS)}))?\.webp|\.jpg)", re.ASCII)
 WHITE = (255, 255, 255)  # The background of transparent pictures as JPEG.
-# The chunks of a WebP of ours: the picture itself, no metadata and no animation.
-OWN_LAYOUTS = {
-    (b"VP8 ",),
-    (b"VP8L",),
-    (b"VP8X", b"VP8 "),
-    (b"VP8X", b"VP8L"),
-    (b"VP8X", b"ALPH", b"VP8 "),
-}
-MOST_CHUNKS = max(len(layout) for layout in OWN_LAYOUTS)
-ALPHA = 0x10  # The one flag of VP8X that is no colour profile, EXIF, XMP or animation.
 
 
 class FileImages:
@@ -58,7 +48,7 @@ class FileImages:
             return known
         with decoding_slot(self._folder):
             picture = _decoded(data)
-            stored, encoded = _stored(picture, data)
+            stored, encoded = self._stored(picture, data)
             forms = {name: _encoded(picture, side) for name, side in _forms_of(picture.size)}
             plain = _encoded_jpeg(picture)
         _write(self._path(site_id, jpeg(stored.file)), plain)
@@ -72,20 +62,30 @@ class FileImages:
         if known := self._kept_before(site_id, data):
             return known
         with decoding_slot(self._folder):
-            return _stored(_decoded(data), data)[0]
+            return self._stored(_decoded(data), data)[0]
 
     def _kept_before(self, site_id: int, data: bytes) -> StoredImage | None:
         """Return the stored picture whose file has this very content, which need not be encoded again; None where it,
         or a form of it, is missing."""
-        file = f"{hashlib.sha256(data).hexdigest()[:32]}.webp"
+        file = _name_of(data)
         path = self._path(site_id, file)
-        if not _is_own_form(data) or not path.exists() or not self._path(site_id, jpeg(file)).exists():
+        if not path.exists() or not self._path(site_id, jpeg(file)).exists():
             return None
         with _refusing_broken_files():
             width, height = _opened(data).size
         if not all(self._path(site_id, form(file, name)).exists() for name, _ in _forms_of((width, height))):
             return None
         return StoredImage(file, width, height)
+
+    def _stored(self, picture: Image.Image, data: bytes) -> tuple[StoredImage, bytes]:
+        """Return the stored form of an upload and its bytes, named by their content. What this store has encoded
+        already, for any of its sites, stays as it is, so that a picture that goes from one shop to another and back
+        remains the same. Any other file is encoded anew, also one that looks like ours: foreign data may lie within the
+        compressed picture itself."""
+        if next(self._folder.glob(f"*/{_name_of(data)}"), None):
+            return StoredImage(_name_of(data), *picture.size), data
+        encoded = _encoded(picture, LONGEST_SIDE)
+        return StoredImage(_name_of(encoded), *scaled(*picture.size, LONGEST_SIDE)), encoded
 
     def add_forms(self, site_id: int, file: str) -> int:
         data = self.read(site_id, file)
@@ -163,12 +163,8 @@ class FileImages:
         return self._folder / str(site_id) / name
 
 
-def _stored(picture: Image.Image, data: bytes) -> tuple[StoredImage, bytes]:
-    """Return the stored form of an upload and its bytes, named by their content."""
-    own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
-    encoded = data if own else _encoded(picture, LONGEST_SIDE)
-    file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
-    return StoredImage(file, *(own or scaled(*picture.size, LONGEST_SIDE))), encoded
+def _name_of(encoded: bytes) -> str:
+    return f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
 
 
 def _forms_of(size: tuple[int, int]) -> list[tuple[str, int]]:
@@ -270,31 +266,6 @@ def _encoded(picture: Image.Image, longest_side: int) -> bytes:
     out = io.BytesIO()
     resized.save(out, "WEBP", quality=QUALITY, method=4)
     return out.getvalue()
-
-
-def _is_own_form(data: bytes) -> bool:
-    """Whether a file is a WebP that holds nothing besides one picture. Encoding such a file again would only lose
-    quality, and a shop that is moved as a bundle would get other pictures each time."""
-    if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or int.from_bytes(data[4:8], "little") + 8 != len(data):
-        return False
-    chunks = _chunks(data)
-    if tuple(kind for kind, _ in chunks) not in OWN_LAYOUTS:
-        return False
-    kind, content = chunks[0]
-    return kind != b"VP8X" or (len(content) == 10 and content[0] in (0, ALPHA) and not any(content[1:4]))
-
-
-def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
-    """Return (kind, content) of every chunk; none where they do not add up to the file or are more than MOST_CHUNKS."""
-    chunks: list[tuple[bytes, bytes]] = []
-    at = 12
-    while at < len(data) and len(chunks) < MOST_CHUNKS:
-        length = int.from_bytes(data[at + 4 : at + 8], "little")
-        chunks.append((data[at : at + 4], data[at + 8 : at + 8 + length]))
-        at += 8 + length
-        if length % 2:
-            at += 1 if data[at : at + 1] == b"\0" else len(data)  # The padding byte must be 0, too.
-    return chunks if at == len(data) else []
 
 
 def _refused(code: str, message: str) -> Invalid:

@@ -9,6 +9,7 @@ from functools import partial
 
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.work.context import read_afresh
+from app.jobs.purging import is_clock_trusted
 from app.ports import clock
 from app.transaction import transaction
 
@@ -26,8 +27,8 @@ def renew_windows(site_id: int, today: date) -> None:
 
 @dataclass
 class StaleWindows:
-    """The watch that advances outdated windows at each look of the scheduler. Until then, reports subtract the days
-    that have left."""
+    """The watch that makes outdated windows end today, at each look of the scheduler. Until then, and while the clock
+    is in doubt, reports sum up what the windows lack."""
 
     looked_at: float | None = None
 
@@ -36,5 +37,8 @@ class StaleWindows:
         if self.looked_at is not None and now - self.looked_at < LOOK_EVERY:
             return
         self.looked_at = now
-        for site_id, today in rolling_sums.outdated_windows(clock()):
+        outdated = rolling_sums.outdated_windows(clock())
+        if not outdated or not is_clock_trusted():
+            return
+        for site_id, today in outdated:
             in_background(f"search windows of site {site_id}", partial(renew_windows, site_id, today))

@@ -14,6 +14,7 @@ from app.domain.search_statistics.counting.spool import EventBatch, Spool
 from app.domain.seo.crawlers import daily_counts as crawlers
 from app.domain.shared.clock import Clock
 from app.domain.work.context import read_afresh
+from app.jobs.purging import is_clock_trusted
 from app.ports import clock, counting, crawler_visits, suggestions_shown
 from app.transaction import transaction
 
@@ -31,9 +32,13 @@ def drain() -> None:
     """Count everything that is pending. Each batch is counted once even if the process is killed anywhere, since the
     database records which it has. A batch that cannot be counted blocks no others for long."""
     read_afresh()
-    _drain(counting(), searches.aggregate_by_site, searches.write_counts)
+    _drain(counting(), searches.aggregate_by_site, _write_searches)
     _drain(suggestions_shown(), suggestions.sums_by_day, suggestions.write_suggestions)
     _drain(crawler_visits(), crawlers.sums_by_day, crawlers.write_visits)
+
+
+def _write_searches(clock: Clock, batch_id: str, by_site: searches.ChangesBySite) -> None:
+    searches.write_counts(clock, batch_id, by_site, advances=is_clock_trusted())
 
 
 def _drain(spool: Spool[E], aggregate: Callable[[EventBatch[E]], C], write: Callable[[Clock, str, C], object]) -> None:

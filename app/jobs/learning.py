@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from app.domain.relevance.learning.learning import learn_site, store, study
+import structlog
+
+from app.domain.relevance.learning import forgetting
+from app.domain.relevance.learning.learning import learn_site, mode_of, store, study
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search_statistics.counting import product_counts
 from app.domain.work.context import read_afresh
 from app.jobs.follow_up import follow_up
+from app.jobs.purging import is_clock_trusted
 from app.ports import clock
 from app.transaction import transaction
 
 TRIES = 3
 
+log = structlog.get_logger()
+
 
 def learn(site_id: int) -> None:
     """Learn anew what shoppers open and buy for each search of a site. The counts are read before the transaction, so
     that orders need not wait. Where a merchandiser switched, forgot or restored something meanwhile, this is repeated;
-    after TRIES, counts are read and stored within one transaction."""
+    after TRIES, counts are read and stored within one transaction. While the clock is in doubt, what was learned stays,
+    unless learning is switched off."""
+    read_afresh()
+    if mode_of(site_id) is not LearningMode.OFF:
+        if not is_clock_trusted():
+            log.warning("not_learned_while_clock_in_doubt", site=site_id)
+            return
+        with transaction():
+            forgetting.end_this_week(clock(), site_id)
     for _ in range(TRIES):
         read_afresh()
         studied = study(clock(), site_id)

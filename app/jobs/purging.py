@@ -75,6 +75,13 @@ def read_clock(measured: MeasuredTime | None = None) -> ClockReading:
         return clock_watch.read_clock(clock(), measured, config.clock_tolerance, _newest_record)
 
 
+def is_clock_trusted() -> bool:
+    """Whether what dated records say may be computed anew. While the clock is in doubt, what was computed before
+    stays: by a clock far ahead there is nothing of the last days, and what was learned and counted would be lost."""
+    config: Config = current_app.config["SHOP"]
+    return clock_watch.is_trusted(clock(), config.clock_tolerance, _newest_record)
+
+
 def _newest_record() -> datetime | None:
     newest = [db.session.scalar(select(func.max(dated))) for dated in (AuditEntry.at, JobSlot.claimed_at)]
     return max((at for at in newest if at is not None), default=None)

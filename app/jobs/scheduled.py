@@ -94,8 +94,18 @@ def _purge_pictures(site_id: int) -> None:
         log.info("purged", site=site_id, pictures=removed)
 
 
+def _is_clock_in_doubt(job: str) -> bool:
+    if purging.is_clock_trusted():
+        return False
+    log.warning("skipped_while_clock_in_doubt", job=job)
+    return True
+
+
 def count_all_sales() -> None:
-    """Count the sales of each site, so that the index follows them. Raises SitesFailed."""
+    """Count the sales of each site, so that the index follows them; none while the clock is in doubt. Raises
+    SitesFailed."""
+    if _is_clock_in_doubt("count-sales"):
+        return
     _for_each_site("count-sales", _count_sales)
 
 
@@ -107,12 +117,15 @@ def _count_sales(site_id: int) -> None:
 
 
 def suggest() -> None:
-    """Find the nightly synonym suggestions of each site. Raises SitesFailed."""
+    """Find the nightly synonym suggestions of each site; none while the clock is in doubt. Raises SitesFailed."""
+    if _is_clock_in_doubt("suggest"):
+        return
     _for_each_site("suggest", suggest_nightly)
 
 
 def learn() -> None:
-    """Learn from the clicks of each site's shoppers. Raises SitesFailed."""
+    """Learn from the clicks of each site's shoppers; what was learned stays while the clock is in doubt. Raises
+    SitesFailed."""
     _for_each_site("learn", learn_site)
 
 

@@ -12,8 +12,11 @@ import pytest
 from sqlalchemy import func, select
 
 from app.domain.alerts.alerts import open_alerts
+from app.domain.relevance.learning.models import LearnedWord
 from app.domain.search.models import JobSlot, RebuildRun
-from app.domain.sites.models import SignInFailure
+from app.domain.search.serving.learned import LearningMode
+from app.domain.sites.models import SignInFailure, Site
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs.scheduled import SCHEDULED
 from app.transaction import transaction
@@ -83,6 +86,30 @@ def test_a_running_scheduler_purges_nothing_when_the_clock_is_set_and_goes_on_wh
     assert attempts(shop) == ATTEMPTS
     set_clock(days=0)
     until(lambda: alerts(shop) == [])
+
+
+def learned_searches(shop: Shop) -> int:
+    with shop.opened():
+        return db.session.scalar(select(func.count()).select_from(LearnedWord)) or 0
+
+
+@pytest.mark.parametrize("days", [400, -400])
+def test_a_process_that_learns_while_the_clock_is_wrong_leaves_what_was_learned(
+    shop: Shop, set_clock: Callable[..., None], days: int
+) -> None:
+    """No scheduler has seen yet that it was set. The search was learned from counts that are gone."""
+    assert shop.do("job", "purge").finish() == 0
+    with shop.opened() as indexing, transaction():
+        site_id = db.session.scalars(select(Site.id)).first()
+        learned = {"learned": {}, "opens": 9, "learned_at": indexing.clock.now()}
+        db.session.add(LearnedWord(site_id=site_id, word="tent", **learned))
+        change_settings(site_id, {"search-learning": LearningMode.ON.value})
+    set_clock(days=days)
+    assert shop.do("job", "learn").finish() == 0
+    assert learned_searches(shop) == 1
+    set_clock(days=0)
+    assert shop.do("job", "learn").finish() == 0
+    assert learned_searches(shop) == 0, "by a clock that is believed, nothing teaches it any more"
 
 
 def slots_of_all_jobs(shop: Shop) -> bool:

@@ -111,7 +111,7 @@ def check(shop: Shop, products: int = TENTS) -> TaxonomyTask:
         assert db.session.scalar(held) == products - task.done
         logged = db.session.scalars(select(AuditEntry.action).where(AuditEntry.action != LOST_VALUES)).all()
         assert logged == (["taxonomy.assign_level"] if task.state == "done" else [])
-        lost = [one["productId"] for one in lost_values(SITE, task.id)]
+        lost = [one.product_id for batch in lost_values(SITE, task.id) for one in batch]
         assert len(lost) == len(set(lost)) == task.done
         db.session.expunge(task)
         return task

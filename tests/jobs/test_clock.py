@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
@@ -32,11 +32,11 @@ from app.extensions import Base, db
 from app.jobs import purging
 from app.jobs.clock import ClockWatch
 from app.jobs.leased import LEASED_JOBS, LeasedWatch
-from app.jobs.scheduler import Scheduler
 from app.transaction import transaction
 from tests.factories import make_order, make_run, make_site, make_user
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
+from tests.jobs.machine import Machine
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -54,37 +54,6 @@ JUMPS = [timedelta(days=400), timedelta(days=-400), timedelta(days=1), timedelta
 JUMPS += [timedelta(hours=1), timedelta(hours=-1)]
 every_jump = pytest.mark.parametrize("jump", JUMPS, ids=str)
 far_jump = pytest.mark.parametrize("jump", JUMPS[:2], ids=str)
-
-
-class Machine:
-    """A scheduler that looks once a second, on a machine whose clock can be set."""
-
-    def __init__(self, clock: StoppedClock) -> None:
-        self.clock = clock
-        self.begun: list[str] = []
-        self.restart()
-
-    def restart(self) -> None:
-        self.scheduler = Scheduler(self._run)
-        self.look()
-
-    def look(self) -> None:
-        self.clock.move(seconds=1)
-        self.scheduler.look()
-
-    def set_clock(self, by: timedelta) -> None:
-        self.clock.jump(seconds=by.total_seconds())
-        self.look()
-
-    def run(self, **time: float) -> None:
-        """Look when so much time has passed: of the slots of a job the last is made up for."""
-        self.clock.move(**time)
-        self.look()
-
-    def _run(self, name: str, work: Callable[[], object]) -> bool:
-        self.begun.append(name)
-        work()
-        return True
 
 
 def the_site() -> Site:

@@ -38,7 +38,8 @@ def search() -> Response:
         products = None if found.is_answered_by_content else result.total
         shown = [hit.id for hit in (*result.hits, *result.similar)]
         note_search(listing_request, shown, products, ruled=found.plan.rule is not None)
-    head, context = search_head(shop, found.words), {"shop": shop, "found": found, "listing": found.listing}
+    head = search_head(shop, found.words, found.pages_heading)
+    context = {"shop": shop, "found": found, "listing": found.listing}
     return listing_answer("storefront/search.html", "storefront/_search_swap.html", head, **context)
 
 

@@ -66,8 +66,8 @@ class Cause(Enum):
         "clock_moved",
         Severity.WARNING,
         "The server’s clock jumped, or the shop was off for more than a day.",
-        "If the clock is right, run `flask --app wsgi purge --all`; otherwise nothing is purged until the shop has run "
-        "for a week. If it is wrong, set it with a time service.",
+        "If the clock is right, run `flask --app wsgi purge --all`; otherwise nothing is purged, learned or counted "
+        "anew until the shop has run for a week. If it is wrong, set it with a time service.",
     )
     PURGE_BLOCKED = CauseText(
         "purge_blocked",

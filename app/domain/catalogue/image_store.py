@@ -69,8 +69,8 @@ class ImageStore(Protocol):
 
     def keep(self, site_id: int, data: bytes) -> StoredImage:
         """Check and store an upload together with its smaller forms; the same picture twice is stored once. Pictures
-        are encoded anew, so that no metadata or trailing data survives; only a WebP that consists of nothing but one
-        picture is stored as it is. A machine decodes two at a time, so this may wait. Raises Invalid, saying why, for
+        are encoded anew, so that nothing but the picture survives; only what this store has encoded itself, for any
+        site, is stored as it is. A machine decodes two at a time, so this may wait. Raises Invalid, saying why, for
         what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
         ...
 

@@ -1,4 +1,4 @@
-"""Trust in the clock, by which records are judged to be old. Pure.
+"""Trust in the clock, by which records are judged to be old and counts to be of the last days. Pure.
 
 A shop knows two times: what the clock says, and the steady time, which is what it would say had it run steadily since
 it was last believed. The steady time is measured by the machine itself, and setting the clock does not move it. Where
@@ -36,8 +36,8 @@ class ClockReading:
         """Describe for the owner what is in doubt."""
         return (
             f"The clock says {self.wall_at:%Y-%m-%d %H:%M} (UTC); by the time that the shop has run it is "
-            f"{self.steady_at:%Y-%m-%d %H:%M}. Nothing is purged until both agree, somebody confirms the clock, or the "
-            f"shop has run for {PROBATION.days} days."
+            f"{self.steady_at:%Y-%m-%d %H:%M}. Nothing is purged, learned or counted anew until both agree, somebody "
+            f"confirms the clock, or the shop has run for {PROBATION.days} days."
         )
 
 

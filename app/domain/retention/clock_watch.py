@@ -19,7 +19,7 @@ def read_clock(
     """Read the clock, store the reading and return it. Several processes may do so: each measured time counts once. The
     very first reading is compared with the newest record of the shop."""
     stored = db.session.get(StoredReading, ONLY, with_for_update=True, populate_existing=True)
-    last = _reading(stored) or ClockReading.trusted(newest_record() or clock.now())
+    last = _reading(stored) or _first(clock, newest_record)
     elapsed = measured.after(last) if measured else None
     reading = next_reading(last, clock.now(), elapsed, tolerance)
     _store(stored, reading)
@@ -30,10 +30,21 @@ def read_clock(
     return reading
 
 
+def is_trusted(clock: Clock, tolerance: timedelta, newest_record: Callable[[], datetime | None]) -> bool:
+    """Whether the clock is believed by the last reading and by what it says now, which may be set since. Stores
+    nothing."""
+    last = _reading(db.session.get(StoredReading, ONLY, populate_existing=True)) or _first(clock, newest_record)
+    return next_reading(last, clock.now(), None, tolerance).is_trusted
+
+
 def trust_clock(clock: Clock) -> None:
     """Trust the clock again, because a person says that it is right."""
     _store(db.session.get(StoredReading, ONLY, with_for_update=True), ClockReading.trusted(clock.now()))
     end_alert(clock, Cause.CLOCK_MOVED)
+
+
+def _first(clock: Clock, newest_record: Callable[[], datetime | None]) -> ClockReading:
+    return ClockReading.trusted(newest_record() or clock.now())
 
 
 def _reading(stored: StoredReading | None) -> ClockReading | None:

@@ -127,10 +127,11 @@ def home_head(shop: Shop) -> PageHead:
     return PageHead(f"Welcome | {shop.name}", decision, f"Browse and buy at {shop.name}.")
 
 
-def search_head(shop: Shop, words: str) -> PageHead:
+def search_head(shop: Shop, words: str, title: str = "") -> PageHead:
+    """Return the head of a search; its title is the words, where nothing else is given."""
     decision = decide(PageRequest(PageKind.SEARCH, "/search"), settings_of(shop))
     description = f"What {shop.name} has for “{words}”." if words else f"Search {shop.name}."
-    return PageHead(f"{words or 'Search'} | {shop.name}", decision, description)
+    return PageHead(f"{title or words or 'Search'} | {shop.name}", decision, description)
 
 
 def shortened(text: str) -> str:

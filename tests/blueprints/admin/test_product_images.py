@@ -171,10 +171,18 @@ def test_nothing_rides_along_in_a_picture(app: Flask, mia: Merchandiser, upload:
     assert b"php" not in kept
 
 
-def test_a_webp_with_something_behind_it_is_drawn_anew(
-    app: Flask, mia: Merchandiser, upload: Callable[..., TestResponse]
+def within_the_chunk(webp: bytes, more: bytes) -> bytes:
+    """A WebP of one chunk with something behind the compressed picture, within the chunk."""
+    content = webp[20:] + more + b"\0" * (len(more) % 2)
+    whole, length = (size.to_bytes(4, "little") for size in (len(content) + 12, len(content)))
+    return webp[:4] + whole + webp[8:16] + length + content
+
+
+@pytest.mark.parametrize("place", [bytes.__add__, within_the_chunk])
+def test_a_webp_with_something_behind_its_picture_is_drawn_anew(
+    app: Flask, mia: Merchandiser, upload: Callable[..., TestResponse], place: Callable[[bytes, bytes], bytes]
 ) -> None:
-    assert upload(drawn("WEBP") + b"<script>alert(1)</script>").status_code == 202
+    assert upload(place(drawn("WEBP"), b"<script>alert(1)</script>")).status_code == 202
     kept = app.test_client().get(f"/media/{mia.site_id}/{pictures(app, mia.site_id)[0].file}").data
     assert b"script" not in kept
 

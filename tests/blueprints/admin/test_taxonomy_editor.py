@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 from sqlalchemy import delete
@@ -66,7 +68,7 @@ def test_an_edit_is_answered_with_what_changed_and_nothing_else(mia: Merchandise
     assert answer.status_code == 200
     assert 'hx-target="#l-tents" hx-swap="afterend"' in answer.text and 'data-id="new-1"' in answer.text
     assert 'data-id="stoves"' not in answer.text and 'data-id="home"' not in answer.text
-    for part in ("#bar", "#panel", "#problems", "#said"):
+    for part in ("#bar", "#panel", "#problems", "#done", "#refusal"):
         assert f'hx-target="{part}"' in answer.text
     assert answer.headers["HX-Replace-Url"] == f"{EDITOR}?level=new-1"
     assert "Added the level “Lamps”." in answer.text
@@ -174,8 +176,20 @@ def test_a_level_that_is_mended_elsewhere_loses_its_sign(mia: Merchandiser):
 def test_an_edit_that_cannot_be_done_says_why_and_leaves_all_else(mia: Merchandiser):
     answer = edit(mia, "level.move", level="camping", parent="tents")
     assert answer.status_code == 400
-    assert "cannot stand below itself" in answer.text
+    assert re.search(r'<p class="bad-ink" role="alert">[^<]*cannot stand below itself', answer.text)
     assert 'hx-target="#panel"' not in answer.text and 'hx-target="#l-' not in answer.text
+
+
+def test_the_reason_of_a_refusal_is_an_alert_and_no_part_of_the_status(mia: Merchandiser):
+    page = mia.pages.client.get(EDITOR, base_url=mia.pages.base).text
+    assert re.search(
+        r'id="said" class="said"[^>]*><div\s+id="done" role="status"></div><div id="refusal"></div></div>', page
+    )
+    refused = edit(mia, "level.move", level="camping", parent="tents").text
+    assert '<hx-partial hx-target="#done" hx-swap="innerHTML"></hx-partial>' in refused, "nothing was done"
+    done = edit(mia, "level.rename", level="tents", name="Shelters").text
+    assert '<hx-partial hx-target="#refusal" hx-swap="innerHTML"></hx-partial>' in done, "the reason before is gone"
+    assert 'role="alert"' not in done
 
 
 @pytest.mark.parametrize("name", ["", "level.explode", "nonsense"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
@@ -146,8 +147,14 @@ def test_every_lost_value_can_be_had_as_a_table(app: Flask, mia: Merchandiser) -
     answer = mia.fragment(f"{address}/lost")
     assert (answer.status_code, answer.mimetype) == (200, "text/csv")
     lines = list(csv.reader(answer.text.removeprefix("\ufeff").splitlines()))
-    assert lines[0] == ["Product", "SKU", "Attribute", "Value"]
-    assert [line[1:] for line in lines[1:]] == [["<T-0>", "sleeps", "2"], ["<T-1>", "sleeps", "2"]]
+    assert lines[0] == ["Product", "Product name", "SKU", "Attribute", "Attribute name", "Value"]
+    with app.app_context():
+        names = {str(product.id): product.name for product in db.session.query(Product)}
+    assert all(names.values())
+    assert lines[1:] == [
+        [product_id, name, f"<T-{place}>", "sleeps", "Sleeps", "2"]
+        for place, (product_id, name) in enumerate(sorted(names.items()))
+    ]
     assert mia.fragment("/admin/catalogue/taxonomy/tasks/nothing/lost").status_code == 404
     with app.app_context():
         page = activity(mia.site_id)
@@ -160,7 +167,7 @@ def test_a_table_runs_no_formula(app: Flask, mia: Merchandiser) -> None:
     task_id = ask(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="boots", products=ids)
     work(app, mia)
     table = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}/lost").text
-    assert table.endswith(',"\'=1+1","sleeps","-2"\r\n')
+    assert table.endswith(',"\'=1+1","sleeps","Sleeps","-2"\r\n')
 
 
 def test_what_products_lost_is_told(app: Flask, mia: Merchandiser) -> None:

@@ -93,6 +93,50 @@ def test_a_search_that_only_a_page_answers_shows_the_page_and_no_tips(get: Get):
     assert "Search tips" not in page and "You might like" not in page
 
 
+def mention(app: Flask, site_id: int, word: str, pages: int) -> None:
+    """Let so many pages mention a word that no product and no title has."""
+    with app.app_context():
+        with transaction():
+            for number in range(pages):
+                texts = {"title": f"Advice {number}", "body": f"<p>On {word} and more.</p>"}
+                db.session.add(Page(site_id=site_id, seo_name=f"advice-{number}", updated_at=small_shop.BEGAN, **texts))
+        small_shop.index(site_id)
+
+
+@pytest.mark.parametrize(
+    ("pages", "said"),
+    [
+        (1, "1 page mentions “sunstroke”"),
+        (2, "2 pages mention “sunstroke”"),
+        (7, "7 pages mention “sunstroke”"),
+    ],
+)
+def test_a_search_that_only_pages_mention_says_so(app: Flask, get: Get, site_id: int, pages: int, said: str):
+    mention(app, site_id, "sunstroke", pages)
+    text = get("/search?q=sunstroke").text
+    assert f"<h1>No products; {said}</h1>" in text
+    assert f"<title>No products; {said} | Small shop</title>" in text
+    assert "No results" not in text
+    assert text.index("<h2>Pages that mention “sunstroke”</h2>") < text.index("<strong>0</strong> products")
+    assert f'<p role="status"><strong>0</strong> products<span class="unseen">; {said}</span></p>' in text
+
+
+def test_the_list_alone_says_so_too(app: Flask, get: Get, site_id: int):
+    mention(app, site_id, "sunstroke", 2)
+    swap = get("/search?q=sunstroke", headers={"HX-Request": "true", "HX-Target": "listing"}).text
+    assert "<title>No products; 2 pages mention “sunstroke” | Small shop</title>" in swap
+    assert "; 2 pages mention “sunstroke”</span></p>" in swap
+
+
+def test_pages_are_said_by_the_spelling_that_found_them(app: Flask, get: Get, site_id: int):
+    mention(app, site_id, "sunstroke", 2)
+    assert "<h1>No products; 2 pages mention “sunstroke”</h1>" in get("/search?q=sunstrooke").text
+
+
+def test_filters_that_leave_no_product_are_not_taken_for_a_search_without_products(get: Get):
+    assert "No products;" not in get("/search?q=rain&manufacturer=Nobody").text
+
+
 def test_a_search_that_finds_nothing_names_each_main_category_once_below_the_tips(get: Get):
     text = get("/search?q=zzzqq").text
     below = text[text.index("Search tips") : text.index("</main>")]

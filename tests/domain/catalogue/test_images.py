@@ -55,54 +55,6 @@ def test_a_kept_picture_moves_to_another_shop_unchanged(store: FileImages) -> No
     assert store.read(2, moved.file) == store.read(1, first.file)
 
 
-def as_webp(mode: str = "RGB", **options: object) -> bytes:
-    out = io.BytesIO()
-    Image.new(mode, (31, 21), "red").save(out, "WEBP", **options)
-    return out.getvalue()
-
-
-def described(words: str) -> Image.Exif:
-    exif = Image.Exif()
-    exif[0x0112], exif[0x010E] = 6, words
-    return exif
-
-
-def riff(*chunks: bytes) -> bytes:
-    content = b"WEBP" + b"".join(chunks)
-    return b"RIFF" + len(content).to_bytes(4, "little") + content
-
-
-def chunk(kind: bytes, content: bytes, fill: bytes = b"\0") -> bytes:
-    return kind + len(content).to_bytes(4, "little") + content + fill * (len(content) % 2)
-
-
-SCRIPT = b"<script>alert(1)</script>"
-PLAIN = as_webp()[12:]
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        as_webp(exif=described(SCRIPT.decode())),
-        as_webp(xmp=SCRIPT),
-        as_webp(icc_profile=SCRIPT),
-        as_webp() + SCRIPT,
-        riff(PLAIN, chunk(b"ALPH", SCRIPT)),
-        riff(PLAIN, chunk(b"VP8 ", SCRIPT)),
-        riff(PLAIN, chunk(b"VP8X", SCRIPT)),
-        riff(PLAIN, chunk(b"EVIL", SCRIPT)),
-    ],
-)
-def test_nothing_rides_along_in_a_webp(store: FileImages, data: bytes) -> None:
-    assert b"script" in data
-    assert b"script" not in store.read(1, store.keep(1, data).file)
-
-
-@pytest.mark.parametrize("data", [as_webp(), as_webp("RGBA"), as_webp(lossless=True), as_webp("RGBA", lossless=True)])
-def test_a_webp_that_is_nothing_but_a_picture_is_kept_as_it_is(store: FileImages, data: bytes) -> None:
-    assert store.read(1, store.keep(1, data).file) == data
-
-
 def test_a_see_through_picture_moves_to_another_shop_unchanged(store: FileImages) -> None:
     Image.new("RGBA", (33, 33), (255, 0, 0, 90)).save(out := io.BytesIO(), "PNG")
     first = store.keep(1, out.getvalue())
@@ -110,7 +62,9 @@ def test_a_see_through_picture_moves_to_another_shop_unchanged(store: FileImages
 
 
 def test_a_broken_picture_is_refused_whatever_the_decoder_makes_of_it(store: FileImages) -> None:
-    Image.new("RGB", (30, 20)).save(out := io.BytesIO(), "WEBP", exif=described("A tent"))
+    exif = Image.Exif()
+    exif[0x010E] = "A tent"
+    Image.new("RGB", (30, 20)).save(out := io.BytesIO(), "WEBP", exif=exif)
     for at in range(len(whole := out.getvalue())):
         for byte in (0, 1, 0x7F, 0xFF):
             with contextlib.suppress(Invalid):

@@ -17,11 +17,14 @@ from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks import lost_values
+from app.domain.taxonomy.tasks.lost_values import LostValue
 from app.domain.taxonomy.tasks.summary import TaskSummary, describe_value, summary_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.ports import clock
 from app.transaction import transaction
+
+LOST_COLUMNS = ("Product", "Product name", "SKU", "Attribute", "Attribute name", "Value")
 
 
 @bp.app_template_filter("task_summary")
@@ -68,7 +71,11 @@ def taxonomy_task_lost(task_id: str) -> Response:
 
 def _table(site_id: int, task_id: str) -> Iterator[str]:
     """Yield the table in pieces: for 100,000 products it takes megabytes."""
-    yield spreadsheet.BEGINNING + spreadsheet.lines([("Product", "SKU", "Attribute", "Value")])
-    for lost in lost_values.lost_values(site_id, task_id):
-        product = str(lost["productId"]), lost["sku"]
-        yield spreadsheet.lines([(*product, name, describe_value(value)) for name, value in lost["values"].items()])
+    yield spreadsheet.BEGINNING + spreadsheet.lines([LOST_COLUMNS])
+    for batch in lost_values.lost_values(site_id, task_id):
+        yield spreadsheet.lines([_cells(lost) for lost in batch])
+
+
+def _cells(lost: LostValue) -> tuple[str, ...]:
+    product = str(lost.product_id), lost.product_name, lost.sku
+    return *product, lost.attribute_id, lost.attribute_name, describe_value(lost.value)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.domain.relevance.learning.learning import learn_words, request_learning, unlearn_site
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
@@ -19,6 +19,7 @@ from app.domain.search.serving import versions
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
 from app.domain.shared.counting_memory import WEEK, week_of
 from app.domain.shared.problems import NotFound
 from app.domain.sites import audit
@@ -41,7 +42,7 @@ def forget(author: Author, word: str) -> None:
     learned = select(LearnedWord.word).where(LearnedWord.site_id == author.site_id)
     if db.session.scalar((learned if word == ALL else learned.where(LearnedWord.word == word)).limit(1)) is None:
         raise NotFound("Nothing is learned for this search, or not any more.")
-    _set(author, word, _end_of_week(author))
+    _set(author, word, _end_of_week(author.clock, author.site_id))
 
 
 def remember(author: Author, word: str) -> None:
@@ -49,6 +50,14 @@ def remember(author: Author, word: str) -> None:
     if db.session.get(ForgottenWord, (author.site_id, word)) is None:
         raise NotFound("This search is not forgotten, or not any more.")
     _set(author, word, None)
+
+
+def end_this_week(clock: Clock, site_id: int) -> None:
+    """Make what was forgotten up to a later week forgotten up to this one: a clock that was ahead said that week, and
+    all counts until then would teach nothing. Call it only while the clock is believed."""
+    end = _end_of_week(clock, site_id)
+    later = update(ForgottenWord).where(ForgottenWord.site_id == site_id, ForgottenWord.through > end)
+    db.session.execute(later.values(through=end))
 
 
 def _set(author: Author, word: str, through: date | None) -> None:
@@ -72,14 +81,14 @@ def _relearn(author: Author, word: str, through: date | None) -> None:
     which runs after the commit."""
     if word != ALL:
         learn_words(author.clock, author.site_id, [word])
-    elif through == _end_of_week(author):
+    elif through == _end_of_week(author.clock, author.site_id):
         unlearn_site(author.clock, author.site_id)
     else:
         request_learning(author.site_id)
 
 
-def _end_of_week(author: Author) -> date:
-    return week_of(site_today(author.clock, author.site_id)) + timedelta(days=WEEK - 1)
+def _end_of_week(clock: Clock, site_id: int) -> date:
+    return week_of(site_today(clock, site_id)) + timedelta(days=WEEK - 1)
 
 
 def _summary(word: str, through: date | None) -> str:

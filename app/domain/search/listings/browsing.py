@@ -28,6 +28,7 @@ from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_products
 from app.domain.search.serving.served import Served
+from app.domain.shared.counts import numbered
 from app.domain.shared.problems import NotFound
 
 SORT_LABELS = {
@@ -102,6 +103,20 @@ class SearchPage:
     def is_answered_by_content(self) -> bool:
         """Whether a page or a collection answers the search, and no product does."""
         return not self.listing.total and bool(self.content.titled)
+
+    @property
+    def pages_alone(self) -> str:
+        """Describe the pages and collections of a search that finds no products, “2 pages mention “zip””; empty where
+        it finds products, or no pages, or where its filters may be why it finds no products."""
+        number = self.content.total
+        if self.listing.total or self.listing.request.is_filtered or not number:
+            return ""
+        return f"{numbered(number, 'page')} {'mentions' if number == 1 else 'mention'} “{self.content.searched}”"
+
+    @property
+    def pages_heading(self) -> str:
+        """Return the heading of a search that finds nothing but pages that mention its words; empty for any other."""
+        return f"No products; {self.pages_alone}" if self.pages_alone and not self.content.titled else ""
 
 
 def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -> ListingRequest:

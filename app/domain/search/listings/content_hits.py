@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.merchandising.content import ContentLink, content_link
 from app.domain.search.engine import IndexName, Searching, SearchRequest, SearchResult, SearchUnavailable
@@ -16,11 +16,13 @@ CONTENT_SHOWN = 5
 @dataclass(frozen=True, slots=True)
 class ContentHits:
     """`titled` have all words in their title: they answer the search and stand above the products. `others` only
-    mention some of them and stand below. `searched` are the words, or the spelling that was searched instead."""
+    mention some of them and stand below. `searched` are the words, or the spelling that was searched instead. `total`
+    counts those shown and all others that have all of the words."""
 
     titled: tuple[ContentLink, ...] = ()
     others: tuple[ContentLink, ...] = ()
     searched: str = ""
+    total: int = 0
 
     def answer(self, typed: str) -> bool:
         """Whether a title has all of these words, as they were typed and not in another spelling."""
@@ -71,7 +73,7 @@ def _sorted(result: SearchResult, typed: str) -> ContentHits:
     searched = result.suggestion if result.corrected and result.suggestion else typed
     cards = [hit.card for hit in result.hits]
     links = [content_link(str(card["type"]), str(card["name"]), str(card["seoName"])) for card in cards]
-    return sorted_by_title(links, searched)
+    return replace(sorted_by_title(links, searched), total=max(len(links), result.full_matches or 0))
 
 
 def sorted_by_title(links: Iterable[ContentLink], searched: str) -> ContentHits:

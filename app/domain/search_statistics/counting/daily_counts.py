@@ -46,24 +46,24 @@ def aggregate_by_site(batch: EventBatch[Event]) -> ChangesBySite:
     return {site_id: SiteChanges.of(events) for site_id, events in by_site.items()}
 
 
-def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
+def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite, *, advances: bool = True) -> bool:
     """Write the changes of a batch. Return False, and write nothing, for one that was written before. Events of a
-    deleted site are dropped."""
+    deleted site are dropped. The rolling windows then end today, or, where they should not advance, on their day."""
     if not note_batch(clock, batch_id):
         return False
     zones = db.session.execute(select(Site.id, Site.time_zone).where(Site.id.in_(by_site)).order_by(Site.id))
     for site_id, time_zone in zones.all():
-        _write(site_id, today(clock, time_zone), by_site[site_id].words)
+        _write(site_id, today(clock, time_zone) if advances else None, by_site[site_id].words)
         rephrased_counts.add(site_id, by_site[site_id].rephrased)
         if settings_of(site_id)[LEARNING] != LearningMode.OFF:
             write_products(site_id, by_site[site_id].products)
     return True
 
 
-def _write(site_id: int, site_today: date, changes: Sequence[WordChange]) -> None:
+def _write(site_id: int, site_today: date | None, changes: Sequence[WordChange]) -> None:
     """Write the changes of words into the counts of words and days and the windows. The windows are locked first, so
     that machines that count at the same time take turns and none counts a word as new that another is just adding."""
-    rolling_sums.lock_window(site_id)
+    until = rolling_sums.lock_window(site_id)
     days = {change.day for change in changes}
     counted = select(SearchDay.day, SearchDay.words).where(SearchDay.site_id == site_id, SearchDay.day.in_(days))
     words = {day: number for day, number in db.session.execute(counted)}
@@ -75,7 +75,7 @@ def _write(site_id: int, site_today: date, changes: Sequence[WordChange]) -> Non
     word_rows = [{"site_id": site_id} | {name: getattr(change, name) for name in columns} for change in written]
     add_counts(SearchWordDay, word_rows, also=["networks"])
     add_counts(SearchDay, _day_rows(site_id, written, new), also=["words"])
-    rolling_sums.add(site_id, site_today, written)
+    rolling_sums.add(site_id, site_today or until, written)
 
 
 def _stored(site_id: int, changes: Iterable[WordChange]) -> dict[DayWord, WordChange]:

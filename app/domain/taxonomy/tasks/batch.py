@@ -42,7 +42,8 @@ class Batch:
         """Note values that a product lost. `kind` is `dropped` or `replaced`, `names` has those of the attributes."""
         note_loss(self.report, kind, (product.id, product.sku), values, names)
         if values:
-            self.lost.append({"productId": product.id, "sku": product.sku, "values": dict(values)})
+            named = {"productId": product.id, "sku": product.sku, "name": product.name}
+            self.lost.append(named | {"values": dict(values)})
 
     def products(self) -> list[Product]:
         """Return the products, locked until the transaction ends."""

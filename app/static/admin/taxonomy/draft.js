@@ -21,8 +21,10 @@ export const turn = (way) => {
 export const say = (text) => {
   const line = document.createElement("p");
   line.className = "bad-ink";
+  line.setAttribute("role", "alert");
   line.textContent = text;
-  said.replaceChildren(line);
+  document.getElementById("done").replaceChildren();
+  document.getElementById("refusal").replaceChildren(line);
 };
 export const isOfTree = ({ sourceElement, request }) =>
   request.method === "POST" && (sourceElement === said || sourceElement.matches("[data-closes]"));

@@ -17,6 +17,7 @@ from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.tasks import Kind, lost_values
 from app.domain.taxonomy.tasks.chosen import chosen_products
+from app.domain.taxonomy.tasks.lost_values import LostValue
 from app.domain.taxonomy.tasks.summary import summary_of
 from app.extensions import db
 from app.transaction import transaction
@@ -61,12 +62,53 @@ def test_values_that_hold_at_the_new_level_stay_and_the_others_are_reported(
     ]
 
 
+def name_of(product_id: int) -> str:
+    return db.session.get_one(Product, product_id).name
+
+
+def lost_of(site_id: int, task_id: str) -> list[LostValue]:
+    return [one for batch in lost_values.lost_values(site_id, task_id) for one in batch]
+
+
+def test_what_was_lost_is_named_as_it_was_then(site_id: int, ask: Ask, work: Worker) -> None:
+    product_id = add(site_id, "T-1", "tents", sleeps=2)
+    before = name_of(product_id)
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
+    work()
+    with transaction():
+        db.session.get_one(Product, product_id).name = "Renamed"
+        db.session.delete(task(task_id))
+    assert lost_of(site_id, task_id) == [LostValue(product_id, before, "T-1", "sleeps", "Sleeps", 2)]
+
+
+def test_what_an_earlier_version_kept_without_names_gets_those_that_are_known(
+    site_id: int, ask: Ask, work: Worker
+) -> None:
+    ids = [add(site_id, f"T-{number}", "tents", sleeps=2) for number in range(2)]
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
+    work()
+    with transaction():
+        entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == audit.LOST_VALUES)).one()
+        old = [{name: one[name] for name in ("productId", "sku", "values")} for one in entry.before["lost"]]
+        entry.before = {"lost": old}
+        db.session.get_one(Product, ids[0]).name = "Renamed"
+        db.session.delete(db.session.get_one(Product, ids[1]))
+    named = [(one.product_name, one.attribute_name) for one in lost_of(site_id, task_id)]
+    assert named == [("Renamed", "Sleeps"), ("", "Sleeps")]
+    with transaction():
+        db.session.delete(task(task_id))
+    assert [one.attribute_name for one in lost_of(site_id, task_id)] == ["", ""]
+
+
 def test_what_was_lost_stands_in_the_activity_log(site_id: int, ask: Ask, work: Worker) -> None:
     product_id = add(site_id, "T-1", "tents", sleeps=2)
     ask(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
     work()
     lost, ended = db.session.scalars(select(AuditEntry).order_by(AuditEntry.id))
-    assert lost.before == {"lost": [{"productId": product_id, "sku": "T-1", "values": {"sleeps": 2}}]}
+    assert lost.before == {
+        "lost": [{"productId": product_id, "sku": "T-1", "name": name_of(product_id), "values": {"sleeps": 2}}],
+        "names": {"sleeps": "Sleeps"},
+    }
     assert lost.summary == "Moving products to another level: 1 product lost values of Sleeps"
     assert ended.before is None
     assert ended.after == {"changed": 1, "dropped": {"sleeps": 1}, "names": {"sleeps": "Sleeps"}}
@@ -80,8 +122,8 @@ def test_of_more_than_a_hundred_products_the_report_has_the_first_and_the_log_ev
     work()
     assert (len(task(task_id).report["lost"]), task(task_id).report["dropped"]) == (100, {"sleeps": 102})
     assert lost_values.entries(site_id, task_id) == 51
-    assert [(one["productId"], one["sku"], one["values"]) for one in lost_values.lost_values(site_id, task_id)] == [
-        (product_id, f"T-{number}", {"sleeps": number + 1}) for number, product_id in enumerate(ids)
+    assert [(one.product_id, one.sku, one.attribute_id, one.value) for one in lost_of(site_id, task_id)] == [
+        (product_id, f"T-{number}", "sleeps", number + 1) for number, product_id in enumerate(ids)
     ]
 
 
@@ -97,7 +139,7 @@ def test_the_log_keeps_long_values_whole_and_tells_nothing_of_batches_that_lost_
         db.session.get_one(Product, long).taxonomy_attributes = {"story": "x" * 9_000}
     task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[*ids, long]))
     work()
-    assert [len(one["values"]["story"]) for one in lost_values.lost_values(site_id, task_id)] == [9_000]
+    assert [(one.attribute_id, len(one.value)) for one in lost_of(site_id, task_id)] == [("story", 9_000)]
     assert (lost_values.entries(site_id, task_id), lost_values.entries(site_id + 1, task_id)) == (1, 0)
 
 
@@ -106,8 +148,8 @@ def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask:
     task_id = ask(Kind.ASSIGN_VALUE, **value("set", ["Clay"], ids))
     cleared_id = ask(Kind.ASSIGN_VALUE, **value("clear", None, ids))
     work()
-    kept = [[one["values"] for one in lost_values.lost_values(site_id, found)] for found in (task_id, cleared_id)]
-    assert kept == [[{"colour": ["Moss", "Sky"]}], [{"colour": ["Clay"]}, {"colour": ["Clay"]}]]
+    kept = [[one.value for one in lost_of(site_id, found)] for found in (task_id, cleared_id)]
+    assert kept == [[["Moss", "Sky"]], [["Clay"], ["Clay"]]]
     told = [summary_of(task(found)) for found in (task_id, cleared_id)]
     assert [(one.data_loss_title, one.data_loss[0].happened) for one in told] == [
         ("Values that were replaced", "replaced"),
