@@ -11,7 +11,7 @@ from flask import g, request
 
 from app import rate_limiting
 from app.domain.shared.rate_limit import Rate
-from app.domain.sites.throttle import is_this_machine, network, subscriber
+from app.domain.sites.throttle import is_this_machine, network
 from app.permissions import View
 
 GROUPS = 4_096  # Of networks; each holds a million addresses of IPv4.
@@ -48,10 +48,10 @@ def seconds_to_wait(action: str, rate: Rate) -> int:
 
 
 def counts(action: str, rate: Rate) -> bool:
-    """Count an event of the client's line; return whether it is within the limit of a window of days. Those of this
+    """Count an event of the client's network; return whether it is within the limit of a window of days. Those of this
     machine always are."""
     address = request.remote_addr or "unknown"
-    return is_this_machine(address) or rate_limiting.counts(f"{action}:line:{subscriber(address)}", rate)
+    return is_this_machine(address) or rate_limiting.counts(f"{action}:network:{network(address)}", rate)
 
 
 def is_first_of_group(action: str, seconds: int) -> bool:
@@ -60,7 +60,7 @@ def is_first_of_group(action: str, seconds: int) -> bool:
     address = request.remote_addr or "unknown"
     if is_this_machine(address):
         return True
-    group = int.from_bytes(blake2b(subscriber(address).encode(), digest_size=4).digest(), "little") % GROUPS
+    group = int.from_bytes(blake2b(network(address).encode(), digest_size=4).digest(), "little") % GROUPS
     return rate_limiting.is_first(f"{action}:group:{group}", seconds)
 
 

@@ -138,3 +138,16 @@ def test_in_production_no_other_host_can_set_it(app: Flask, site_id: int) -> Non
     assert device.startswith("__Host-device=")
     assert {"Secure", "HttpOnly", "Path=/"} <= set(device.split("; "))
     assert "Domain" not in device
+
+
+def test_a_new_browser_elsewhere_waits_for_a_few_seconds(app: Flask, attacked: PageClient, clock: StoppedClock) -> None:
+    browser = PageClient(app)
+    browser.get("/admin/login")
+    form = {"csrf_token": browser.token, "email": OWNER, "password": PASSWORD}
+    elsewhere = {"environ_overrides": {"REMOTE_ADDR": "203.0.113.9"}}
+    refused = browser.client.post("/admin/login", data=form, **elsewhere)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "2")
+    clock.move(seconds=2)
+    for _ in range(3):
+        try_to_sign_in(attacked, "wrong")
+    assert browser.client.post("/admin/login", data=form, **elsewhere).status_code == 302
