@@ -143,37 +143,42 @@ def _wait_after_failures(key: str, now: datetime, longest: timedelta) -> timedel
 
 def _refusal(wait: timedelta) -> TooManyRequests:
     seconds = int(wait.total_seconds()) + 1
-    return TooManyRequests(f"Too many tries to sign in. Try again in {_spoken(seconds)}.", seconds)
+    return TooManyRequests(f"Too many tries to sign in. Try again in {spoken(seconds)}.", seconds)
 
 
 def note_refresh(clock: Clock, session_id: str) -> None:
     """Count a refresh of an API session. Raises TooManyRequests when it requests more than 30 tokens in an hour."""
-    if seconds := _count_within(clock, f"refresh:{session_id}", REFRESHES, REFRESH_WINDOW):
-        raise TooManyRequests(f"Too many refreshes. Try again in {_spoken(seconds)}.", seconds)
+    if seconds := count_within(clock, f"refresh:{session_id}", (REFRESHES, REFRESH_WINDOW)):
+        raise TooManyRequests(f"Too many refreshes. Try again in {spoken(seconds)}.", seconds)
 
 
 def note_order(clock: Clock, site_id: int, address: str, most: int, window: timedelta) -> None:
     """Count an order. Raises TooManyRequests when that many orders came from the network within the window, which is at
     most a day. No shopper's address is kept: only a hash is, until the row no longer counts."""
-    if seconds := _count_within(clock, order_key(site_id, address), most, window):
+    if seconds := count_within(clock, order_key(site_id, address), (most, window)):
         raise TooManyRequests(
-            f"There were very many orders from where you are. Please try again in {_spoken(seconds)}, or come to the "
+            f"There were very many orders from where you are. Please try again in {spoken(seconds)}, or come to the "
             "shop. Nothing was ordered now, and your basket stays as it is.",
             seconds,
         )
 
 
-def _count_within(clock: Clock, key: str, most: int, window: timedelta) -> int:
-    """Count an event and return 0. When there were so many within the window, count nothing and return the seconds
-    until one is allowed again."""
+def count_within(clock: Clock, key: str, *limits: tuple[int, timedelta]) -> int:
+    """Count an event and return 0. Where one of the limits, each a number within a window of a day at most, is reached,
+    count nothing and return the seconds until an event is allowed again."""
     now = clock.now()
     _take_turns(key)
-    counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, window))
-    number, first = db.session.execute(counted).one()
-    if number >= most:
-        return int((first + window - now).total_seconds()) + 1
+    wait = max(_wait_below(key, now, most, window) for most, window in limits)
+    if wait > timedelta(0):
+        return int(wait.total_seconds()) + 1
     db.session.add(SignInFailure(key=key, at=now))
     return 0
+
+
+def _wait_below(key: str, now: datetime, most: int, window: timedelta) -> timedelta:
+    counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, window))
+    number, first = db.session.execute(counted).one()
+    return first + window - now if number >= most else timedelta(0)
 
 
 def count_over_limit(clock: Clock, session_id: str) -> int:
@@ -253,8 +258,10 @@ def _count(key: str, now: datetime, window: timedelta) -> tuple[int, datetime | 
     return number, last
 
 
-def _spoken(seconds: int) -> str:
+def spoken(seconds: int) -> str:
     if seconds < 60:
         return "1 second" if seconds == 1 else f"{seconds} seconds"
     minutes = -(-seconds // 60)
+    if minutes > 120:
+        return f"{-(-minutes // 60)} hours"
     return "1 minute" if minutes == 1 else f"{minutes} minutes"
