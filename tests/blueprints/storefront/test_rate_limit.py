@@ -60,10 +60,10 @@ def test_search_learns_once_a_day_from_one_network_that_a_product_was_opened(
         assert sum(row.clicked for row in db.session.query(SearchDay)) == 7, "they are clicks as ever"
 
 
-def test_the_networks_of_one_line_are_one(app: Flask, site_id: int) -> None:
+def test_the_addresses_of_one_network_are_one(app: Flask, site_id: int) -> None:
     for number in range(5):
-        open_tent(app, f"2001:db8:7:{number:x}::1")
-    open_tent(app, "2001:db8:8::1")
+        open_tent(app, f"2001:db8:7:1:{number:x}::1")
+    open_tent(app, "2001:db8:7:2::1")
     assert opens_by_day(app) == [2]
 
 
