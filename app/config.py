@@ -269,9 +269,7 @@ def _database_url(url: str) -> str:
 
 
 def _ai_base_url(env: Mapping[str, str]) -> str | None:
-    address = env.get("AI_BASE_URL") or None
-    if address is not None and not address.startswith(("https://", "http://")):
-        raise ConfigurationError(f"AI_BASE_URL is {address!r}; it must begin with https:// or http://.")
+    address = safe_url(env, "AI_BASE_URL")
     if address is not None and not env.get("AI_MODEL"):
         raise ConfigurationError("AI_BASE_URL is set; AI_MODEL must name the model to ask.")
     return address

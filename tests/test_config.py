@@ -238,6 +238,20 @@ def test_a_password_is_not_sent_in_the_open() -> None:
     assert from_environment(env | {"SMTP_HOST": "localhost"}).smtp.user == "u"
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["http://models.example/v1", "http://192.168.1.9:11434/v1", "ftp://localhost/v1", "https://", "models.example"],
+)
+def test_words_of_shoppers_and_the_key_of_a_language_model_are_not_sent_in_the_open(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="AI_BASE_URL must begin with https://"):
+        from_environment({"AI_BASE_URL": address, "AI_MODEL": "small"})
+
+
+@pytest.mark.parametrize("address", ["https://models.example/v1", "http://localhost:11434/v1", "http://[::1]:11434"])
+def test_a_language_model_may_be_far_away_by_https_or_on_this_machine(address: str) -> None:
+    assert from_environment({"AI_BASE_URL": address, "AI_MODEL": "small"}).ai_base_url == address
+
+
 def test_how_long_a_shop_may_be_off_before_its_clock_is_in_doubt_is_set_in_days() -> None:
     assert from_environment({}).clock_tolerance == timedelta(days=1)
     assert from_environment({"CLOCK_TOLERANCE_DAYS": "4"}).clock_tolerance == timedelta(days=4)

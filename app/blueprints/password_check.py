@@ -1,5 +1,4 @@
-"""Password check for browsers and for /v1, with one throttle for both. Only a browser can be a known device: what a
-program says of its device is not signed and proves nothing."""
+"""Password check for browsers and for /v1, with one throttle for both."""
 
 from __future__ import annotations
 
@@ -15,17 +14,20 @@ from app.transaction import transaction
 
 def checked_user(email: str, password: str, device_id: str | None = None) -> User:
     """Return the user of an email address and password. The attempt is counted before the check, which is slow on
-    purpose and holds no transaction: for the device where the user is known there, else for account and address.
+    purpose and holds no transaction: for the device where the user is known there, else for account and network.
 
     Raises Invalid, TooManyRequests.
     """
     clock, address = ports.clock(), request.remote_addr or "unknown"
     email = accounts.normal_email(email)[:254]
+    refusal = None
     with transaction():
         if device_id:
             throttle.note_device_attempt(clock, device_id)
         else:
-            throttle.note_attempt(clock, email, address)
+            refusal = throttle.note_attempt(clock, email, address)
+    if refusal:
+        raise refusal
     config: Config = current_app.config["SHOP"]
     refused = (DEMO_PASSWORD,) if config.production else ()
     user = accounts.check_password(password_memory(), email, password, refused)

@@ -125,7 +125,7 @@ CONTROLS = (
     Control(
         "wrong passwords are slowed down",
         "domain/sites/throttle.py",
-        "if failures < FREE_FAILURES:",
+        "if failures < free:",
         "if True:",
         "domain/sites/test_throttle.py",
     ),

@@ -3,45 +3,28 @@
 from __future__ import annotations
 
 from flask import current_app, request
-from itsdangerous import BadSignature, URLSafeSerializer
 from werkzeug.wrappers import Response
 
 from app import ports
-from app.domain.sites import accounts, known_devices
-from app.domain.sites.known_devices import KnownDevice
+from app.domain.sites.known_devices import LONGEST
 from app.domain.sites.models import User
-
-LONGEST_COOKIE = 2_048  # Five users take some 400 characters.
+from app.tokens.device_tokens import device_of_token, token_with_user
 
 
 def known_device(email: str) -> str | None:
     """Return the id under which this browser is known for the user of the email address; None where it is not."""
-    known = _sent()
-    user = accounts.find_user(email) if known else None
-    return known_devices.device_of(known, user, ports.clock().now()) if user else None
+    return device_of_token(_sent(), email, ports.clock().now())
 
 
 def remember_device(response: Response, user: User) -> None:
     """Remember the device of a user. To be called when the user has just signed in."""
-    known = known_devices.with_user(_sent(), user, ports.clock().now())
     secure = bool(current_app.config["SESSION_COOKIE_SECURE"])
-    value = str(_serializer().dumps(known))
-    kept = known_devices.LONGEST
-    response.set_cookie(_name(), value, kept, path="/", secure=secure, httponly=True, samesite="Lax")
+    value = token_with_user(_sent(), user, ports.clock().now())
+    response.set_cookie(_name(), value, LONGEST, path="/", secure=secure, httponly=True, samesite="Lax")
 
 
-def _sent() -> list[KnownDevice]:
-    sent = request.cookies.get(_name(), "")
-    if not 0 < len(sent) <= LONGEST_COOKIE:
-        return []
-    try:
-        return [KnownDevice(*device) for device in _serializer().loads(sent)]
-    except BadSignature:
-        return []
-
-
-def _serializer() -> URLSafeSerializer:
-    return URLSafeSerializer(current_app.config["SECRET_KEY"], salt="known-devices")
+def _sent() -> str:
+    return request.cookies.get(_name(), "")
 
 
 def _name() -> str:

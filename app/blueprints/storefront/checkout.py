@@ -9,6 +9,7 @@ from flask import redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
+from app.blueprints.recipient_key import recipient_key
 from app.blueprints.storefront.attribution import note_ordered
 from app.blueprints.storefront.basket import basket_page, pictures_of, private, shown
 from app.blueprints.storefront.basket_cookie import basket_token, set_order_cookies
@@ -48,9 +49,8 @@ def checkout_place() -> Response:
     site_id, token = current_shop().site_id, basket_token() or ""
     try:
         with transaction():
-            placed = place(
-                ports.clock(), site_id, token, contact, seen, request.remote_addr or "unknown", _secret_of_form()
-            )
+            address, form = request.remote_addr or "unknown", _secret_of_form()
+            placed = place(ports.clock(), site_id, token, contact, seen, address, form, recipient_key())
             lines = placed.order.lines if placed.is_new else []
             sold = [(line.product_id, line.unit_price * line.quantity) for line in lines if line.product_id is not None]
     except Invalid as error:

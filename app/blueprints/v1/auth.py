@@ -13,17 +13,19 @@ from app.blueprints.hosts import request_host
 from app.blueprints.password_check import checked_user
 from app.blueprints.v1.agent_shapes import agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, TokensShape
-from app.blueprints.v1.bearer import sent_claims
+from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, SignedInShape, TokensShape
+from app.blueprints.v1.bearer import sent_claims, sent_token
 from app.domain.pos import agents, work_session_ends, work_sessions
 from app.domain.pos.models import PosAgent
 from app.domain.pos.typed_text import device_problems
-from app.domain.shared.problems import Invalid, NotFound, Unauthenticated
+from app.domain.shared.problems import Forbidden, Invalid, NotFound, Unauthenticated
 from app.domain.sites import accounts, api_sessions, refresh_chain
 from app.domain.sites.api_sessions import Because, Device, Granted
+from app.domain.sites.personal_token_rules import is_personal
 from app.domain.sites.sites import site_by_host
 from app.permissions import public
 from app.tokens import access_tokens
+from app.tokens.device_tokens import device_of_token, token_with_user
 from app.tokens.signed_tokens import key_for
 from app.transaction import transaction
 
@@ -35,26 +37,28 @@ bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
 @bp.open_to_all
 @bp.described("login", 401, 403, 404, 415, 429)
 @bp.arguments(LoginBody)
-@bp.response(200, TokensShape)
+@bp.response(200, SignedInShape)
 def login(body: dict[str, Any]) -> dict[str, Any]:
     """Sign in with email address and password.
 
     The tokens are for the shop at whose host this is asked. An agent gets to know what they may do at a till, and
     where; a work session begins for them. Five wrong passwords for an account within a quarter of
-    an hour, in a browser or here, make the next tries wait; so do twenty tries a minute from one address.
+    an hour, in a browser or here, make the next tries wait: for half a minute at most where they came from elsewhere,
+    and not at all with the `deviceToken` of an earlier sign-in. Twenty tries a minute from one address make it wait,
+    too.
     """
     site = site_by_host(request_host())
     if site is None:
         raise NotFound("There is no shop at this address.")
-    site_id, device = site.id, _device(body)
+    site_id, device, token = site.id, _device(body), body.get("device_token", "")
     try:
-        user = checked_user(body["email"], body["password"])
+        user = checked_user(body["email"], body["password"], device_of_token(token, body["email"], ports.clock().now()))
     except Invalid:
         raise Unauthenticated("invalid_credentials", accounts.WRONG) from None
     with transaction():
         granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
         agent = work_sessions.open_with(ports.clock(), granted.caller, device, *_program())
-        return _tokens(granted, agent)
+        return _tokens(granted, agent) | {"device_token": token_with_user(token, user, ports.clock().now())}
 
 
 @bp.post("/refresh")
@@ -85,7 +89,7 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 @bp.post("/logout")
 @public
 @bp.open_to_all
-@bp.described("logout")
+@bp.described("logout", 403)
 @bp.doc(
     requestBody={
         "required": False,
@@ -94,10 +98,12 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 )
 @bp.response(204)
 def logout() -> None:
-    """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case.
+    """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case but
+    one: a personal access token has no session, which the answer says (403 `personal_token`).
 
     What a body says that makes no sense counts as not said.
     """
+    _refuse_personal_token()
     body = _lenient_body()
     session_id = _session_to_end(body.get("refreshToken"))
     because = Because.PIN_LOCKOUT if body.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
@@ -139,6 +145,20 @@ def _lenient_body() -> dict[str, Any]:
     except (Invalid, HTTPException):
         return {}
     return body if isinstance(body, dict) else {}
+
+
+def _refuse_personal_token() -> None:
+    """Refuse to end the session of a personal access token, whose sender would believe it void. Raises Forbidden."""
+    try:
+        token = sent_token()
+    except Unauthenticated:
+        return
+    if is_personal(token):
+        raise Forbidden(
+            "Signing out ends no session here, since a personal access token has none: it stays valid. Revoke it in "
+            "the admin under “Access tokens”.",
+            "personal_token",
+        )
 
 
 def _session_to_end(refresh_token: object) -> str | None:

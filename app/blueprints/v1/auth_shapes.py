@@ -11,6 +11,7 @@ from app.blueprints.v1.api import Body, Shape
 from app.blueprints.v1.fields import ShortLine, UtcTime
 from app.domain.sites.api_sessions import Audience, Because
 from app.domain.sites.passwords import LONGEST as LONGEST_PASSWORD
+from app.tokens.device_tokens import LONGEST_TOKEN
 
 
 class LoginBody(Body):
@@ -22,6 +23,14 @@ class LoginBody(Body):
         metadata={"description": "Binds the session to a device: every refresh must then give the same `deviceId`."}
     )
     device_name = ShortLine(metadata={"description": "For people.", "example": "Stockroom import"})
+    device_token = fields.Str(
+        validate=validate.Length(max=LONGEST_TOKEN),
+        metadata={
+            "description": "The `deviceToken` of the latest sign-in on this device, of whichever user: with it, wrong "
+            "passwords from elsewhere keep its users waiting no more. One that is not of this shop, or of before the "
+            "user's password was changed, counts as none."
+        },
+    )
     audience = fields.Enum(
         Audience,
         by_value=True,
@@ -75,4 +84,14 @@ class TokensShape(Shape):
     )
     locations = fields.List(
         fields.Nested(PosLocationShape), required=True, metadata={"description": "Where the user may work at a till."}
+    )
+
+
+class SignedInShape(TokensShape):
+    device_token = fields.Str(
+        required=True,
+        metadata={
+            "description": "Store it on the device, in place of the one before, and send it as `deviceToken` at the "
+            "next sign-in. It opens nothing; it lasts 400 days."
+        },
     )

@@ -181,7 +181,8 @@ def describe_problems(spec: APISpec) -> None:
         {
             "name": "Idempotency-Key",
             "description": "A value that is new for each thing to do, and the same whenever it is tried again: the "
-            "first answer is then given again, with `Idempotent-Replayed: true`.",
+            "first answer is then given again, with `Idempotent-Replayed: true`. It belongs to the user, the location "
+            "and the operation.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255},
             "example": "4f1c0c4e-3ad5-4c0e-9b0c-4f2a1f0f4d11",
         },

@@ -9,6 +9,7 @@ from marshmallow import fields, validate
 
 from app.blueprints.rate_limit import rate_limited
 from app.blueprints.receipt_links import qr_code, receipt_path
+from app.blueprints.recipient_key import recipient_key
 from app.blueprints.v1.api import ApiBlueprint, Body, Shape
 from app.blueprints.v1.fields import ANY_TEXT
 from app.blueprints.v1.pos_access import cashier, requires_till
@@ -61,12 +62,15 @@ def receipt(transaction_id: str) -> dict[str, Any]:
 @bp.arguments(ReceiptBody)
 @bp.response(202, ReceiptShape)
 def send_receipt(body: dict[str, Any], transaction_id: str) -> dict[str, Any]:
-    """Mail the receipt of a payment that was made. It is sent in the background; at most ten times a day."""
+    """Mail the receipt of a payment that was made. It is sent in the background.
+
+    At most ten times a day, and ten receipts an hour and twenty a day to one address.
+    """
     who = cashier()
     payment = transaction_of(who, transaction_id)
     url, payment_id = _url(payment), payment.id
     with transaction():
-        request_mail(who.author, payment_id, body["email"], url)
+        request_mail(who.author, payment_id, body["email"], url, recipient_key())
     return {"transaction_id": payment_id, "url": url}
 
 

@@ -45,11 +45,18 @@ class Placed:
 
 
 def place(
-    clock: Clock, site_id: int, token: str, contact: Contact, seen: str, address: str = "", form: str = ""
+    clock: Clock,
+    site_id: int,
+    token: str,
+    contact: Contact,
+    seen: str,
+    address: str = "",
+    form: str = "",
+    recipient_key: bytes = b"",
 ) -> Placed:
     """Place the order of a basket: stock is counted down, and lines keep today's names and prices. `seen` is the
     `Basket.seen` that the shopper agreed to, `address` the shopper's network address, `form` the secret of the form, by
-    which one sent twice is recognised.
+    which one sent twice is recognised; under `recipient_key` the mails to one address are counted.
 
     The basket's token is invalid from then on: an attacker may have given the shopper a basket of their own, and must
     not read who ordered from it. The basket is locked first and its products after it, always in the same order, so
@@ -69,7 +76,7 @@ def place(
     basket = contents_of(site_id, order, to_sell=True)
     _check(basket, seen)
     order.number = next_number(site_id)
-    check_limits(clock, site_id, clean, address)
+    check_limits(clock, site_id, clean, address, recipient_key)
     _sell(clock, order, basket)
     order.token_hash = token_hash(new_token)
     _submit(clock, order, clean)

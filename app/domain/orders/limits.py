@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from app.domain.orders.contact import Contact
 from app.domain.orders.models import SUBMITTED, Order
+from app.domain.orders.recipients import Mailed, note_mail
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import TooManyRequests
 from app.domain.sites import throttle
@@ -23,10 +24,10 @@ MOST_OF_ADDRESS = 30
 ADDRESS_WINDOW = timedelta(hours=1)
 
 
-def check_limits(clock: Clock, site_id: int, contact: Contact, address: str) -> None:
-    """Check the limits for a new order, and count it for its network address, "" where it has none. Call it while the
-    site's row of order numbers is locked, so that simultaneous orders are counted one after the other. Raises
-    TooManyRequests."""
+def check_limits(clock: Clock, site_id: int, contact: Contact, address: str, key: bytes) -> None:
+    """Check the limits for a new order, and count it for its network address, "" where it has none, and for the
+    recipient of its mail, by a hash under `key`. Call it while the site's row of order numbers is locked, so that
+    simultaneous orders are counted one after the other. Raises TooManyRequests."""
     if _open_orders(site_id, contact) >= MOST_OPEN:
         raise TooManyRequests(
             f"There are already {MOST_OPEN} orders with this email address or phone number awaiting collection. Please "
@@ -35,6 +36,8 @@ def check_limits(clock: Clock, site_id: int, contact: Contact, address: str) -> 
         )
     if address and not throttle.is_this_machine(address):
         throttle.note_order(clock, site_id, address, MOST_OF_ADDRESS, ADDRESS_WINDOW)
+    if contact.email:
+        note_mail(clock, key, site_id, Mailed.ORDER, contact.email)
 
 
 def _open_orders(site_id: int, contact: Contact) -> int:

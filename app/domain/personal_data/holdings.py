@@ -23,7 +23,7 @@ from app.domain.pos.models import (
 )
 from app.domain.pos.receipts.models import PosReceiptMail
 from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User
-from app.domain.sites.throttle import account_key
+from app.domain.sites.throttle import names_account
 from app.domain.taxonomy.models import TaxonomyDraft
 
 ERASED = "Erased"
@@ -95,7 +95,7 @@ def _idempotency_keys(person: Person) -> ColumnElement[bool]:
 
 
 def _attempts(person: Person) -> ColumnElement[bool]:
-    return SignInFailure.key == account_key(person.email) if person.email else false()
+    return names_account(person.email) if person.email else false()
 
 
 def _closed_account(person: Person) -> Values:

@@ -236,8 +236,8 @@ class PosRefund(Base):
 
 class PosIdempotencyKey(Base):
     """A request that carried an Idempotency-Key, and the record that it made, so that a repetition gets the same
-    answer. `key` is the SHA-256 of the key, `request_hash` that of the content. `status` is that of the answer, None
-    while the first request is still being answered."""
+    answer. `operation` holds the location, too (`create_payment@7`). `key` is the SHA-256 of the key, `request_hash`
+    that of the content. `status` is that of the answer, None while the first request is still being answered."""
 
     __tablename__ = "pos_idempotency_keys"
     __table_args__ = (UniqueConstraint("site_id", "user_id", "operation", "key"),)

@@ -164,6 +164,8 @@ def refresh(
     spent = refresh_chain.age(key, token, session.refresh_hash, OLDEST_SPENT)
     if spent is None:
         raise Unauthenticated("token_invalid", NO_TOKEN)
+    if session.ended_because == Because.REFRESH_REUSE.value:
+        raise Unauthenticated("refresh_reused", REUSED)
     _check_standing(clock, session, user)
     if refusal := _suspicion(clock, session, user, spent, device_id, is_stolen):
         return refusal
@@ -223,8 +225,6 @@ def _find(session_id: str | None, host: str | None, to_change: bool = False) -> 
 
 def _check_standing(clock: Clock, session: ApiSession, user: User) -> None:
     now = clock.now()
-    if session.ended_because == Because.REFRESH_REUSE.value:
-        raise Unauthenticated("refresh_reused", REUSED)
     if session.ended_at is not None or not user.enabled or session.session_version != user.session_version:
         raise Unauthenticated("session_revoked", ENDED)
     # `abs`: also one that was used while the clock was far ahead.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from app.domain.sites.models import User
 
 LONGEST = timedelta(days=400)  # Browsers keep no cookie longer.
-MOST_USERS = 5  # Of one device.
+MOST_USERS = 20  # Of one device: the staff who share a till.
 
 
 class KnownDevice(NamedTuple):

@@ -165,8 +165,8 @@ class StoredEvent(Base):
 
 
 class SignInFailure(Base):
-    """A failed sign-in, counted per account and per address or per known device, a refresh, counted per session, or an
-    order, counted per hash of an address; purged when it no longer counts."""
+    """A failed sign-in, counted per account and network or per known device, a refresh, counted per session, an order,
+    counted per hash of a network, or a mail, counted per hash of its recipient; purged when it no longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)

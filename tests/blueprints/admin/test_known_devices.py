@@ -138,3 +138,26 @@ def test_in_production_no_other_host_can_set_it(app: Flask, site_id: int) -> Non
     assert device.startswith("__Host-device=")
     assert {"Secure", "HttpOnly", "Path=/"} <= set(device.split("; "))
     assert "Domain" not in device
+
+
+def test_a_new_browser_waits_for_the_guesses_of_others_for_half_a_minute_at_most(
+    app: Flask, site_id: int, clock: StoppedClock
+) -> None:
+    """The others guess whenever a delay ends, each time from another address."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    addresses = (f"198.51.100.{number}" for number in range(200))
+
+    def sign_in(password: str, address: str) -> TestResponse:
+        form = {"email": OWNER, "password": password}
+        return app.test_client().post("/admin/login", data=form, environ_overrides={"REMOTE_ADDR": address})
+
+    for _ in range(40):
+        refused = sign_in("wrong", next(addresses))
+        clock.move(seconds=int(refused.headers.get("Retry-After", 0)))
+    sign_in("wrong", next(addresses))
+    wait = int(sign_in(PASSWORD, "203.0.113.9").headers["Retry-After"])
+    assert 0 < wait <= 31
+    for _ in range(wait):
+        clock.move(seconds=1)
+        sign_in("wrong", next(addresses))
+    assert sign_in(PASSWORD, "203.0.113.9").status_code == 302

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 
 import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product
-from app.domain.orders import limits, payment, status_changes
+from app.domain.orders import limits, payment, recipients, status_changes
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
+from app.domain.sites.models import SignInFailure
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
@@ -105,13 +107,33 @@ def test_a_new_price_must_be_seen_before_it_is_agreed_to(app: Flask, mia: Shoppe
 
 def test_who_orders_far_too_often_is_told_and_keeps_the_basket(app: Flask, mia: Shopper) -> None:
     change(app, "tent-7", stock=None)
+    by_phone = {"email": "", "phone": "020 7946 0000"}
     for _ in range(limits.MOST_OPEN):
-        assert mia.order().status_code == 303
+        assert mia.order(**by_phone).status_code == 303
         mia.add("S-7")
-    answer = mia.order(note="At noon.")
+    answer = mia.order(note="At noon.", **by_phone)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3600")
     assert "Please collect one first" in answer.text and "At noon." in answer.text
     assert 'role="alert"' in answer.text and orders(app)[-1] == ("OPEN", 0)
+
+
+def test_nobody_has_a_mailbox_flooded_by_orders_from_many_addresses(app: Flask, mia: Shopper) -> None:
+    change(app, "tent-7", stock=30)
+    stranger = Shopper(app)
+    for number in range(recipients.MOST_AN_HOUR):
+        stranger.client.environ_base |= {"REMOTE_ADDR": f"198.51.100.{number}"}
+        stranger.add("S-7")
+        assert stranger.order(email=f"V.ictim+{number}@home.test").status_code == 303
+    before = stock(app, "tent-7")
+    answer = mia.order(email="victim@home.test")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3601")
+    assert "very many orders with this email address" in answer.text and 'role="alert"' in answer.text
+    assert "Your order has not been placed" in answer.text and stock(app, "tent-7") == before
+    with app.app_context():
+        keys = [key for (key,) in db.session.query(SignInFailure.key) if "mail" in key]
+        unkeyed = hmac.digest(b"", b"victim@home.test", "sha256").hex()
+    assert len(keys) == recipients.MOST_AN_HOUR and not any("victim" in key or unkeyed in key for key in keys)
+    assert mia.order(email="", phone="020 7946 0000").status_code == 303
 
 
 def test_one_address_orders_so_often_whoever_it_says_it_is(app: Flask, mia: Shopper) -> None:

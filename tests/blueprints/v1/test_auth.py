@@ -10,9 +10,12 @@ from flask import Flask
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
-from app.domain.sites import accounts
+from app import ports
+from app.domain.shared.author import Author
+from app.domain.sites import accounts, personal_tokens
 from app.domain.sites.models import ApiSession, AuditEntry, Domain, SignInFailure
 from app.domain.sites.passwords import DEMO_PASSWORD
+from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import LOGIN, LOGOUT, REFRESH, ApiClient
@@ -38,6 +41,7 @@ def test_signing_in_tells_all_that_a_program_needs(stranger: ApiClient, site_id:
         "user",
         "agent",
         "locations",
+        "deviceToken",
     ]
     assert (body["tokenType"], body["expiresIn"]) == ("Bearer", 900)
     assert (body["expiresAt"], body["sessionExpiresAt"]) == ("2026-11-20T12:15:00Z", "2026-11-21T12:00:00Z")
@@ -146,6 +150,7 @@ def test_a_spent_refresh_token_ends_the_session(app: Flask, signed_in, clock: St
     clock.move(seconds=21)
     assert _refusal(program.refresh(stolen)) == "refresh_reused"
     assert _refusal(program.refresh(fresh)) == "refresh_reused"
+    assert _refusal(program.call("GET", "/v1/admin/taxonomies")) == "session_revoked"
     with app.app_context():
         assert db.session.scalar(select(AuditEntry.action)) == "api_session.end"
 
@@ -226,6 +231,22 @@ def test_signing_out_ends_well_whatever_is_sent(app: Flask, signed_in) -> None:
     for token in ("", "nonsense", "a.b.c"):
         assert program.call("POST", LOGOUT, {"refreshToken": "x"}, token=token).status_code == 204
     assert program.client.post(LOGOUT).status_code == 204
+    assert program.refresh().status_code == 200
+
+
+@pytest.mark.parametrize("body", [None, {}, {"refreshToken": "of the session"}])
+def test_a_personal_access_token_cannot_be_signed_out(app: Flask, signed_in, site_id: int, body: object) -> None:
+    program = signed_in(Role.ADMIN)
+    with app.app_context(), transaction():
+        author = Author(site_id, "The Admin", ports.clock())
+        token = personal_tokens.make_token(author, accounts.get_user(ADMIN).id, "nightly import", 30).text
+    if body:
+        body = {"refreshToken": program.tokens["refreshToken"]}
+    for sent in (token, "shop_pat_of_nobody"):
+        answer = program.call("POST", LOGOUT, body, token=sent)
+        assert (answer.status_code, answer.json["code"]) == (403, "personal_token")
+    assert "ends no session" in answer.json["detail"]
+    assert program.call("GET", "/v1/admin/taxonomies", token=token).status_code == 200
     assert program.refresh().status_code == 200
 
 

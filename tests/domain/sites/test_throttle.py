@@ -44,11 +44,9 @@ def test_a_guesser_who_waits_each_time_has_twenty_tries_an_hour(clock: StoppedCl
 
 def test_a_try_that_had_to_wait_does_not_count(clock: StoppedClock) -> None:
     _try(clock, times=5)
-    before = _rows()
-    for _ in range(3):
-        with pytest.raises(TooManyRequests):
-            _try(clock)
-    assert _rows() == before
+    waits = [_seconds_to_wait(clock) for _ in range(20)]
+    assert set(waits) == {2}
+    assert _rows() == 16, "three for each of five tries, and one for the turn of the network"
 
 
 def test_after_the_wait_there_is_one_try_and_then_a_longer_wait(clock: StoppedClock) -> None:
@@ -75,6 +73,77 @@ def test_a_success_clears_the_account(clock: StoppedClock) -> None:
     _try(clock, times=5)
     throttle.forget_attempt(EMAIL, ADDRESS)
     _try(clock, times=5)
+
+
+def test_a_success_forgets_what_happened_there_and_not_what_others_did(clock: StoppedClock) -> None:
+    for number in range(4):
+        _try(clock, address=f"198.51.100.{number}")
+    clock.move(seconds=1)
+    _try(clock)
+    throttle.forget_attempt(EMAIL, ADDRESS)
+    _try(clock)
+    assert _seconds_to_wait(clock, "203.0.113.10") == 2, "four failures of others, and one"
+
+
+def test_the_sixth_try_waits_from_wherever_the_five_before_it_came(clock: StoppedClock) -> None:
+    for number in range(5):
+        _try(clock, address=f"198.51.100.{number}")
+    assert _seconds_to_wait(clock) == 2
+
+
+def test_who_comes_while_others_guess_waits_for_half_a_minute_at_most(clock: StoppedClock) -> None:
+    """However the guesses of others lie: they never stop, and the wait that was announced is the wait."""
+    _guess_whenever_allowed(clock, 1_800)
+    waits = []
+    for number in range(20):
+        newcomer = f"203.0.113.{number}"
+        waits.append(_seconds_to_wait(clock, newcomer))
+        _guess_whenever_allowed(clock, waits[-1])
+        assert _seconds_to_wait(clock, newcomer) == 0
+    assert 10 < max(waits) <= 31
+
+
+def test_a_network_that_fails_while_others_guess_waits_for_itself_and_longer_each_time(clock: StoppedClock) -> None:
+    _guess_whenever_allowed(clock, 300)
+    waits = []
+    for _ in range(7):
+        while wait := _seconds_to_wait(clock):
+            waits.append(wait)
+            _guess_whenever_allowed(clock, wait, addresses=200)
+    assert waits[1:] == [31, 61, 121, 241, 481, 901]
+
+
+def test_each_of_many_networks_has_few_guesses_an_hour(clock: StoppedClock) -> None:
+    """As docs/adr/0034-a-known-browser-has-its-own-counter.md says."""
+    networks = [f"198.51.100.{number}" for number in range(10)]
+    tries = [_tries_of_networks(clock, networks) / len(networks) for _ in range(3)]
+    assert tries[0] < 9
+    assert max(tries[1:]) < 6
+
+
+def test_a_turn_is_of_one_network_and_for_one_try(clock: StoppedClock) -> None:
+    _guess_whenever_allowed(clock, 300)
+    assert _seconds_to_wait(clock) > 0
+    clock.move(seconds=31)
+    _try(clock, address="203.0.113.99")
+    assert _seconds_to_wait(clock, "203.0.113.100") > 0
+    assert [_seconds_to_wait(clock), _seconds_to_wait(clock)] == [0, 31]
+
+
+def test_no_email_address_counts_as_another_with_a_network(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    keys = set(db.session.scalars(select(SignInFailure.key)))
+    assert all(throttle.account_key(key) not in keys for key in keys)
+    assert not any(ADDRESS in key for key in keys if EMAIL in key)
+
+
+def test_all_that_names_an_account_is_found(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    _seconds_to_wait(clock)
+    _try(clock, email="other_mia@shop.test", address="203.0.113.10")
+    found = db.session.scalars(select(SignInFailure.key).where(throttle.names_account(EMAIL))).all()
+    assert {key.partition(":")[0] for key in found} == {"account", "tries", "turn"}
+    assert len(found) == 11
 
 
 def test_an_address_has_twenty_tries_a_minute_whatever_the_accounts(clock: StoppedClock) -> None:
@@ -128,10 +197,12 @@ def test_the_network_is_an_ipv4_address_or_the_first_half_of_an_ipv6_address(add
     assert throttle.network(address) == network
 
 
-def test_a_line_has_an_ipv4_address_or_many_networks_of_ipv6() -> None:
-    assert throttle.subscriber("2001:db8:1:2:3:4:5:6") == throttle.subscriber("2001:db8:1:ffff::1") == "2001:0db8:0001"
-    assert throttle.subscriber("2001:db8:2::1") != throttle.subscriber("2001:db8:1::1")
-    assert throttle.subscriber("::ffff:203.0.113.9") == "203.0.113.9" and throttle.subscriber("unknown") == "unknown"
+def test_tries_count_for_a_network_of_ipv6(clock: StoppedClock) -> None:
+    for number in range(20):
+        _try(clock, email=f"user{number}@shop.test", address=f"2001:db8:1:2::{number:x}")
+    with pytest.raises(TooManyRequests):
+        _try(clock, email="one.more@shop.test", address="2001:db8:1:2:ffff::1")
+    _try(clock, email="one.more@shop.test", address="2001:db8:1:3::1")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "::1"])
@@ -142,8 +213,29 @@ def test_loopback_addresses_are_this_machine(address: str) -> None:
 
 def _try(clock: StoppedClock, times: int = 1, email: str = EMAIL, address: str = ADDRESS) -> None:
     for _ in range(times):
-        throttle.note_attempt(clock, email, address)
+        refusal = throttle.note_attempt(clock, email, address)
         db.session.flush()
+        if refusal:
+            raise refusal
+
+
+def _seconds_to_wait(clock: StoppedClock, address: str = ADDRESS) -> int:
+    """The seconds that a try from the address has to wait; 0 after one that was let through."""
+    try:
+        _try(clock, address=address)
+    except TooManyRequests as refused:
+        return refused.retry_after
+    return 0
+
+
+def _guess_whenever_allowed(clock: StoppedClock, seconds: int, addresses: int = 40) -> None:
+    """Guess from many addresses, none of which has reached its own delays, until so many seconds are over."""
+    end = clock.now() + timedelta(seconds=seconds)
+    number = 0
+    while clock.now() < end:
+        if wait := _seconds_to_wait(clock, f"198.51.100.{number % addresses}"):
+            clock.move(seconds=min(wait, (end - clock.now()).total_seconds()))
+        number += 1
 
 
 def _tries_of_an_hour(clock: StoppedClock) -> int:
@@ -154,6 +246,19 @@ def _tries_of_an_hour(clock: StoppedClock) -> int:
             tries += 1
         except TooManyRequests as refused:
             clock.move(seconds=refused.retry_after)
+    return tries
+
+
+def _tries_of_networks(clock: StoppedClock, networks: list[str]) -> int:
+    """The tries that networks together have within an hour when each tries as soon as it may."""
+    tries, end = 0, clock.now() + timedelta(hours=1)
+    due = dict.fromkeys(networks, clock.now())
+    while (at := min(due.values())) < end:
+        clock.move(seconds=max(0.0, (at - clock.now()).total_seconds()))
+        network = min(due, key=lambda one: due[one])
+        wait = _seconds_to_wait(clock, network)
+        tries += wait == 0
+        due[network] = clock.now() + timedelta(seconds=wait)
     return tries
 
 

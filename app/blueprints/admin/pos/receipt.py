@@ -10,6 +10,7 @@ from app.blueprints.admin.catalogue_display import in_shop
 from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refused
 from app.blueprints.author import current_author
 from app.blueprints.receipt_links import qr_code, receipt_path
+from app.blueprints.recipient_key import recipient_key
 from app.domain.pos.receipts.mails import request_mail
 from app.domain.shared.problems import Invalid, TooManyRequests
 from app.permissions import Permission, requires
@@ -31,7 +32,7 @@ def pos_send_receipt(transaction_id: str) -> Answer:
     try:
         with transaction():
             link = receipt_url(transaction_id)
-            request_mail(current_author(), transaction_id, request.form.get("email", ""), link)
+            request_mail(current_author(), transaction_id, request.form.get("email", ""), link, recipient_key())
     except Invalid as invalid:
         return refused(transaction_id, invalid)
     except TooManyRequests as error:

@@ -109,7 +109,7 @@ def _keyed(cashier: Cashier, request: PaymentRequest) -> KeyedRequest | None:
     if request.key is None:
         return None
     content = asdict(request) | {"location": cashier.location_id}
-    return KeyedRequest(cashier.user_id, OPERATION, request.key, content)
+    return KeyedRequest(cashier.user_id, cashier.location_id, OPERATION, request.key, content)
 
 
 def _write_down(

@@ -7,9 +7,9 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, and_, delete, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, or_, select, update
 
-from app.domain.pos.models import PosIdempotencyKey
+from app.domain.pos.models import PosIdempotencyKey, PosTransaction
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Unprocessable
 from app.domain.shared.upserting import upsert
@@ -22,10 +22,11 @@ LONGEST_KEY = 255
 
 @dataclass(frozen=True, slots=True)
 class KeyedRequest:
-    """A request with a client's key: the user who sent it, its operation and its content. Only `key_hash` is stored of
-    the key, since clients may make it of anything."""
+    """A request with a client's key: the user who sent it, the location, its operation and its content. Only `key_hash`
+    is stored of the key, since clients may make it of anything."""
 
     user_id: int
+    location_id: int
     operation: str
     key: str
     content: object
@@ -33,6 +34,11 @@ class KeyedRequest:
     @property
     def key_hash(self) -> str:
         return hashlib.sha256(self.key.encode()).hexdigest()
+
+    @property
+    def operation_there(self) -> str:
+        """The operation as it is stored: a key belongs to a user, a location and an operation."""
+        return f"{self.operation}@{self.location_id}"
 
     @property
     def hash(self) -> str:
@@ -92,7 +98,7 @@ def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:
     values = {
         "site_id": author.site_id,
         "user_id": request.user_id,
-        "operation": request.operation,
+        "operation": request.operation_there,
         "key": request.key_hash,
         "request_hash": request.hash,
         "record_id": record_id,
@@ -104,9 +110,17 @@ def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:
 
 
 def _is(author: Author, request: KeyedRequest) -> ColumnElement[bool]:
+    """Return the condition of the key's record. The release before stored the operation without the location, which is
+    that of the payment: an answer that got lost in an upgrade must not lead to a second payment."""
+    of_location = exists().where(
+        PosTransaction.id == PosIdempotencyKey.record_id, PosTransaction.location_id == request.location_id
+    )
     return and_(
         PosIdempotencyKey.site_id == author.site_id,
         PosIdempotencyKey.user_id == request.user_id,
-        PosIdempotencyKey.operation == request.operation,
         PosIdempotencyKey.key == request.key_hash,
+        or_(
+            PosIdempotencyKey.operation == request.operation_there,
+            and_(PosIdempotencyKey.operation == request.operation, of_location),
+        ),
     )

@@ -8,6 +8,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from app.domain.orders.contact import EMAIL, LONGEST_EMAIL
+from app.domain.orders.recipients import Mailed, note_mail
 from app.domain.pos.payments.transitions import note_of
 from app.domain.pos.receipts.letters import receipt_mail
 from app.domain.pos.receipts.models import PosReceiptMail
@@ -33,14 +34,18 @@ MOST_A_DAY = 10  # For one payment, so that the till cannot be used to send many
 RECEIPT_MAIL = mail_kind("receipt-mail", PosReceiptMail, "The mail server did not take the receipt within three days.")
 
 
-def request_mail(author: Author, transaction_id: str, email: str, link: str) -> PosReceiptMail:
+def request_mail(
+    author: Author, transaction_id: str, email: str, link: str, recipient_key: bytes = b""
+) -> PosReceiptMail:
     """Request a receipt by email. Call it in a transaction. Raises Invalid for an invalid address, NotFound while
-    nothing was paid, and TooManyRequests."""
+    nothing was paid, and TooManyRequests, also where the recipient, counted by a hash under `recipient_key`, got very
+    many receipts."""
     email = email.strip()
     if problems := email_problems(email):
         raise Invalid(problems)
     receipt_of(author.site_id, transaction_id)
     _check_number(author, transaction_id)
+    note_mail(author.clock, recipient_key, author.site_id, Mailed.RECEIPT, email)
     mail = PosReceiptMail(
         **requested_now(author), transaction_id=transaction_id, email=email, link=link, next_try_at=author.now()
     )

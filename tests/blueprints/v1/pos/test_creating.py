@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from app.domain.pos.models import PosIdempotencyKey
+from app.domain.pos.models import PosAgent, PosIdempotencyKey, PosLocation, PosTransaction
+from app.domain.sites import accounts
 from app.extensions import db
-from tests.blueprints.v1.pos.conftest import ADMIN, SHOP, TillClient, Tills, problem, stored_payments
+from app.transaction import transaction
+from tests.blueprints.v1.pos.conftest import ADMIN, AGENT, FAIR, SHOP, TillClient, Tills, problem, stored_payments
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import (
     ERROR_500_AFTER,
@@ -85,6 +87,42 @@ def test_a_key_is_of_one_request_and_one_agent(agent: TillClient, till: Tills) -
     assert problem(agent.create(key="k", amountInPence=1_251)) == (422, "idempotency_mismatch")
     other = till("other_agent@shop.test").create(key="k")
     assert (other.status_code, other.json["id"] != first.json["id"]) == (201, True)
+
+
+def work_at_both_locations(app: Flask) -> None:
+    with app.app_context(), transaction():
+        user = accounts.get_user(AGENT)
+        known = db.session.query(PosAgent).filter_by(user_id=user.id).one()
+        known.locations = db.session.query(PosLocation).filter_by(site_id=known.site_id).all()
+
+
+def test_a_key_is_of_one_location(app: Flask, agent: TillClient) -> None:
+    work_at_both_locations(app)
+    first = agent.create(key="k")
+    agent.location = SHOP
+    second, again = agent.create(key="k"), agent.create(key="k")
+    assert (second.status_code, "Idempotent-Replayed" in second.headers) == (201, False)
+    assert second.json["id"] != first.json["id"]
+    assert (again.json["id"], again.headers["Idempotent-Replayed"]) == (second.json["id"], "true")
+    assert problem(agent.create(key="k", amountInPence=1_251)) == (422, "idempotency_mismatch")
+    agent.location = FAIR
+    assert agent.create(key="k").json["id"] == first.json["id"]
+    with app.app_context():
+        places = [payment.location.location_id for payment in db.session.query(PosTransaction)]
+    assert sorted(places) == [FAIR, SHOP]
+
+
+def test_a_key_from_before_an_upgrade_still_stands_for_its_payment(app: Flask, agent: TillClient) -> None:
+    """The release before stored no location with a key."""
+    first = agent.create(key="k")
+    with app.app_context(), transaction():
+        db.session.query(PosIdempotencyKey).update({"operation": "create_payment"})
+    work_at_both_locations(app)
+    assert agent.create(key="k").json["id"] == first.json["id"]
+    assert problem(agent.create(key="k", amountInPence=1_251)) == (422, "idempotency_mismatch")
+    agent.location = SHOP
+    second = agent.create(key="k")
+    assert (second.status_code, second.json["id"] != first.json["id"]) == (201, True)
 
 
 def test_without_a_key_each_request_is_a_payment(agent: TillClient) -> None:

@@ -68,3 +68,18 @@ def test_a_receipt_is_sent_ten_times_a_day_at_most(agent: TillClient, sale: str)
     answers = [agent.call("POST", f"transactions/{sale}/receipt", {"email": "sam@home.test"}) for _ in range(11)]
     assert [answer.status_code for answer in answers] == [202] * 10 + [429]
     assert "Retry-After" in answers[-1].headers
+
+
+def test_one_recipient_gets_ten_receipts_an_hour_at_most(
+    app: Flask, agent: TillClient, processor: FakeProcessor
+) -> None:
+    answers = []
+    for number in range(11):
+        intent_id = agent.began()
+        processor.tap(intent_id)
+        sale = agent.capture(intent_id).json["transactionId"]
+        answers.append(agent.call("POST", f"transactions/{sale}/receipt", {"email": f"Sam+{number}@home.test"}))
+    assert [answer.status_code for answer in answers] == [202] * 10 + [429]
+    assert answers[-1].headers["Retry-After"] == "3601"
+    assert "Nothing was sent" in answers[-1].json["detail"] and len(mails(app)) == 10
+    assert agent.call("POST", f"transactions/{sale}/receipt", {"email": "ben@home.test"}).status_code == 202
