@@ -205,10 +205,9 @@ def _check_json(body: bytes) -> None:
     """Check that the body is strict JSON; readers differ in whether they take NaN, doubled names, lone surrogates and
     endless nesting. Raises Refusal."""
     try:
-        strict_json.loads(body.decode(), MOST_MARKS)
+        strict_json.loads(body, MOST_MARKS)
     except ValueError as error:
-        message = "It is not UTF-8." if isinstance(error, UnicodeDecodeError) else str(error)
-        raise Refusal(400, "malformed_json", f"The body is not valid JSON: {message}", PARSE_ERROR) from None
+        raise Refusal(400, "malformed_json", f"The body is not valid JSON: {error}", PARSE_ERROR) from None
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

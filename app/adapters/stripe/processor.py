@@ -148,7 +148,7 @@ class StripeProcessor:
         sent = answer(send, self._pause)
         try:
             return read(sent)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise OutcomeUnknown("Stripe’s answer cannot be read.") from error
 
 
