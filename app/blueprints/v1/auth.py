@@ -85,7 +85,7 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 @bp.post("/logout")
 @public
 @bp.open_to_all
-@bp.described("logout")
+@bp.described("logout", ignores_query=True)
 @bp.doc(
     requestBody={
         "required": False,

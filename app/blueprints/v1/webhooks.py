@@ -32,7 +32,7 @@ def _limit_events(_endpoint: str | None, _values: dict[str, Any] | None) -> None
 @bp.post("/processor")
 @public
 @bp.open_to_all
-@bp.described("receiveProcessorEvent", 400, 413)
+@bp.described("receiveProcessorEvent", 400, 413, ignores_query=True)
 @bp.doc(requestBody={"required": True, "content": {"application/json": {"schema": EVENT}}})
 @bp.response(200, ReceivedShape)
 def processor() -> dict[str, bool]:
