@@ -82,6 +82,14 @@ def optional_part(sent: Sent, name: str) -> Sent:
     return {} if sent.get(name) is None else part(sent, name)
 
 
+def parts(sent: Sent, name: str) -> list[Sent]:
+    """Return a list of objects."""
+    value = sent.get(name)
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is no list.")
+    return [_object(name, item) for item in value]
+
+
 def texts(sent: Sent, name: str) -> dict[str, str]:
     """Return an object whose values are texts, empty where the field is missing or null."""
     found = dict(optional_part(sent, name))
