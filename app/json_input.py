@@ -24,14 +24,7 @@ class StrictJSON(DefaultJSONProvider):
     sort_keys = False
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
-        return strict_json.loads(_text(s) if isinstance(s, bytes) else s, MOST_MARKS)
-
-
-def _text(body: bytes) -> str:
-    try:
-        return body.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"It is not UTF-8 from byte {error.start} on.") from None
+        return strict_json.loads(s, MOST_MARKS)
 
 
 class ShopRequest(Request):

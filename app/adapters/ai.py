@@ -14,11 +14,13 @@ from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.source import AI, Question, SuggestionsFailed
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search_statistics.counting.words import countable
+from app.domain.shared import strict_json
 
 TIMEOUT = 30.0  # Seconds for the whole answer; it is awaited in the background.
 MOST_WORDS = 100
 MOST_GROUPS = 50
 LONGEST_ANSWER = 100_000
+MOST_MARKS = 20_000  # Brackets and commas of it.
 LARGEST_ANSWER = 200_000  # Bytes as they come, with headers.
 INSTRUCTIONS = (
     "You help an online shop whose search matches words. You get JSON with `searches`, words that shoppers typed and "
@@ -89,8 +91,8 @@ def groups_of(answer: str) -> Iterator[Candidate]:
     """Yield the groups of words in the model's answer; malformed groups are left out. Raises SuggestionsFailed for
     anything but the JSON that was requested."""
     try:
-        groups = json.loads(answer[:LONGEST_ANSWER])["groups"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        groups = strict_json.loads(answer[:LONGEST_ANSWER], MOST_MARKS)["groups"]
+    except (ValueError, KeyError, TypeError) as error:
         raise SuggestionsFailed("The AI endpoint answered something other than groups of words.") from error
     if not isinstance(groups, list):
         raise SuggestionsFailed("The AI endpoint answered something other than groups of words.")

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from app.backups.errors import BackupError
+from app.domain.shared import strict_json
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -77,8 +78,8 @@ def is_allowed(name: str, database: str) -> bool:
 def read_manifest(text: bytes) -> Manifest:
     """Return the manifest in a text. Raises BackupError."""
     try:
-        manifest = _manifest(json.loads(text))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        manifest = _manifest(strict_json.loads(text))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BackupError(f"{UNREADABLE}{error!r}.") from error
     if manifest.database not in DATABASES or manifest.database_file not in manifest.files:
         raise BackupError(f"{UNREADABLE}it names no database.")

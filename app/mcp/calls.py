@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ from app.domain.shared.rate_limit import Rate
 from app.errors import REMOVED, STORAGE_FAILS
 from app.extensions import db
 from app.log_redaction import error_summary
-from app.mcp.arguments import Arguments, WriteArguments, read_arguments
+from app.mcp.arguments import LONGEST_SHOWN, Arguments, WriteArguments, read_arguments
 from app.mcp.callers import Caller, caller_of
 from app.mcp.registry import Action, Call, Tool
 from app.permissions import WHO_MAY, Permission, allowed
@@ -38,6 +38,7 @@ from app.transaction import rehearsal, transaction
 log = structlog.get_logger()
 
 CALLS = ("mcp", Rate(120))  # A minute, of a user on a site.
+UNKNOWN_TOOL = "unknown_tool"
 NOT_ALLOWED = "Your role on this site does not allow this."
 BUSY = "The database is busy. Nothing was saved. Try again in a moment."
 REFERENCES = ("product", "category", "id", "taxonomyId", "term")  # Arguments that name a thing; an action takes one.
@@ -65,6 +66,13 @@ def perform(app: Flask, tool: Tool, token: str, sent: Mapping[str, Any]) -> Outc
             outcome = _trouble(tool, error, request_id)
         log.info("tool_call", tool=tool.name, refused=outcome.body["code"] if outcome.is_error else None)
         return outcome
+
+
+def refuse_unknown_tool(name: str, known: Sequence[str]) -> Outcome:
+    """Return the outcome of a call of no tool."""
+    shown = name[:LONGEST_SHOWN]
+    log.info("tool_call", tool=shown, refused=UNKNOWN_TOOL)
+    return _refused(UNKNOWN_TOOL, f"There is no tool “{shown}”. There are {', '.join(known)}.")
 
 
 def refusal(error: DomainError, sent: Mapping[str, Any]) -> Outcome:

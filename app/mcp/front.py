@@ -1,5 +1,5 @@
 """The checks of a request over HTTP before the SDK reads it: for one of the shop's hosts, by a caller who is known, of
-bounded size, sent in time, and sound JSON. Everything else is answered here, with an error of JSON-RPC."""
+bounded size, sent in time, and a message in sound JSON. Everything else is answered here, with an error of JSON-RPC."""
 
 from __future__ import annotations
 
@@ -17,39 +17,37 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database_errors import is_busy_or_away
-from app.domain.shared import strict_json
 from app.domain.shared.problems import DomainError, Forbidden, Unauthenticated
 from app.domain.sites.sites import site_by_host
 from app.environment import LOCAL_HOSTS
 from app.log_redaction import error_summary
 from app.mcp.callers import caller_of
 from app.mcp.calls import BUSY
+from app.mcp.messages import INTERNAL_ERROR, INVALID_REQUEST, LARGEST_BODY, InvalidMessage, MessageId, check_message
 from app.mcp.threads import Threads
 
 log = structlog.get_logger()
 
 PATH, HEALTH = "/mcp", "/healthz"
-LARGEST_BODY = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
-MOST_MARKS = 400_000  # Brackets and commas of one body; each may take 200 bytes to keep.
 ADMITTED_AT_ONCE = 4
 SECONDS_TO_RETRY = "5"
 CHALLENGE = 'Bearer realm="shop"'
-PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603  # JSON-RPC 2.0 section 5.1.
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal(Exception):
-    """The answer to a request that the SDK does not see; `code` is a stable word."""
+    """The answer to a request that the SDK does not see; `code` is a stable word, `id` that of the message."""
 
     status: int
     code: str
     message: str
     number: int = INVALID_REQUEST
     headers: Mapping[str, str] = field(default_factory=dict)
+    id: MessageId | None = None
 
     def response(self) -> Response:
         error = {"code": self.number, "message": self.message, "data": {"code": self.code}}
-        body = {"jsonrpc": "2.0", "id": None, "error": error}
+        body = {"jsonrpc": "2.0", "id": self.id, "error": error}
         return JSONResponse(body, self.status, {"Cache-Control": "no-store", **self.headers})
 
 
@@ -100,7 +98,7 @@ class Front:
         _check_shape(request)
         await self._threads.run(self._admit, request.headers)
         body = await _body(request, self._seconds_to_send)
-        _check_json(body)
+        _check_message(body)
         await self._served(scope, _replay(body, receive), send)
 
     def _admit(self, headers: Mapping[str, str]) -> None:
@@ -201,14 +199,12 @@ def _too_large() -> Refusal:
     return Refusal(413, "request_entity_too_large", message, headers={"Connection": "close"})
 
 
-def _check_json(body: bytes) -> None:
-    """Check that the body is strict JSON; readers differ in whether they take NaN, doubled names, lone surrogates and
-    endless nesting. Raises Refusal."""
+def _check_message(body: bytes) -> None:
+    """Raises Refusal for a body that is no message."""
     try:
-        strict_json.loads(body.decode(), MOST_MARKS)
-    except ValueError as error:
-        message = "It is not UTF-8." if isinstance(error, UnicodeDecodeError) else str(error)
-        raise Refusal(400, "malformed_json", f"The body is not valid JSON: {message}", PARSE_ERROR) from None
+        check_message(body)
+    except InvalidMessage as invalid:
+        raise Refusal(400, invalid.code, invalid.message, invalid.number, id=invalid.id) from None
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

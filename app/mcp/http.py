@@ -12,7 +12,8 @@ import uvicorn
 from flask import Flask
 from mcp.server.transport_security import TransportSecuritySettings
 
-from app.mcp.front import LARGEST_BODY, PATH, Front, sent_token
+from app.mcp.front import PATH, Front, sent_token
+from app.mcp.messages import LARGEST_BODY
 from app.mcp.server import SentContext, make_server
 from app.mcp.slow_clients import Connection, Limits
 

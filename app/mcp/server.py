@@ -12,10 +12,10 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool as ServedTool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict
 
-from app.mcp.calls import Outcome, perform
+from app.mcp.calls import Outcome, perform, refuse_unknown_tool
 from app.mcp.instructions import INSTRUCTIONS
 from app.mcp.registry import Tool, all_tools
 from app.mcp.threads import Threads
@@ -36,11 +36,22 @@ class Unread(ArgModelBase):
         return {"sent": dict(self.model_extra or {})}
 
 
+class ToolServer(MCPServer[Any]):
+    """The server of the SDK, which refuses the name of no tool as a tool refuses arguments."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: SentContext | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        if name not in all_tools():
+            return _result(refuse_unknown_tool(name, list(all_tools())))
+        return await super().call_tool(name, arguments, context)
+
+
 def make_server(app: Flask, token_of: TokenOf) -> MCPServer[Any]:
     """Return the MCP server. `token_of` finds the caller's token, which is read anew at each call."""
     threads = Threads(CALLS_AT_ONCE)
     served = [_served(app, tool, token_of, threads) for tool in all_tools().values()]
-    return MCPServer(
+    return ToolServer(
         NAME,
         title=TITLE,
         version=VERSION,

@@ -34,12 +34,14 @@ from tests.fakes.stripe_server import SECRET_KEY, WEBHOOK_SECRET, Fault, StripeS
 
 MINE, OTHER, OWN = AccountRef("acct_mine"), AccountRef("acct_other"), AccountRef()
 COFFEE = IntentRequest(500, "gbp", metadata={"transactionId": "T1"})
+HOUR = timedelta(hours=1)
 SHORT = 0.2  # Seconds that a till of these tests waits for an answer.
 NOT_ANSWERED = [
     Fault.SERVER_ERROR,
     Fault.SERVER_ERROR_AFTER,
     Fault.GATEWAY_PAGE,
     Fault.HALF_ANSWER_AFTER,
+    Fault.DEEP_ANSWER_AFTER,
     Fault.RESET,
     Fault.RESET_AFTER,
     Fault.TIMEOUT,
@@ -224,6 +226,20 @@ def test_a_till_gives_up_after_the_second_try(server: StripeServer, processor: S
         processor.create_intent(MINE, COFFEE, "create-1")
     assert len(server.received) == 2
     assert len(intents(server)) <= 1
+
+
+def test_an_answer_with_values_of_other_types_says_nothing(server: StripeServer, processor: StripeProcessor) -> None:
+    intent = paid(server, processor)
+    odd = Fault.ODD_ANSWER_AFTER
+    for call in (
+        lambda: processor.retrieve_intent(MINE, intent.id),
+        lambda: processor.refund(MINE, intent.id, 100, "refund-1"),
+        lambda: processor.create_location(MINE, "Fair", Address(country="GB")),
+        lambda: list(processor.list_intents(MINE, server.api.now() - HOUR, server.api.now() + HOUR)),
+    ):
+        server.fails(odd)
+        with pytest.raises(OutcomeUnknown, match="cannot be read"):
+            call()
 
 
 @pytest.mark.parametrize("fault", [Fault.BUSY, Fault.IN_USE, Fault.NO_RIGHT])

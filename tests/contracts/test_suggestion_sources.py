@@ -61,7 +61,22 @@ def test_the_model_is_asked_with_words_as_data(ai: AiSuggestions, chat: Chat) ->
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "sure, here you are", "[]", '{"groups": 7}', '{"words": []}', "{" * 50_000, '{"groups": [' * 10_000, "null"],
+    [
+        *(
+            "",
+            "sure, here you are",
+            "[]",
+            '{"groups": 7}',
+            '{"words": []}',
+            "{" * 50_000,
+            '{"groups": [' * 10_000,
+            "null",
+        ),
+        '{"groups": [{"type": "EQUIVALENT", "words": ["smart\\ud800", "watch"]}]}',
+        '{"groups": [{"type": "EQUIVALENT", "words": ["smart\\u0000watch", "watch"]}]}',
+        '{"groups": [NaN]}',
+        '{"groups": [], "groups": []}',
+    ],
 )
 def test_an_answer_that_is_not_what_was_asked_for_is_a_failure(ai: AiSuggestions, chat: Chat, answer: str) -> None:
     chat.says(answer)
@@ -77,7 +92,7 @@ def test_groups_that_make_no_sense_are_left_out(ai: AiSuggestions, chat: Chat) -
     assert len(ai.suggest(QUESTION)) == 1
 
 
-@pytest.mark.parametrize("search", ["smart\0watch", "\ud800", "mia@home.test", 7, None, "x" * 101])
+@pytest.mark.parametrize("search", ["mia@home.test", 7, None, "x" * 101])
 def test_a_search_that_shoppers_cannot_have_made_is_no_evidence(ai: AiSuggestions, chat: Chat, search: object) -> None:
     chat.says(json.dumps({"groups": [GROUPS["groups"][0] | {"search": search}]}))
     assert [candidate.evidence["word"] for candidate in ai.suggest(QUESTION)] == [""]

@@ -40,6 +40,8 @@ class Fault(Enum):
     SERVER_ERROR_AFTER = auto()
     GATEWAY_PAGE = auto()  # 502 with HTML
     HALF_ANSWER_AFTER = auto()  # 200 with half of the JSON
+    DEEP_ANSWER_AFTER = auto()  # 200 with JSON that is nested deeper than readers go
+    ODD_ANSWER_AFTER = auto()  # 200 with a list for every value
     RESET = auto()  # The connection ends without an answer
     RESET_AFTER = auto()
     TIMEOUT = auto()  # No answer
@@ -168,9 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif answer is None:
             self._send(502, GATEWAY_PAGE, "text/html")
         else:
-            body = json.dumps(answer[1]).encode()
-            half = fault is Fault.HALF_ANSWER_AFTER
-            self._send(answer[0], body[: len(body) // 2] if half else body, "application/json")
+            self._send(answer[0], _body(answer, fault), "application/json")
 
     def _send(self, status: int, body: bytes, kind: str) -> None:
         self.send_response(status)
@@ -185,6 +185,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def _body(answer: Answer, fault: Fault | None) -> bytes:
+    if fault is Fault.DEEP_ANSWER_AFTER:
+        return b'{"id": ' + b"[" * 2_000 + b"]" * 2_000 + b"}"
+    if fault is Fault.ODD_ANSWER_AFTER:
+        return json.dumps({name: [value] for name, value in answer[1].items()}).encode()
+    body = json.dumps(answer[1]).encode()
+    return body[: len(body) // 2] if fault is Fault.HALF_ANSWER_AFTER else body
 
 
 @contextmanager

@@ -22,8 +22,8 @@ from app.domain.sites.api_sessions import Audience
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
-from app.mcp.front import LARGEST_BODY
 from app.mcp.http import http_server
+from app.mcp.messages import LARGEST_BODY
 from app.mcp.slow_clients import Limits
 from app.transaction import transaction
 from tests.factories import make_user
@@ -174,12 +174,57 @@ def test_what_is_no_sound_json_is_refused(port: int, token: str, body: bytes, lo
 
 
 @pytest.mark.parametrize(
-    "body", [b"[]", b"7", b"null", b'{"jsonrpc":"2.0"}', b'{"jsonrpc":"2.0","id":1,"method":5}', b"[" + LIST + b"]"]
+    "body", [b"[]", b"7", b"null", b'{"jsonrpc":"2.0"}', b'{"jsonrpc":"2.0","method":5}', b"[" + LIST + b"]"]
 )
 def test_what_is_no_message_is_an_error_of_the_client(port: int, token: str, body: bytes) -> None:
     status, answer, _ = send(port, token, body)
-    assert (status, "error" in answer) == (400, True)
-    assert "Traceback" not in str(answer)
+    assert (status, answer["id"], answer["error"]["code"]) == (400, None, -32600)
+    assert answer["error"]["data"] == {"code": "invalid_request"}
+    assert "pydantic" not in str(answer)
+
+
+@pytest.mark.parametrize("id", ["null", "1.5", "1.0", "1e3", "true", "false", "{}", "[]", "[1]", f'"{"x" * 1_001}"'])
+@pytest.mark.parametrize("method", ["tools/list", "tools/call", "nonsense"])
+def test_a_request_with_an_odd_id_is_no_request(port: int, token: str, id: str, method: str) -> None:
+    body = f'{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{}}}}'
+    status, answer, _ = send(port, token, body.encode())
+    assert (status, answer["jsonrpc"], answer["id"]) == (400, "2.0", None)
+    assert (answer["error"]["code"], answer["error"]["data"]) == (-32600, {"code": "invalid_request"})
+
+
+@pytest.mark.parametrize("id", [0, -1, 2**53 + 1, 10**399, "", "7", "é 🏕", "x" * 1_000])
+def test_any_other_id_comes_back_as_it_was(port: int, token: str, id: int | str) -> None:
+    for message in ({"method": "tools/list"}, {"method": "nonsense"}, {"method": 5}, {"params": {}}):
+        _, answer, _ = send(port, token, json.dumps({"jsonrpc": "2.0", "id": id} | message).encode())
+        assert answer["id"] == id and type(answer["id"]) is type(id)
+
+
+def test_an_id_of_more_digits_than_any_reader_takes_is_no_sound_json(port: int, token: str) -> None:
+    body = f'{{"jsonrpc":"2.0","id":{10**400},"method":"tools/list"}}'
+    status, answer, _ = send(port, token, body.encode())
+    assert (status, answer["id"], answer["error"]["code"]) == (400, None, -32700)
+
+
+def test_parameters_are_an_object(port: int, token: str) -> None:
+    for params in ("[]", "7", '"x"'):
+        body = f'{{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{params}}}'
+        status, answer, _ = send(port, token, body.encode())
+        assert (status, answer["id"], answer["error"]["code"]) == (400, 3, -32602)
+
+
+@pytest.mark.parametrize("name", ["nope", "", "MANAGESYNONYMS", "../tools", "x" * 5_000])
+def test_an_unknown_tool_is_an_error_as_of_any_tool(
+    port: int, token: str, name: str, log_lines: list[EventDict]
+) -> None:
+    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": name, "arguments": GET}}
+    status, answer, _ = send(port, token, json.dumps(call).encode())
+    assert (status, answer["id"], answer["result"]["isError"]) == (200, 7, True)
+    said, (content,) = answer["result"]["structuredContent"], answer["result"]["content"]
+    assert said["code"] == "unknown_tool"
+    assert said["detail"] == content["text"] == said["errors"][0]["message"]
+    assert said["detail"].startswith(f"There is no tool “{name[:80]}”.") and TOOL in said["detail"]
+    assert len(said["detail"]) < 500
+    assert not [line for line in log_lines if line["event"] == "unexpected_error"]
 
 
 def test_a_body_has_a_size_and_a_type(port: int, token: str) -> None:

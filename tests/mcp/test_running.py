@@ -100,6 +100,52 @@ def test_standard_output_carries_nothing_but_the_protocol(shop: RunningShop, tok
     assert [json.loads(line)["id"] for line in ended.stdout.splitlines()] == [1, 2]
 
 
+ODD = (
+    (b"nonsense", -32700, None),
+    (b"[" * 100_000, -32700, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":"\\ud800"}}', -32700, None),
+    (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}', -32700, None),
+    (b'{"jsonrpc":"2.0","id":"\xff","method":"tools/list"}', -32700, None),
+    (b'{"jsonrpc":"2.0","id":null,"method":"tools/list"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":true,"method":"tools/list"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":{},"method":"tools/list"}', -32600, None),
+    (b'[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]', -32600, None),
+    (b'{"jsonrpc":"2.0","id":5,"method":5}', -32600, 5),
+    (b'{"jsonrpc":"2.0","id":"six","method":"tools/list","params":[]}', -32602, "six"),
+    (b'"' + b"x" * 20_000_000 + b'"', -32600, None),
+)
+
+
+def test_over_standard_input_what_is_no_message_is_answered_and_what_follows_is_too(
+    shop: RunningShop, token: str
+) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    requests = [
+        {"jsonrpc": "2.0", "id": 10**30, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": "", "method": "tools/call", "params": {"name": "nope", "arguments": {}}},
+        {"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": TOOL, "arguments": {"action": "get"}}},
+    ]
+    lines = [*(body for body, _, _ in ODD), b"", b"  ", *(json.dumps(line).encode() for line in requests)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "wsgi", "mcp"],
+        cwd=shop.folder,
+        env={**os.environ, "SHOP_MCP_TOKEN": token, "PYTHONPATH": str(ROOT)},
+        input=b"\n".join(lines),
+        capture_output=True,
+        timeout=LONGEST,
+        check=True,
+    )
+    answers = [json.loads(line) for line in ended.stdout.splitlines()]
+    refused = [(answer["error"]["code"], answer["id"]) for answer in answers if "error" in answer]
+    assert refused == [(number, id) for _, number, id in ODD]
+    results = {answer["id"]: answer["result"] for answer in answers if "result" in answer}
+    assert set(results) == {10**30, "", 8}
+    assert results[""]["structuredContent"]["code"] == "unknown_tool" and results[""]["isError"]
+    assert b"Traceback" not in ended.stderr
+
+
 def test_a_server_that_died_is_started_again_and_no_call_is_refused(shop: RunningShop, token: str) -> None:
     os.kill(server_of(shop), signal.SIGKILL)
     told = talked(_over_http, address_of(shop), token, {"action": "get", "product": SKU})

@@ -93,7 +93,7 @@ class ModelFiles:
     def _json(self, name: str) -> dict[str, Any]:
         try:
             read = json.loads(self._file(name).read_bytes())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SentenceModelUnavailable(f"Its file {name} is damaged.") from error
         return read if isinstance(read, dict) else {}
 

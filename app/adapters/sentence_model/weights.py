@@ -28,7 +28,7 @@ def mapped_weights(file: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[st
             raise ValueError
         header = json.loads(content[LENGTH : LENGTH + length].tobytes())
         return {name: _tensor(content[LENGTH + length :], header[name], shape) for name, shape in shapes.items()}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SentenceModelUnavailable("Its weights are damaged, or those of another kind of model.") from error
 
 

@@ -5,19 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from app.adapters.sent_fields import (
+    Sent,
+    event_object,
+    flag,
+    moment,
+    optional_text,
+    part,
+    read_object,
+    text,
+    texts,
+    whole,
+)
 from app.domain.pos.processor import (
-    BadSignature,
     CardDetails,
     Intent,
     IntentStatus,
+    MalformedEvent,
     PaymentError,
     ProcessorEvent,
     Refund,
     RefundStatus,
 )
+from app.domain.shared.money import LARGEST
+
+INTENT, REFUND = "payment_intent", "refund"
 
 
 def intent_json(intent: Intent) -> dict[str, Any]:
@@ -39,21 +54,36 @@ def intent_json(intent: Intent) -> dict[str, Any]:
     }
 
 
-def intent_of(sent: Mapping[str, Any]) -> Intent:
-    card, error = sent["card_present"], sent["last_payment_error"]
+def intent_of(sent: Sent) -> Intent:
+    """Return the intent of JSON. Raises ValueError for what is none."""
     return Intent(
-        id=sent["id"],
-        amount=sent["amount"],
-        currency=sent["currency"],
-        status=IntentStatus(sent["status"]),
-        created=_moment(sent["created"]),
-        amount_received=sent["amount_received"],
-        refunded=sent["amount_refunded"],
-        charge_id=sent["latest_charge"] or "",
-        card=None if card is None else CardDetails(**card),
-        last_error=None if error is None else PaymentError(**error),
-        metadata=sent["metadata"],
+        id=text(sent, "id"),
+        amount=whole(sent, "amount", LARGEST),
+        currency=text(sent, "currency"),
+        status=IntentStatus(text(sent, "status")),
+        created=moment(sent, "created"),
+        amount_received=whole(sent, "amount_received", LARGEST),
+        refunded=whole(sent, "amount_refunded", LARGEST),
+        charge_id=optional_text(sent, "latest_charge"),
+        card=_card(sent),
+        last_error=_last_error(sent),
+        metadata=texts(sent, "metadata"),
     )
+
+
+def _card(sent: Sent) -> CardDetails | None:
+    if sent["card_present"] is None:
+        return None
+    card = part(sent, "card_present")
+    plain = {name: optional_text(card, name) for name in ("brand", "last4", "funding", "read_method", "wallet")}
+    return CardDetails(**plain, emv=texts(card, "emv"))
+
+
+def _last_error(sent: Sent) -> PaymentError | None:
+    if sent["last_payment_error"] is None:
+        return None
+    error = part(sent, "last_payment_error")
+    return PaymentError(text(error, "code"), optional_text(error, "decline_code"), optional_text(error, "charge_id"))
 
 
 def refund_json(refund: Refund) -> dict[str, Any]:
@@ -67,9 +97,10 @@ def refund_json(refund: Refund) -> dict[str, Any]:
     }
 
 
-def refund_of(sent: Mapping[str, Any]) -> Refund:
-    status = RefundStatus(sent["status"])
-    return Refund(sent["id"], sent["payment_intent"], sent["amount"], status, sent.get("metadata") or {})
+def refund_of(sent: Sent) -> Refund:
+    """Return the refund of JSON. Raises ValueError for what is none."""
+    status, metadata = RefundStatus(text(sent, "status")), texts(sent, "metadata")
+    return Refund(text(sent, "id"), text(sent, "payment_intent"), whole(sent, "amount", LARGEST), status, metadata)
 
 
 def event_body(event_id: str, kind: str, account_id: str, at: datetime, about: Mapping[str, Any]) -> str:
@@ -86,24 +117,19 @@ def event_body(event_id: str, kind: str, account_id: str, at: datetime, about: M
 
 
 def event_of(raw: bytes) -> ProcessorEvent:
-    """Return the event of bytes whose signature holds. Raises BadSignature for what the simulator does not write."""
+    """Return the event of bytes whose signature holds. Raises MalformedEvent for what the simulator does not write."""
     try:
-        sent = json.loads(raw)
-        about = sent["data"]["object"]
-        kind = about["object"]
+        sent = read_object(raw)
+        kind, about = event_object(sent)
         return ProcessorEvent(
-            id=sent["id"],
-            type=sent["type"],
-            account_id=sent["account"] or "",
-            live=sent["livemode"],
-            created=_moment(sent["created"]),
-            intent_id=about["id"] if kind == "payment_intent" else about["payment_intent"],
-            intent=intent_of(about) if kind == "payment_intent" else None,
-            refund=refund_of(about) if kind == "refund" else None,
+            id=text(sent, "id"),
+            type=text(sent, "type"),
+            account_id=optional_text(sent, "account"),
+            live=flag(sent, "livemode"),
+            created=moment(sent, "created"),
+            intent_id=text(about, "id") if kind == INTENT else text(about, INTENT),
+            intent=intent_of(about) if kind == INTENT else None,
+            refund=refund_of(about) if kind == REFUND else None,
         )
-    except (ValueError, KeyError, TypeError):
-        raise BadSignature("This is no event of the payment simulator.") from None
-
-
-def _moment(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+    except (KeyError, ValueError) as error:
+        raise MalformedEvent(f"This is no event of the payment simulator: {error}") from error

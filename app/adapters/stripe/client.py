@@ -52,3 +52,5 @@ def _once(send: Send) -> dict[str, Any]:
         return send().to_dict()
     except stripe.StripeError as error:
         raise processor_error(error) from error
+    except RecursionError as error:
+        raise OutcomeUnknown("Stripe’s answer cannot be read.") from error

@@ -9,6 +9,7 @@ from typing import Any
 import stripe
 import structlog
 
+from app.adapters.sent_fields import part
 from app.adapters.stripe.mapping import intent_of
 from app.domain.pos.processor import (
     Busy,
@@ -79,8 +80,8 @@ def _sent(error: stripe.StripeError) -> Mapping[str, Any]:
 def _intent(sent: Mapping[str, Any]) -> Intent | None:
     """Return the intent of an error; None where it is not there, or cannot be read."""
     try:
-        return intent_of(sent["payment_intent"])
-    except (AttributeError, KeyError, TypeError, ValueError):
+        return intent_of(part(sent, "payment_intent"))
+    except ValueError:
         return None
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
-
+from app.adapters.sent_fields import (
+    Sent,
+    moment,
+    optional_part,
+    optional_text,
+    optional_whole,
+    part,
+    reference,
+    text,
+    texts,
+    whole,
+)
 from app.domain.pos.processor import CardDetails, Intent, IntentStatus, PaymentError, Refund, RefundStatus
 
-Sent = Mapping[str, Any]
 RECEIPT_FIELDS = {
     "applicationPreferredName": "application_preferred_name",
     "dedicatedFileName": "dedicated_file_name",
@@ -16,72 +23,75 @@ RECEIPT_FIELDS = {
     "cardholderVerificationMethod": "cardholder_verification_method",
     "accountType": "account_type",
 }
+STATUSES = frozenset(IntentStatus)
 REFUND_STATUS = {status.value: status for status in RefundStatus}  # Stripe's requires_action is pending to us.
+
+
+class UnknownStatus(ValueError):
+    """The status of the intent belongs to another version of the API."""
 
 
 def intent_of(sent: Sent) -> Intent:
     """Return the port's intent. It has card and refunded amount only where `latest_charge` was expanded. Raises
-    KeyError and ValueError for what is no intent."""
+    ValueError for what is no intent, and UnknownStatus for one with a status that we do not know."""
     charge = _charge(sent)
     return Intent(
-        id=sent["id"],
-        amount=sent["amount"],
-        currency=sent["currency"],
-        status=IntentStatus(sent["status"]),
-        created=moment(sent["created"]),
-        amount_received=sent.get("amount_received") or 0,
-        refunded=charge.get("amount_refunded") or 0,
-        charge_id=charge.get("id") or "",
-        client_secret=sent.get("client_secret"),
+        id=text(sent, "id"),
+        amount=whole(sent, "amount"),
+        currency=text(sent, "currency"),
+        created=moment(sent, "created"),
+        amount_received=optional_whole(sent, "amount_received"),
+        refunded=optional_whole(charge, "amount_refunded"),
+        charge_id=optional_text(charge, "id"),
+        client_secret=optional_text(sent, "client_secret") or None,
         card=_card(charge),
         last_error=_last_error(sent),
-        metadata=dict(sent.get("metadata") or {}),
+        metadata=texts(sent, "metadata"),
+        status=_status(sent),  # Last, so that an unknown status says that all else is sound.
     )
 
 
 def refund_of(sent: Sent) -> Refund:
-    status = REFUND_STATUS.get(sent.get("status") or "", RefundStatus.PENDING)
-    intent_id, metadata = reference(sent.get("payment_intent")) or "", dict(sent.get("metadata") or {})
-    return Refund(sent["id"], intent_id, sent["amount"], status, metadata)
+    """Return the port's refund. Raises ValueError for what is none."""
+    status = REFUND_STATUS.get(optional_text(sent, "status"), RefundStatus.PENDING)
+    intent_id = reference(sent, "payment_intent") or ""
+    return Refund(text(sent, "id"), intent_id, whole(sent, "amount"), status, texts(sent, "metadata"))
 
 
-def moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def reference(value: object) -> str | None:
-    """Return the id of a referenced object, which is sent as its id or expanded; None for anything else."""
-    if isinstance(value, Mapping):
-        value = value.get("id")
-    return value if isinstance(value, str) else None
+def _status(sent: Sent) -> IntentStatus:
+    status = text(sent, "status")
+    if status not in STATUSES:
+        raise UnknownStatus(f"The status {status} is not known.")
+    return IntentStatus(status)
 
 
 def _charge(sent: Sent) -> Sent:
     """Return the charge that took or holds the money, empty where there is none; that of a declined try is left out."""
-    charge = sent.get("latest_charge")
-    if isinstance(charge, str):
-        return {"id": charge} if not sent.get("last_payment_error") else {}
-    return charge if isinstance(charge, Mapping) and charge.get("status") != "failed" else {}
+    if isinstance(sent.get("latest_charge"), str):
+        charge_id = text(sent, "latest_charge")
+        return {} if sent.get("last_payment_error") else {"id": charge_id}
+    charge = optional_part(sent, "latest_charge")
+    return charge if optional_text(charge, "status") != "failed" else {}
 
 
 def _card(charge: Sent) -> CardDetails | None:
-    card = (charge.get("payment_method_details") or {}).get("card_present")
+    card = optional_part(optional_part(charge, "payment_method_details"), "card_present")
     if not card:
         return None
-    receipt = card.get("receipt") or {}
+    receipt = optional_part(card, "receipt")
     return CardDetails(
-        brand=card.get("brand") or "",
-        last4=card.get("last4") or "",
-        funding=card.get("funding") or "",
-        read_method=card.get("read_method") or "",
-        wallet=(card.get("wallet") or {}).get("type") or "",
-        emv={ours: str(receipt[theirs]) for ours, theirs in RECEIPT_FIELDS.items() if receipt.get(theirs)},
+        brand=optional_text(card, "brand"),
+        last4=optional_text(card, "last4"),
+        funding=optional_text(card, "funding"),
+        read_method=optional_text(card, "read_method"),
+        wallet=optional_text(optional_part(card, "wallet"), "type"),
+        emv={ours: value for ours, theirs in RECEIPT_FIELDS.items() if (value := optional_text(receipt, theirs))},
     )
 
 
 def _last_error(sent: Sent) -> PaymentError | None:
-    error = sent.get("last_payment_error")
-    if not error:
+    if sent.get("last_payment_error") is None:
         return None
-    code, charge_id = error.get("code") or error.get("type") or "unknown", reference(error.get("charge")) or ""
-    return PaymentError(code, error.get("decline_code") or "", charge_id)
+    error = part(sent, "last_payment_error")
+    code = optional_text(error, "code") or optional_text(error, "type") or "unknown"
+    return PaymentError(code, optional_text(error, "decline_code"), reference(error, "charge") or "")

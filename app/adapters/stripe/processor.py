@@ -19,6 +19,7 @@ from stripe.params import (
 )
 from stripe.params.terminal import ConnectionTokenCreateParams, LocationCreateParams
 
+from app.adapters.sent_fields import flag, parts, text
 from app.adapters.stripe.client import PAUSE_SECONDS, READ_SECONDS, Send, answer, make_client
 from app.adapters.stripe.events import event_of
 from app.adapters.stripe.mapping import intent_of, refund_of
@@ -148,7 +149,7 @@ class StripeProcessor:
         sent = answer(send, self._pause)
         try:
             return read(sent)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except ValueError as error:
             raise OutcomeUnknown("Stripe’s answer cannot be read.") from error
 
 
@@ -162,8 +163,8 @@ def _options(ref: AccountRef, key: str | None = None) -> RequestOptions:
 
 
 def _text(name: str) -> Callable[[dict[str, Any]], str]:
-    return lambda sent: str(sent[name])
+    return lambda sent: text(sent, name)
 
 
 def _page_of_intents(sent: dict[str, Any]) -> tuple[list[Intent], bool]:
-    return [intent_of(intent) for intent in sent["data"]], bool(sent["has_more"])
+    return [intent_of(intent) for intent in parts(sent, "data")], flag(sent, "has_more")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import chain, islice
+from collections.abc import Callable, Mapping
+from functools import wraps
+from itertools import islice
 from typing import Any, NoReturn
 
-from flask import Request
+from flask import Request, request
 from flask_smorest import Api, Blueprint
-from marshmallow import INCLUDE, Schema, ValidationError, fields, pre_load
+from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, pre_load
 from webargs import missing
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException
@@ -23,8 +24,10 @@ from app.permissions import View
 
 MOST_PROBLEMS = 1_000  # Reported at once.
 TOO_MANY_FIELDS = "too_many_fields"
+UNKNOWN_FIELD, UNKNOWN_PARAMETER = "unknown_field", "unknown_parameter"
 WRONG_TYPE = "invalid"  # Marshmallow's code for a body that is no object.
 ACCESS_TOKEN, READER_TOKEN = "accessToken", "readerToken"  # Security schemes of the description.
+QUERY = "query"  # Where the parameters of an address are read from.
 IDEMPOTENCY_KEY = "IdempotencyKey"  # A parameter of the description.
 MOST_NAMES = 50  # In one object; no shape has half as many.
 
@@ -108,8 +111,13 @@ class ProblemApi(Api):
         return http_error(error)
 
 
+class NoParameters(Shape):
+    """The query of an operation that takes no parameters."""
+
+
 class StrictParser(FlaskParser):
     DEFAULT_VALIDATION_STATUS = 400
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION | {QUERY: RAISE}
 
     def load_json(self, req: Request, schema: Schema) -> Any:
         """Read a body by the shop's own reader, which refuses what webargs would accept. Raises Invalid."""
@@ -117,14 +125,22 @@ class StrictParser(FlaskParser):
 
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:
         """Raise Invalid with the problems that marshmallow found."""
-        found = chain.from_iterable(problems_of(messages) for messages in error.normalized_messages().values())
-        not_an_object = Problem("not_an_object", "Send a JSON object.")
-        raise Invalid(
-            [
-                not_an_object if (problem.pointer, problem.code) == ("#", WRONG_TYPE) else problem
-                for problem in islice(found, MOST_PROBLEMS)
-            ]
+        found = (
+            _reworded(problem, location)
+            for location, messages in error.normalized_messages().items()
+            for problem in problems_of(messages)
         )
+        raise Invalid(list(islice(found, MOST_PROBLEMS)))
+
+
+def _reworded(problem: Problem, location: str) -> Problem:
+    """Return a problem in the words for the place where it was found."""
+    if (problem.pointer, problem.code) == ("#", WRONG_TYPE):
+        return Problem("not_an_object", "Send a JSON object.")
+    if location == QUERY and problem.code == UNKNOWN_FIELD:
+        message = problem.message.replace("no field", "no parameter")
+        return Problem(UNKNOWN_PARAMETER, message, problem.pointer)
+    return problem
 
 
 class ApiBlueprint(Blueprint):
@@ -141,17 +157,29 @@ class ApiBlueprint(Blueprint):
     def add_url_rule(self, *args: Any, **kwargs: Any) -> None:
         super().add_url_rule(*args, **kwargs | {"tags": [self.tag]})
 
-    def described(self, name: str, *problems: int) -> Callable[[View], View]:
+    def described(self, name: str, *problems: int, ignores_query: bool = False) -> Callable[[View], View]:
         """Give the operation its name in the description, and declare the problems with which it may answer besides
-        those of the input."""
+        those of the input. Parameters of the address that the operation does not name are refused, unless it
+        `ignores_query`."""
 
         def decorate(view: View) -> View:
+            if not ignores_query:
+                view = self.alt_response(400, problem_name(400))(view)
+                view = view if _names_parameters(view) else self._without_parameters(view)
             for status in problems:
                 view = self.alt_response(status, problem_name(status))(view)
             described: View = self.doc(operationId=name)(view)
             return described
 
         return decorate
+
+    def _without_parameters(self, view: View) -> View:
+        @wraps(view)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            self.ARGUMENTS_PARSER.parse(NoParameters(), request, location=QUERY)
+            return view(*args, **kwargs)
+
+        return checked  # type: ignore[return-value]
 
     def open_to_all(self, view: View) -> View:
         """Declare in the description that no token is needed."""
@@ -169,6 +197,11 @@ class ApiBlueprint(Blueprint):
         documentation = described._apidoc  # type: ignore[attr-defined]
         documentation.setdefault("arguments", {}).setdefault("parameters", []).append(IDEMPOTENCY_KEY)
         return described
+
+
+def _names_parameters(view: View) -> bool:
+    documented = getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", ())
+    return any(isinstance(one, Mapping) and one.get("in") == QUERY for one in documented)
 
 
 def problem_name(status: int) -> str:

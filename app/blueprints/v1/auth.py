@@ -89,7 +89,7 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 @bp.post("/logout")
 @public
 @bp.open_to_all
-@bp.described("logout", 403)
+@bp.described("logout", 403, ignores_query=True)
 @bp.doc(
     requestBody={
         "required": False,

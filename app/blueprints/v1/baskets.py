@@ -40,11 +40,12 @@ FILLS = ("pos-basket", 120)  # A minute.
 @requires_till(settles=True)
 @rate_limited(*FILLS)
 @bp.described("createBasket", 401, 403, 404, 409, 415, 422, 429)
-@bp.arguments(CreateBasketBody, example=CREATE_EXAMPLE)
+@bp.arguments(CreateBasketBody, required=False, example=CREATE_EXAMPLE)
 @bp.response(201, BasketShape, headers=LOCATION)
 def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Begin a basket, with or without lines.
 
+    Without a body it is an empty one of the channel `POS`, at no location.
     Agents need the permission to build orders, and another for a discount, which is at most the subtotal (422
     `discount_exceeds_subtotal`). Every line that names nothing for sale is listed in `errors` (400), and
     so is every line of which there is not enough in stock (409 `out_of_stock`).

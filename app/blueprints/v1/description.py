@@ -44,8 +44,8 @@ VERSION = "1"
 INTRODUCTION = """\
 For programs that manage a shop, and for tills. Sign in at `/v1/auth/login` on the host of the shop and send the token
 with every call. Every answer that is not a success is a problem (RFC 9457) with a stable `code`. Times are in UTC,
-names in camelCase, amounts of money whole numbers in minor units; fields that are not described are refused. While the
-database is busy any call may answer 503 with Retry-After; nothing was done then.
+names in camelCase, amounts of money whole numbers in minor units; fields and parameters that are not described are
+refused. While the database is busy any call may answer 503 with Retry-After; nothing was done then.
 
 A payment at a till: `createPosPaymentIntent`, the tap of a card on the reader, `capturePosPaymentIntent`. Send an
 Idempotency-Key, so that a payment whose answer got lost is not begun twice.

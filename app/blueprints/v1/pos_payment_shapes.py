@@ -33,7 +33,7 @@ class PosConnectionTokenShape(Shape):
     )
 
 
-class CreatePosPaymentIntentBody(Body):
+class CreatePosPaymentIntent(Body):
     amount_in_pence = Whole(
         required=True, metadata=MINOR_UNITS | {"description": f"In minor units, from 1 to {LARGEST_AMOUNT:,}."}
     )

@@ -17,7 +17,7 @@ from app.blueprints.v1.pos_payment_shapes import (
     CancelBody,
     CancelledPosPaymentShape,
     CapturedPosPaymentShape,
-    CreatePosPaymentIntentBody,
+    CreatePosPaymentIntent,
     PosConnectionTokenShape,
     PosPaymentIntentDetailShape,
     PosPaymentIntentShape,
@@ -63,7 +63,7 @@ def connection_token() -> dict[str, str]:
 @rate_limited(*CREATE_REQUESTS)
 @bp.idempotent
 @bp.described("createPosPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
-@bp.arguments(CreatePosPaymentIntentBody, example=PAYMENT_EXAMPLE)
+@bp.arguments(CreatePosPaymentIntent, example=PAYMENT_EXAMPLE)
 @bp.response(201, PosPaymentIntentShape, headers=LOCATION | REPLAYED)
 def create(body: dict[str, Any]) -> Answer:
     """Begin a payment, which the reader then collects.

@@ -25,9 +25,7 @@ EXAMPLE = {"amountInPence": 500, "reason": "One mug was broken"}
 
 class RefundBody(Body):
     amount_in_pence = Whole(
-        load_default=None,
-        allow_none=True,
-        metadata=MINOR_UNITS | {"description": "In minor units; without it, all that is left."},
+        metadata=MINOR_UNITS | {"description": "In minor units; without it, all that is left. Not null."},
     )
     reason = Text(
         required=True,
@@ -66,7 +64,7 @@ def refund(body: dict[str, Any], transaction_id: str) -> Answer:
     at = till()
     wanted = RefundRequest(
         transaction_id,
-        body["amount_in_pence"],
+        body.get("amount_in_pence"),
         body["reason"],
         idempotency_key(),
         agent=None if at.is_admin else at.agent,

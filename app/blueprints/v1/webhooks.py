@@ -32,7 +32,7 @@ def _limit_events(_endpoint: str | None, _values: dict[str, Any] | None) -> None
 @bp.post("/processor")
 @public
 @bp.open_to_all
-@bp.described("receiveProcessorEvent", 400, 413)
+@bp.described("receiveProcessorEvent", 400, 413, ignores_query=True)
 @bp.doc(requestBody={"required": True, "content": {"application/json": {"schema": EVENT}}})
 @bp.response(200, ReceivedShape)
 def processor() -> dict[str, bool]:
@@ -40,7 +40,8 @@ def processor() -> dict[str, bool]:
 
     The signature is checked on the bytes as they came. An event that is known already, or is about an account or a
     payment that this shop does not have, is answered alike, so that it is not sent again. Without a signature that
-    holds, made within five minutes, the answer is `bad_signature` and nothing is stored.
+    holds, made within five minutes, the answer is `bad_signature`; what is signed and no sound event is a
+    `malformed_event`. Nothing of either is stored.
     """
     webhooks.receive(work_context(), ports.payment_processor(), request.get_data(), dict(request.headers))
     return {"received": True}

@@ -40,16 +40,20 @@ class BundleFolder:
             raise NotFound(GONE)
         return path
 
-    def receive(self, stream: IO[bytes], kind: str = "zip") -> str:
-        """Store an upload and return its name. Raises Invalid for an empty or a too large one."""
+    def receive(self, stream: IO[bytes], kind: str = "zip", most_lines: int | None = None) -> str:
+        """Store an upload and return its name. Raises Invalid for an empty or a too large one, and one of more lines
+        than `most_lines`, which are counted before anything reads them."""
         name = self.new_name(kind)
-        path, size = self.path(name), 0
+        path, size, lines = self.path(name), 0, 0
         try:
             with path.open("xb") as out:
                 while chunk := stream.read(CHUNK):
                     size += len(chunk)
                     if size > LARGEST_UPLOAD:
                         raise Invalid.one("too_large", f"A file has at most {LARGEST_UPLOAD // CHUNK} MB.", "#/bundle")
+                    if most_lines is not None and (lines := lines + chunk.count(b"\n")) > most_lines:
+                        message = f"A table has at most {most_lines:,} lines, blank ones included. Import it in parts."
+                        raise Invalid.one("too_many_lines", message, "#/bundle")
                     out.write(chunk)
             if not size:
                 raise Invalid.one("required", f"Choose a .{kind} file first.", "#/bundle")
@@ -59,10 +63,10 @@ class BundleFolder:
         return name
 
     @contextmanager
-    def received(self, stream: IO[bytes], kind: str = "zip") -> Iterator[str]:
+    def received(self, stream: IO[bytes], kind: str = "zip", most_lines: int | None = None) -> Iterator[str]:
         """Store an upload and yield its name for a request in the block; it is removed where the block raises anything,
         since no run is stored then, save where the database went away in the moment of the commit. Raises Invalid."""
-        name = self.receive(stream, kind)
+        name = self.receive(stream, kind, most_lines)
         try:
             yield name
         except BaseException:

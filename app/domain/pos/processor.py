@@ -205,6 +205,12 @@ class BadSignature(ProcessorError):
     code = "bad_signature"
 
 
+class MalformedEvent(BadSignature):
+    """The event is signed, and none that the processor would send: nothing can be done with it."""
+
+    code = "malformed_event"
+
+
 class PaymentProcessor(Protocol):
     """A payment processor. `name` is stored with each transaction. `live` says whether real money moves: events of the
     other mode are ignored. Every method raises ProcessorError; `key` is an idempotency key: repeated with the same key,
@@ -246,7 +252,7 @@ class PaymentProcessor(Protocol):
 
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         """Verify the signature on the raw bytes, and that it was made within 300 seconds of `now`, before or after.
-        Raises BadSignature."""
+        Raises BadSignature, and MalformedEvent for a body of other types than the processor's."""
         ...
 
 

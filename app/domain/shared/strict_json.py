@@ -15,16 +15,17 @@ NO_MARKS = bytes(set(range(256)) - set(MARKS))
 STRING = re.compile(r'"[^"]*+"?')
 
 
-def loads(text: str, most_marks: int | None = None) -> Any:
+def loads(text: str | bytes, most_marks: int | None = None) -> Any:
     """Return the value of a JSON text. Raises ValueError, with the reason, for what is not plain and sound JSON, and
     for more than `most_marks` brackets and commas: an item that costs two bytes to send may take a hundred to keep."""
+    text = _decode(text) if isinstance(text, bytes) else text
     found = marks(text)
     if most_marks is not None and len(found) > most_marks:
         raise ValueError("It holds too many items.")
     if nesting_depth(found) > MAX_DEPTH:
         raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
     value = DECODER.decode(text)
-    if "\\u" in text:
+    if "\\u" in text or not _is_encodable(text):
         _refuse_unsound_text(value)
     return value
 
@@ -40,6 +41,13 @@ def marks(text: str) -> str:
     return STRING.sub("", found.replace('""', ""))
 
 
+def _decode(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"It is not UTF-8 from byte {error.start} on.") from None
+
+
 def nesting_depth(found: str) -> int:
     """Return the depth to which the brackets among the marks nest."""
     depth = deepest = 0
@@ -50,6 +58,15 @@ def nesting_depth(found: str) -> int:
         elif mark in "]}":
             depth -= 1
     return deepest
+
+
+def _is_encodable(text: str) -> bool:
+    """Whether a text has no lone surrogates, which another reader of JSON may have left in it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -15,6 +15,7 @@ from app.domain.shared.table_cells import unguarded
 from app.domain.shared.text import one_line
 
 LONGEST_TABLE = 500_000  # Characters.
+MOST_TABLE_LINES = 20_000  # Blank ones and those within cells included; no list of the shop has as many.
 BEYOND = ""  # The key of the cells that a line has beyond the columns of its table.
 T = TypeVar("T")
 
@@ -59,12 +60,15 @@ class ImportReport(Generic[T]):
 
 def read_cells(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines that hold anything, each with the number at which it begins; the apostrophe that guards a formula
-    is taken away. Raises Invalid for what is no table."""
+    is taken away. Raises Invalid for what is no table, and before anything is read for one that is too long."""
     if len(text) > LONGEST_TABLE:
         message = f"This file has {len(text):,} characters; at most {LONGEST_TABLE:,} go in at once."
         raise Invalid.one("not_a_table", message, "#/file")
     if "\0" in text:
         raise Invalid.one("not_a_table", "This file is no text.", "#/file")
+    if (lines := text.count("\n") + text.count("\r") - text.count("\r\n")) > MOST_TABLE_LINES:
+        message = f"This file has {lines:,} lines, blank ones included; at most {MOST_TABLE_LINES:,} go in at once."
+        raise Invalid.one("too_many_lines", message, "#/file")
     reader = csv.reader(StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     before = 0
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from time import process_time
 
 import pytest
 from flask import Flask
@@ -130,6 +131,21 @@ def test_columns_that_do_not_do_are_named_at_their_place(app: Flask, mia: Mercha
 @pytest.mark.parametrize("raw", [b"", b"\xff\xfe", b"sku\n", b"sku,name\n"])
 def test_a_file_that_is_no_table_is_refused_in_words(mia: Merchandiser, raw: bytes) -> None:
     assert "Nothing was imported." in sent(mia, raw, 400).texts["strong"]
+
+
+def test_a_file_of_nothing_but_line_ends_is_refused_before_it_is_read(app: Flask, mia: Merchandiser) -> None:
+    page = mia.get(PAGE)
+    assert "2,000,000 lines" in page.texts["p"]
+    (upload,) = (form["action"] for form in page.all("form") if "/upload/" in form.get("action", ""))
+    for raw, reason in (
+        (b"\n" * (30 * 1024**2), "A table has at most 2,000,000 lines, blank ones included"),
+        (b"sku,name\n" + b"\n" * 1_900_000, "within the first 20,000 lines"),
+    ):
+        began = process_time()
+        answer = mia.swap(upload, {"table": (io.BytesIO(raw), "products.csv")})
+        assert process_time() - began < 2
+        assert answer.status_code == 400 and reason in answer.text
+    assert list(app.config["SHOP"].bundle_folder.glob("*.csv")) == []
 
 
 def test_the_address_of_a_refused_file_leads_back_when_it_is_opened_again(mia: Merchandiser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from time import process_time
 
 import pytest
 from flask import Flask
@@ -63,6 +64,16 @@ def test_the_page_says_where_more_terms_go_in_than_a_table_takes(mia: Merchandis
     assert "more than 5,000 products go in under Products → Import, with the columns sku and searchTerms" in shown
     page = mia.post("/admin/search/terms/import", {"table": "sku,terms\n" + "A,b\n" * 125_001}, 400)
     assert "at most 500,000 go in at once" in " ".join(page.texts.values())
+
+
+@pytest.mark.parametrize("table", ["terms", "ranking", "synonyms"])
+def test_a_table_of_nothing_but_line_ends_is_refused_at_once(mia: Merchandiser, table: str) -> None:
+    mia.get(f"/admin/search/{table}/import")
+    for text in ("\n" * 499_000, "\r\n" * 249_000, "a\n" * 249_000):
+        began = process_time()
+        page = mia.post(f"/admin/search/{table}/import", {"file": (BytesIO(text.encode()), "table.csv")}, 400)
+        assert process_time() - began < 1
+        assert "at most 20,000 go in at once" in " ".join(page.texts.values())
 
 
 @pytest.mark.parametrize("page", ["/admin/search/terms", "/admin/search/ranking"])

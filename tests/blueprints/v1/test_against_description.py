@@ -39,8 +39,7 @@ from tests.fakes.clock import StoppedClock
 from tests.snapshots import built
 from tests.surroundings import ROOT
 
-# Tokens are those of the callers; parameters of other names are passed over, as those are that track visitors.
-GENERATION = {"with-security-parameters": False, "allow-extra-parameters": False}
+GENERATION = {"with-security-parameters": False}  # Tokens are those of the callers.
 
 
 def _with_flat_trees(description: dict[str, Any]) -> dict[str, Any]:

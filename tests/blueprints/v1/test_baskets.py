@@ -38,6 +38,13 @@ def till(app: Flask, site_id: int, signed_in: Signed) -> ApiClient:
     return signed_in(Role.POS_AGENT, audience="pos")
 
 
+@pytest.fixture
+def described_body(app: Flask) -> dict[str, Any]:
+    description = app.test_client().get("/v1/openapi.json").json
+    found: dict[str, Any] = description["paths"]["/v1/basket"]["post"]["requestBody"]
+    return found
+
+
 def begin(till: ApiClient, **body: object) -> dict[str, Any]:
     answer = till.call("POST", "/v1/basket", {"locationId": "tml_stall", "lines": MUGS} | body)
     assert answer.status_code == 201, answer.text
@@ -96,6 +103,37 @@ def test_a_basket_is_begun_read_changed_and_says_what_it_costs(till: ApiClient) 
     lines = [{"skuCode": "KETTLE", "quantity": 1}]
     changed = till.call("PUT", f"/v1/basket/{basket['id']}", {"lines": lines, "revision": 1})
     assert (changed.status_code, changed.json["total"], changed.json["revision"]) == (200, 2_000, 2)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/json"}])
+def test_without_a_body_an_empty_basket_is_begun_as_the_description_says(
+    till: ApiClient, described_body: dict[str, Any], headers: dict[str, str]
+) -> None:
+    assert described_body["required"] is False
+    answer = till.call("POST", "/v1/basket", headers=headers)
+    assert answer.status_code == 201, answer.text
+    assert [answer.json[name] for name in ("lines", "channel", "locationId", "total")] == [[], "POS", None, 0]
+    assert not BasketShape().validate(answer.json)
+    filled = till.call("PUT", f"/v1/basket/{answer.json['id']}", {"lines": MUGS, "revision": 1})
+    assert filled.json["total"] == 1_000
+    for body in ("null", "[]"):
+        sent = till.call("POST", "/v1/basket", data=body, headers={"Content-Type": "application/json"})
+        assert refused(sent) == (400, "invalid")
+    lines = till.call(
+        "POST", "/v1/basket", data="lines=1", headers={"Content-Type": "application/x-www-form-urlencoded"}
+    )
+    assert refused(lines) == (415, "unsupported_media_type")
+
+
+def test_other_bodies_that_are_missing_are_refused_by_what_they_lack(till: ApiClient) -> None:
+    basket = begin(till)
+    for method, path, lacking in (
+        ("PUT", "", {"#/lines", "#/revision"}),
+        ("POST", "/paymentIntent", {"#/locationId"}),
+    ):
+        answer = till.call(method, f"/v1/basket/{basket['id']}{path}")
+        assert refused(answer) == (400, "invalid")
+        assert {one["pointer"] for one in answer.json["errors"]} == lacking
 
 
 def test_a_stale_change_is_refused_with_the_current_revision(till: ApiClient) -> None:

@@ -93,7 +93,7 @@ def test_anybody_reads_products(shops: Shops, client: Any) -> None:
 def test_an_agent_takes_a_payment(app: Flask, shops: Shops, agent: Any) -> None:
     place = shops.own["location_id"]
     assert _call("pos", "get_current_pos_agent", client=agent).enabled
-    wanted = _model("CreatePosPaymentIntentBody")(amount_in_pence=1_250, description="Two mugs")
+    wanted = _model("CreatePosPaymentIntent")(amount_in_pence=1_250, description="Two mugs")
     arguments = {"location_id": place, "client": agent, "body": wanted, "idempotency_key": "sale-1"}
     intent = _call("pos", "create_pos_payment_intent", **arguments)
     assert (intent.status.value, intent.amount) == ("requires_payment_method", 1_250)
@@ -108,6 +108,6 @@ def test_an_agent_takes_a_payment(app: Flask, shops: Shops, agent: Any) -> None:
 
 
 def test_a_problem_arrives_as_one(shops: Shops, agent: Any) -> None:
-    wanted = _model("CreatePosPaymentIntentBody")(amount_in_pence=90_000_000)
+    wanted = _model("CreatePosPaymentIntent")(amount_in_pence=90_000_000)
     problem = _call("pos", "create_pos_payment_intent", location_id=shops.own["location_id"], client=agent, body=wanted)
     assert (problem.status, problem.code, problem.max_amount_in_pence) == (422, "amount_exceeds_limit", 100_000)

@@ -7,6 +7,7 @@ import io
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -120,6 +121,20 @@ def test_what_is_no_table_is_refused(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "t.csv").write_bytes(raw)
     with pytest.raises(BrokenBundle):
         header_and_samples(tmp_path / "t.csv", "t.csv", 3)
+
+
+@pytest.mark.parametrize("raw", [b"\n", b"\r\n", b"sku,name\n" + b"\n" * 100, b'sku,name\n"' + b"\n" * 100, b",,,\n"])
+def test_of_a_long_file_only_the_first_lines_are_read_for_its_columns(tmp_path: Path, raw: bytes) -> None:
+    (tmp_path / "t.csv").write_bytes(raw + raw[-1:] * (30 * 1024**2))
+    began = process_time()
+    with pytest.raises(BrokenBundle):
+        header_and_samples(tmp_path / "t.csv", "t.csv", 3)
+    assert process_time() - began < 0.5
+
+
+def test_rows_far_below_the_first_ones_are_no_samples(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"sku,name\nA,Ape\n" + b"\n" * 30_000 + b"B,Bee\n")
+    assert header_and_samples(tmp_path / "t.csv", "t.csv", 3) == (["sku", "name"], [["A", "Ape"]])
 
 
 Taken = Callable[..., BundleReport]

@@ -61,3 +61,17 @@ def test_items_can_be_limited() -> None:
     assert loads('["1,2,3,4,[]"]', 4) == ["1,2,3,4,[]"]
     with pytest.raises(ValueError, match="too many items"):
         loads("[1,2,3,4]", 4)
+
+
+def test_bytes_are_read_as_utf_8_alone() -> None:
+    assert loads('{"a": "é"}'.encode()) == {"a": "é"}
+    for raw in (b'"\xff"', b"\xef\xbb\xbf{}", '"é"'.encode("utf-16"), b'"\xed\xa0\x80"'):
+        with pytest.raises(ValueError):
+            loads(raw)
+
+
+def test_half_of_a_surrogate_pair_is_refused_escaped_or_not() -> None:
+    assert loads('"\\ud83c\\udfd5"') == "🏕"
+    for text in ('"\\ud800"', '"\ud800"', '{"\udfff": 1}', '["a", {"b": ["\ud800"]}]'):
+        with pytest.raises(ValueError, match="surrogate"):
+            loads(text)

@@ -24,7 +24,7 @@ from app.domain.bundles.folder import GONE, LARGEST_UPLOAD, BundleFolder
 from app.domain.bundles.report import BrokenBundle
 from app.domain.bundles.tables.columns import check_columns
 from app.domain.bundles.tables.corrections import corrections
-from app.domain.bundles.tables.lines import header_and_samples
+from app.domain.bundles.tables.lines import MOST_LINES, header_and_samples
 from app.domain.bundles.tables.opening import attribute_names, format_of
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
 from app.htmx import wants_fragment
@@ -65,7 +65,7 @@ def products_import_upload(permit: str) -> Response:
         if sent is None or not sent.filename:
             raise Invalid.one("required", "Choose a .csv file first.", "#/table")
         name = sent.filename[: runs.LONGEST_NAME]
-        with folder.received(sent.stream, "csv") as file:
+        with folder.received(sent.stream, "csv", MOST_LINES) as file:
             header_and_samples(folder.path(file), name, 1)
     except DomainError as refused:
         return _page(FieldErrors(refused))
@@ -153,6 +153,7 @@ def _page(errors: FieldErrors = NO_ERRORS) -> Response:
         latest=runs.latest(clock, current_user.site_id, only_tables=True),
         permit=UploadPermits.of(_config()).issue(*_holder(), clock.now()),
         most=LARGEST_UPLOAD // 1024**2,
+        most_lines=MOST_LINES,
         errors=errors,
     )
     return make_response(page, errors.status if errors else 200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -11,6 +12,9 @@ from app.domain.bundles.report import BrokenBundle
 from app.domain.bundles.tables.columns import MOST_COLUMNS
 from app.domain.shared.table_cells import unguarded
 
+MOST_LINES = 2_000_000  # Of a file, blank ones and those within cells included: ten for each of the most products.
+MOST_FIRST_LINES = 20_000  # Read in a request for the column names and some samples, ...
+MOST_FIRST_BYTES = 8 * 1024**2  # ... and so many bytes; the whole file is read by a worker.
 LONGEST_LINE = 1024**2  # Bytes.
 SEPARATORS = (",", ";", "\t")
 
@@ -23,13 +27,20 @@ class TableLine(NamedTuple):
     size: int
 
 
-class Lines:
-    """The lines of an open file, those that are blank left out. Iterating raises BrokenBundle."""
+class FirstLinesEnd(BrokenBundle):
+    """The lines that are read in a request ended before what they were read for."""
 
-    def __init__(self, stream: IO[bytes], name: str) -> None:
+
+class Lines:
+    """The lines of an open file, those that are blank left out. Iterating raises BrokenBundle, and where only the first
+    lines are to be read, FirstLinesEnd after them."""
+
+    def __init__(self, stream: IO[bytes], name: str, only_first: bool = False) -> None:
         self._name = name
         self._stream = stream
+        self._only_first = only_first
         self._read = 0
+        self._bytes = 0
         self._size = 0  # Bytes of the line of cells that is being read: it goes on over line ends in quotation marks.
         first = self._text(self._stream.readline(LONGEST_LINE + 1))
         self._separator = max(SEPARATORS, key=first.count)
@@ -58,6 +69,10 @@ class Lines:
     def _text(self, raw: bytes) -> str:
         self._read += 1
         self._size += len(raw)
+        self._bytes += len(raw)
+        if self._only_first and (self._read > MOST_FIRST_LINES or self._bytes > MOST_FIRST_BYTES):
+            message = f"The column names and a row must be within the first {MOST_FIRST_LINES:,} lines"
+            raise FirstLinesEnd.at(self._name, f"{message} and {MOST_FIRST_BYTES // 1024**2} MB.", self._read)
         if self._size > LONGEST_LINE:
             message = f"The line is longer than {LONGEST_LINE:,} bytes; is a quotation mark missing?"
             raise BrokenBundle.at(self._name, message, self._read)
@@ -70,11 +85,16 @@ class Lines:
 
 def header_and_samples(path: Path, name: str, samples: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of a table's columns and the cells of its first lines, filled up to the header's length. Raises
-    BrokenBundle for what is no table."""
+    BrokenBundle for what is no table. It takes no longer for a long file: only the first lines are read."""
+    found: list[list[str]] = []
     with path.open("rb") as stream:
-        lines = iter(Lines(stream, name))
+        lines = iter(Lines(stream, name, only_first=True))
         header = _header(next(lines, None), name)
-        found = [line.cells for line, _ in zip(lines, range(samples), strict=False)]
+        try:
+            found.extend(line.cells for line in islice(lines, samples))
+        except FirstLinesEnd:
+            if not found:
+                raise
     if not found:
         raise BrokenBundle.at(name, "The file has no rows below the column names.")
     return header, [[*cells, *[""] * len(header)][: len(header)] for cells in found]

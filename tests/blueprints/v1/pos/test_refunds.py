@@ -62,6 +62,15 @@ def test_what_took_no_money_cannot_be_given_back(agent: TillClient, set_agent: C
     assert (answer.json["status"], answer.json["transactionStatus"]) == (409, "PENDING")
 
 
+def test_no_amount_is_the_rest_and_null_is_no_amount(agent: TillClient, paid: str) -> None:
+    answer = refund(agent, paid, BODY | {"amountInPence": None})
+    assert problem(answer) == (400, "invalid")
+    (problems,) = answer.json["errors"]
+    assert problems["pointer"] == "#/amountInPence"
+    assert "must be a whole number, not null" in problems["message"]
+    assert refund(agent, paid, {"reason": "All of it"}).json["amountInPence"] == 1_250
+
+
 @pytest.mark.parametrize(
     "body",
     [{}, {"amountInPence": 500}, {"reason": ""}, {"reason": "x" * 201}, {"reason": "4242 4242 4242 4242"},
