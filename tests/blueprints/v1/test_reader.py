@@ -56,7 +56,9 @@ def test_an_operation_shows_what_is_sent_and_answered(description: dict[str, Any
     assert fields["email"].is_required and fields["email"].rules == ("at most 254 characters",)
     assert fields["audience"].rules == ("one of api, pos", 'default "api"')
     assert '"email": "admin@demo.test"' in (login.bodies[0].example or "")
-    assert [(answer.status, answer.body and answer.body.type.shape) for answer in login.answers] == [("200", "SignedIn")]
+    assert [(answer.status, answer.body and answer.body.type.shape) for answer in login.answers] == [
+        ("200", "SignedIn")
+    ]
     assert "429" in login.problems
 
 
