@@ -14,7 +14,7 @@ from flask import Flask
 from flask.cli import ScriptInfo
 from sqlalchemy.exc import OperationalError
 
-from app.config import INSTANCE
+from app.config import Config
 from app.supervisor import migrating
 from app.supervisor.outcomes import FAILED, NEEDS_A_STOP, READY, READY_WITH_DEMO
 
@@ -38,8 +38,10 @@ def run(production: bool, is_upgrade: bool) -> NoReturn:
 
 
 def _migrate(is_upgrade: bool) -> None:
-    instance = INSTANCE.absolute()
-    with _application().app_context():
+    application = _application()
+    config: Config = application.config["SHOP"]
+    instance = config.instance_folder
+    with application.app_context():
         revision = migrating.revision_of(importlib.import_module("app.extensions").db.engine)
     if migrating.lives_with(instance, revision):
         print("The database is of a later release, with which this one can live.", file=sys.stderr)
