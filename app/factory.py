@@ -40,6 +40,7 @@ from app.logs import init_logs
 from app.permissions import check_every_route_declares
 from app.ports import EXTENSION, WITH_PAGES, JobQueue, Ports
 from app.robots import init_robots
+from app.session_end import init_session_end
 from app.storage_alerts import note_storage_fault
 from app.subscribers import init_subscribers
 from app.themes.drawing import init_themes
@@ -77,6 +78,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
     app.extensions[WITH_PAGES] = cache(lambda: create_app(config, ports))
     if surfaces:
         _add_surfaces(app)
+    init_session_end(app)
     return app
 
 
