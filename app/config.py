@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -157,9 +157,14 @@ class Config:
     @property
     def _database_folder(self) -> Path | None:
         """The folder of the database; None for a database that is no file."""
+        return next((file.parent for file in self.database_files), None)
+
+    @property
+    def database_files(self) -> Sequence[Path]:
+        """The files of the database and of its log, which need not be there; none for one that is no file."""
         database = make_url(self.database_url)
         is_file = database.get_backend_name() == "sqlite" and database.database
-        return Path(str(database.database)).parent if is_file else None
+        return [Path(f"{database.database}{ending}") for ending in ("", "-wal", "-shm")] if is_file else []
 
     @property
     def data_folders(self) -> Mapping[str, Path]:

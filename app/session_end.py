@@ -23,7 +23,7 @@ def init_session_end(app: Flask) -> None:
         if not event.contains(db.session, "after_commit", _note_saved):
             event.listen(db.session, "after_commit", _note_saved)
     app.after_request(_end_transaction)
-    app.teardown_appcontext(_close_session)
+    app.teardown_appcontext(close_session)
 
 
 def _note_saved(_session: object) -> None:
@@ -42,7 +42,7 @@ def _end_transaction(response: Response) -> Response:
             db.session.rollback()
     except DBAPIError as error:
         if request.method not in ("GET", "HEAD") and SAVED in request.environ:
-            _close_session(error)
+            close_session(error)
             return response
         return current_app.make_response(current_app.handle_user_exception(error))
     return response
@@ -59,7 +59,7 @@ def _begun(parts: Iterator[bytes]) -> Iterator[bytes]:
     return all_parts()
 
 
-def _close_session(_error: BaseException | None) -> None:
+def close_session(_error: BaseException | None) -> None:
     """Close the session. Never raises: what it read is in the answer, and what was not committed is lost with the
     connection."""
     try:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hmac
+import threading
 from collections.abc import Callable
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request
+from flask.blueprints import BlueprintSetupState
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app import ports
 from app.blueprints.hosts import request_host
 from app.config import Config
-from app.database_errors import check_database
+from app.database_errors import check_database, write_probe
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
@@ -24,13 +26,47 @@ from app.domain.sites.sites import site_by_host
 from app.extensions import csrf, db
 from app.metrics import exposition
 from app.permissions import public
+from app.storage_alerts import note_storage_fault
+from app.transaction import transaction
 
 bp = Blueprint("health", __name__)
 csrf.exempt(bp)
+EXTENSION = "shop-write-check"
+BETWEEN_WRITES = 1.0  # Seconds.
 
 
 class Down(Exception):
     """A part does not answer; the message is safe to show to outsiders."""
+
+
+class WriteCheck:
+    """The latest try to write to the database. It is repeated at most once a second, by one of those who ask, since
+    anybody may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tried_at: float | None = None
+        self._fault: str | None = None
+
+    def fault(self) -> str | None:
+        """Return why the database takes no writes; None where it does."""
+        is_first = self._tried_at is None
+        if not self._is_recent() and self._lock.acquire(blocking=is_first):
+            try:
+                if not self._is_recent():
+                    self._fault = _write_fault()
+                    self._tried_at = ports.clock().monotonic()
+            finally:
+                self._lock.release()
+        return self._fault
+
+    def _is_recent(self) -> bool:
+        return self._tried_at is not None and ports.clock().monotonic() - self._tried_at < BETWEEN_WRITES
+
+
+@bp.record_once
+def _add_write_check(state: BlueprintSetupState) -> None:
+    state.app.extensions[EXTENSION] = WriteCheck()
 
 
 @bp.get("/healthz")
@@ -73,6 +109,20 @@ def _database() -> None:
         check_database()
     except SQLAlchemyError as error:
         raise Down("the database does not answer") from error
+    writing: WriteCheck = current_app.extensions[EXTENSION]
+    if (fault := writing.fault()) is not None:
+        raise Down(fault)
+
+
+def _write_fault() -> str | None:
+    try:
+        with transaction():
+            write_probe(db.session.connection())
+    except DBAPIError as error:
+        return "the database cannot be written to" if note_storage_fault(error) else "the database takes no writes now"
+    except SQLAlchemyError:
+        return "the database does not answer"
+    return None
 
 
 def _queue() -> None:

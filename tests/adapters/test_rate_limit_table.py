@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -33,7 +35,7 @@ def test_each_key_has_a_window_of_its_own(table: RateLimitTable) -> None:
 
 
 def test_processes_and_threads_count_together(tmp_path: Path) -> None:
-    """Each process maps the file by itself, as those of the web server do."""
+    """Each process opens the file by itself, as those of the web server do."""
     with ProcessPoolExecutor(2, loaded_context()) as processes:
         assert sum(processes.map(_admitted_in_threads, [tmp_path / "rate-limits"] * 2)) == 80
 
@@ -68,3 +70,25 @@ def test_where_no_file_can_be_made_the_process_counts_alone(tmp_path: Path) -> N
     (tmp_path / "file").write_text("in the way")
     table = RateLimitTable(tmp_path / "file" / "rate-limits", SECRET)
     assert _admitted(table, "key", 3, Rate(2)) == 2
+
+
+def test_a_file_that_is_cut_short_or_goes_away_ends_no_process(table: RateLimitTable, tmp_path: Path) -> None:
+    path = tmp_path / "shop" / "rate-limits"
+    assert _admitted(table, "key", 3, Rate(2)) == 2
+    os.truncate(path, 0)
+    assert _admitted(table, "key", 3, Rate(2)) == 2, "it is made anew"
+    assert RateLimitTable(path, SECRET).take("key", Rate(2), NOW) > 0, "and shared"
+    path.unlink()
+    assert _admitted(table, "another", 3, Rate(2)) == 2
+
+
+def test_a_disk_that_takes_no_more_leaves_the_process_counting_alone(
+    table: RateLimitTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.take("key", Rate(9), NOW)
+
+    def fails(*_arguments: object) -> int:
+        raise OSError(errno.EIO, "failed")
+
+    monkeypatch.setattr(os, "pwrite", fails)
+    assert _admitted(table, "another", 3, Rate(2)) == 2

@@ -177,10 +177,11 @@ def test_a_session_that_the_server_ends_right_before_its_teardown_costs_no_answe
 
 
 def end_session_of_request(response: Response) -> Response:
+    db.session.execute(select(1))
     own = db.session.connection().connection.dbapi_connection
     with psycopg.connect(plain(db.engine.url.render_as_string(False)), autocommit=True) as other:
         injected()
-        other.execute("SELECT pg_terminate_backend(%s)", [own.info.backend_pid])  # type: ignore[union-attr]
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [own.info.backend_pid])  # type: ignore[union-attr]
     return response
 
 
