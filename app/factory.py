@@ -28,7 +28,9 @@ from app.config import Config, from_environment
 from app.domain.alerts.channel import AlertChannel
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
+from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
+from app.domain.search.index.first_index import is_awaited
 from app.domain.search_statistics.counting import term_starts
 from app.domain.shared.clock import Clock
 from app.domain.shared.mailing import Mailer
@@ -95,7 +97,9 @@ def _add_surfaces(app: Flask) -> None:
 
 def _ports(config: Config) -> Ports:
     model = installed_model(config.embedding_model_dir)
-    engine = WhooshEngine(config.index_dir, model) if config.search_engine == "whoosh" else NullEngine()
+    engine: SearchEngine = NullEngine()
+    if config.search_engine == "whoosh":
+        engine = WhooshEngine(config.index_dir, model, is_awaited=is_awaited)
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(

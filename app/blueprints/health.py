@@ -19,6 +19,7 @@ from app.database_errors import check_database, write_probe
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.index.first_index import lacks_products
 from app.domain.search.index.healing import lost_indexes
 from app.domain.shared.problems import DomainError
 from app.domain.sites.models import Site
@@ -134,19 +135,22 @@ def _queue() -> None:
 
 def _index() -> None:
     """Check the indexes. Raises Down when an index of the shop at this host is damaged or lost, at a host without a
-    shop an index of any; or when no shop can be searched. One new shop that waits for its first rebuild takes no other
-    out of service."""
+    shop an index of any; when its products are not in one yet; or when no shop can be searched. One new shop that waits
+    for its first rebuild takes no other out of service."""
     engine = ports.search_engine()
     try:
         site_ids = db.session.scalars(select(Site.id)).all()
         here = site_by_host(request_host())
         checked = [here.id] if here else site_ids
         lost = sorted({lost.contents for site_id in checked for lost in lost_indexes(engine, site_id)})
+        is_awaited = any(lacks_products(engine, site_id) for site_id in checked)
         states = {engine.status(site_id, IndexName.PRODUCTS).state for site_id in site_ids}
     except (DomainError, SQLAlchemyError) as error:
         db.session.rollback()
         raise Down("the index does not answer") from error
     if lost:
         raise Down(f"the index of {' and of '.join(lost)} cannot be read")
+    if is_awaited:
+        raise Down("the index of products is being prepared")
     if states == {EngineState.UNREACHABLE}:
         raise Down("no index can be read")

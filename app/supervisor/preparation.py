@@ -1,5 +1,5 @@
-"""`python -m app.supervisor.preparation`: bring the database up to date and make the demo shop, once. With `production`
-there is no demo shop; with `upgrade` the release before still runs."""
+"""`python -m app.supervisor.preparation`: bring the database up to date, make the demo shop, once, and make searchable
+what takes only seconds. With `production` there is no demo shop; with `upgrade` the release before still runs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ def run(production: bool, is_upgrade: bool) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _migrate(is_upgrade)
-        if production:
-            sys.exit(READY)
-        with redirect_stdout(io.StringIO()):
-            _flask("demo", "create")
-        status = READY_WITH_DEMO if _has_demo_users() else READY
+        if not production:
+            with redirect_stdout(io.StringIO()):
+                _flask("demo", "create")
+        if not is_upgrade:
+            _make_searchable()
+        status = READY_WITH_DEMO if not production and _has_demo_users() else READY
     except OperationalError as error:
         print(f"The database does not answer: {error.orig}", file=sys.stderr)
         sys.exit(FAILED)
@@ -50,6 +51,12 @@ def _migrate(is_upgrade: bool) -> None:
         sys.exit(NEEDS_A_STOP)
     migrating.note_upgrade(instance, revision)
     _flask("db", "upgrade")
+
+
+def _make_searchable() -> None:
+    """Build the small indexes that are missing. Where that fails the shop starts all the same, and its workers try."""
+    with _application().app_context():
+        importlib.import_module("app.jobs.indexing").make_missing()
 
 
 def _has_demo_users() -> bool:
