@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -66,6 +66,7 @@ class Config:
     secret_key: str = ""
     database_url: str = ""
     redis_url: str | None = None
+    instance_dir: Path | None = None
     index_dir: Path = INSTANCE / "index"
     media_dir: Path = INSTANCE / "media"
     counting_dir: Path | None = None
@@ -116,37 +117,57 @@ class Config:
         return hmac.digest(self.secret_key.encode(), f"shop/{purpose}".encode(), "sha256")
 
     @property
+    def instance_folder(self) -> Path:
+        """The folder that the running shop claims, and of what no other setting places."""
+        return self.instance_dir or INSTANCE.absolute()
+
+    @property
+    def _folder_beside(self) -> Path:
+        """The instance folder where one is named; else that of the index, which may have been placed by itself."""
+        return self.instance_dir or self.index_dir.parent
+
+    @property
     def counting_folder(self) -> Path:
         """The folder of searches that wait to be counted: beside the index unless another is named."""
-        return self.counting_dir or self.index_dir.parent / "counting"
+        return self.counting_dir or self._folder_beside / "counting"
 
     @property
     def sitemap_folder(self) -> Path:
         """The folder of the sitemaps: beside the index unless another is named."""
-        return self.sitemap_dir or self.index_dir.parent / "sitemaps"
+        return self.sitemap_dir or self._folder_beside / "sitemaps"
 
     @property
     def bundle_folder(self) -> Path:
         """The folder in which uploaded and exported bundles lie for a day: beside the index unless another is named."""
-        return self.bundle_dir or self.index_dir.parent / "bundles"
+        return self.bundle_dir or self._folder_beside / "bundles"
 
     @property
     def mail_folder(self) -> Path:
         """The folder of mails to customers while no mail server is set up: beside the database unless another is
         named."""
-        return self.mail_dir or (self._database_folder or self.index_dir.parent) / "mail"
+        return self.mail_dir or self._folder_by_database / "mail"
 
     @property
     def erasure_list(self) -> Path:
         """The list of erased persons, as hashes: beside the database unless a file is named."""
-        return self.erasure_file or (self._database_folder or self.index_dir.parent) / "erasures.list"
+        return self.erasure_file or self._folder_by_database / "erasures.list"
+
+    @property
+    def _folder_by_database(self) -> Path:
+        """The instance folder where one is named; else that of the database, and without a file of it, of the index."""
+        return self.instance_dir or self._database_folder or self.index_dir.parent
 
     @property
     def _database_folder(self) -> Path | None:
         """The folder of the database; None for a database that is no file."""
+        return next((file.parent for file in self.database_files), None)
+
+    @property
+    def database_files(self) -> Sequence[Path]:
+        """The files of the database and of its log, which need not be there; none for one that is no file."""
         database = make_url(self.database_url)
         is_file = database.get_backend_name() == "sqlite" and database.database
-        return Path(str(database.database)).parent if is_file else None
+        return [Path(f"{database.database}{ending}") for ending in ("", "-wal", "-shm")] if is_file else []
 
     @property
     def data_folders(self) -> Mapping[str, Path]:
@@ -165,7 +186,7 @@ class Config:
     @property
     def lock_folder(self) -> Path:
         """The folder of the locks by which workers of this machine show that they live: beside the index."""
-        return self.index_dir.parent / "locks"
+        return self._folder_beside / "locks"
 
     @property
     def queue_prefix(self) -> str:
@@ -177,7 +198,7 @@ class Config:
 def from_environment(environ: Mapping[str, str] | None = None) -> Config:
     """Return the configuration of the environment. Raises ConfigurationError for a value that cannot be used."""
     env = os.environ if environ is None else environ
-    instance = INSTANCE.absolute()
+    instance = instance_folder(env)
     environment = choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
     return Config(
         environment=environment,
@@ -185,6 +206,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         secret_key=_secret_key(env, environment, instance),
         database_url=_database_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}"),
         redis_url=env.get("REDIS_URL") or _embedded_redis(instance),
+        instance_dir=instance if env.get("INSTANCE_DIR") else None,
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
         counting_dir=path(env, "COUNTING_DIR"),
@@ -222,6 +244,15 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         clock_tolerance=timedelta(days=number(env, "CLOCK_TOLERANCE_DAYS", 1)),
         memory=number(env, MEMORY, 0) or None,
     )
+
+
+def instance_folder(env: Mapping[str, str]) -> Path:
+    """Return INSTANCE_DIR, the folder of all that the shop stores and that no other setting places. Relative ones begin
+    in the working directory. Raises ConfigurationError for what is no folder."""
+    folder = (path(env, "INSTANCE_DIR") or INSTANCE).absolute()
+    if folder.exists() and not folder.is_dir():
+        raise ConfigurationError(f"INSTANCE_DIR is {str(folder)!r}; it must be a folder, or the name of a new one.")
+    return folder
 
 
 def _mcp_port(env: Mapping[str, str]) -> int | None:
@@ -333,6 +364,6 @@ def _kept_secret(file: Path) -> str:
 
 
 def _embedded_redis(instance: Path) -> str | None:
-    """Return the address that the supervisor wrote beside the database; None where it runs no Redis."""
+    """Return the address that the supervisor wrote into the instance folder; None where it runs no Redis."""
     address = instance / REDIS_ADDRESS_FILE
     return address.read_text().strip() if address.exists() else None

@@ -28,7 +28,9 @@ from app.config import Config, from_environment
 from app.domain.alerts.channel import AlertChannel
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
+from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
+from app.domain.search.index.first_index import is_awaited
 from app.domain.search_statistics.counting import term_starts
 from app.domain.shared.clock import Clock
 from app.domain.shared.mailing import Mailer
@@ -40,6 +42,7 @@ from app.logs import init_logs
 from app.permissions import check_every_route_declares
 from app.ports import EXTENSION, WITH_PAGES, JobQueue, Ports
 from app.robots import init_robots
+from app.session_end import init_session_end
 from app.storage_alerts import note_storage_fault
 from app.subscribers import init_subscribers
 from app.themes.drawing import init_themes
@@ -77,6 +80,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
     app.extensions[WITH_PAGES] = cache(lambda: create_app(config, ports))
     if surfaces:
         _add_surfaces(app)
+    init_session_end(app)
     return app
 
 
@@ -93,7 +97,9 @@ def _add_surfaces(app: Flask) -> None:
 
 def _ports(config: Config) -> Ports:
     model = installed_model(config.embedding_model_dir)
-    engine = WhooshEngine(config.index_dir, model) if config.search_engine == "whoosh" else NullEngine()
+    engine: SearchEngine = NullEngine()
+    if config.search_engine == "whoosh":
+        engine = WhooshEngine(config.index_dir, model, is_awaited=is_awaited)
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
     memory = SharedMemory(config.memory)
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())

@@ -13,8 +13,11 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, M
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from app.metric_files import write_metrics_unmapped
+
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # Set by the supervisor.
 RESERVED = 1024 * 1024  # Bytes; every endpoint with every status it answers takes less.
+write_metrics_unmapped()
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 REQUESTS = Counter("shop_http_requests_total", "Requests answered.", ["method", "endpoint", "status"])
@@ -29,8 +32,8 @@ JOBS = Counter("shop_jobs_total", "Jobs run by the worker.", ["job", "outcome"])
 
 
 def reserve_room() -> None:
-    """Allocate the disk space of this process's metrics, before anything is counted. The library maps files that are
-    empty but for their length: on a full disk the kernel kills the process that writes to one (SIGBUS)."""
+    """Allocate the disk space of this process's metrics, before anything is counted: on a full disk nobody would see
+    what it counts."""
     if folder := os.environ.get(FOLDER):
         for kind in ("counter", "histogram"):
             with suppress(OSError), open(os.path.join(folder, f"{kind}_{os.getpid()}.db"), "ab") as file:

@@ -7,13 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.config import INSTANCE, Config
+from app.config import Config
 from app.environment import ConfigurationError
 
 RETIRED = ("rate-limits", "day-windows", "network-windows")
 UMASK = 0o077
 OTHERS = 0o007
-SQLITE = "sqlite:///"
 
 
 def keep_private(config: Config) -> list[str]:
@@ -31,11 +30,8 @@ def say_private(config: Config) -> None:
 
 
 def _stored(config: Config) -> Iterator[Path]:
-    yield from (INSTANCE.absolute(), config.index_dir, config.media_dir, config.counting_folder, config.sitemap_folder)
-    yield from (config.mail_folder, config.bundle_folder)
-    if config.database_url.startswith(SQLITE):
-        database = config.database_url.removeprefix(SQLITE)
-        yield from (Path(database + ending) for ending in ("", "-wal", "-shm") if database)
+    yield from (config.instance_folder, config.index_dir, config.media_dir, config.counting_folder)
+    yield from (config.sitemap_folder, config.mail_folder, config.bundle_folder, *config.database_files)
 
 
 def _closed(path: Path) -> str:

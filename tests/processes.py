@@ -25,14 +25,15 @@ def free_port() -> int:
 
 
 class RunningShop:
-    """`make run`, in `folder`: instance/ and everything else it writes lie there. Without the MCP server, unless the
-    environment gives it a port."""
+    """`make run`, in `folder`: its instance folder and everything else it writes lie there. Without the MCP server,
+    unless the environment gives it a port."""
 
     def __init__(self, folder: Path, python: str = sys.executable, **environment: str) -> None:
         self.folder = folder
         self._python = python
         self.port = free_port()
-        self.log = folder / "shop.log"
+        self.instance = folder / environment.get("INSTANCE_DIR", "instance")
+        self.log = folder / ("shop.log" if self.instance.name == "instance" else f"{self.instance.name}.log")
         self._environment = (
             plain_environment() | {"PORT": str(self.port), "WEB_WORKERS": "1", "MCP_PORT": "0"} | environment
         )
@@ -103,7 +104,7 @@ class RunningShop:
 def plain_environment() -> dict[str, str]:
     """This process's environment without the settings of a shop, able to import it from any folder and to keep its byte
     code, which the next process need not compile again."""
-    folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR", "SITEMAP_DIR", "BUNDLE_DIR")
+    folders = ("INSTANCE_DIR", "INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR", "SITEMAP_DIR", "BUNDLE_DIR")
     addresses = ("DATABASE_URL", "REDIS_URL", "HOST", "PORT", "MCP_HOST", "MCP_PORT")
     ours = ("SHOP_ENV", "SECRET_KEY", *addresses, *folders, "PYTHONDONTWRITEBYTECODE")
     rest = {name: value for name, value in os.environ.items() if name not in ours}

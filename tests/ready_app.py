@@ -18,11 +18,13 @@ from sqlalchemy.util import LRUCache
 from app import create_app
 from app.adapters import sqlite
 from app.adapters.clock import ServerClock
+from app.blueprints import health
 from app.blueprints.storefront.blueprint import empty_caches
 from app.config import Config
 from app.extensions import db
 from app.factory import flask_settings
 from app.ports import EXTENSION, Ports
+from app.session_end import close_session
 
 HOOKS = ("before_request_funcs", "after_request_funcs", "teardown_request_funcs")
 MOST_STATEMENTS = 5_000
@@ -81,7 +83,9 @@ def durable_application(config: Config, ports: Ports) -> Flask:
     app.extensions[EXTENSION] = ports
     app.teardown_appcontext_funcs, app.shell_context_processors = [], []
     empty_caches(app)
+    app.extensions[health.EXTENSION] = health.WriteCheck()
     db.init_app(app)
+    app.teardown_appcontext(close_session)
     with app.app_context():
         sqlite.prepare(db.engine)
         if isinstance(ports.clock, ServerClock):

@@ -25,6 +25,34 @@ def test_nothing_needs_to_be_set(elsewhere: Path) -> None:
     assert not config.production
 
 
+def test_everything_that_no_setting_places_lies_in_the_instance_folder(elsewhere: Path) -> None:
+    (elsewhere / "two").mkdir()
+    (elsewhere / "two" / "redis.url").write_text("unix:///of/two")
+    config = from_environment({"INSTANCE_DIR": "two", "INDEX_DIR": "/srv/index"})
+    assert config.instance_folder == elsewhere / "two"
+    assert config.database_url == f"sqlite:///{elsewhere}/two/shop.db"
+    assert config.redis_url == "unix:///of/two"
+    assert config.secret_key == (elsewhere / "two" / "secret.key").read_text()
+    placed = [config.media_dir, config.counting_folder, config.sitemap_folder, config.bundle_folder, config.mail_folder]
+    placed += [config.erasure_list, config.lock_folder]
+    assert {path.parent for path in placed} == {elsewhere / "two"}
+    assert config.index_dir == Path("/srv/index")
+    assert from_environment({"INSTANCE_DIR": "two"}).index_dir == elsewhere / "two" / "index"
+    assert not (elsewhere / "instance").exists()
+
+
+def test_without_an_instance_folder_the_rest_lies_beside_the_index(elsewhere: Path) -> None:
+    config = from_environment({"INDEX_DIR": "/srv/index"})
+    assert config.instance_folder == elsewhere / "instance"
+    assert (config.lock_folder, config.counting_folder) == (Path("/srv/locks"), Path("/srv/counting"))
+
+
+def test_a_file_is_no_instance_folder(elsewhere: Path) -> None:
+    (elsewhere / "file").touch()
+    with pytest.raises(ConfigurationError, match=r"INSTANCE_DIR is '.*/file'; it must be a folder"):
+        from_environment({"INSTANCE_DIR": "file"})
+
+
 def test_a_sentence_model_may_lie_in_a_folder_of_its_own() -> None:
     assert from_environment({}).embedding_model_dir is None
     assert from_environment({"EMBEDDING_MODEL_DIR": "/srv/model"}).embedding_model_dir == Path("/srv/model")

@@ -3,11 +3,20 @@ failing."""
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Connection, Engine, ExceptionContext, event
 
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000", "cache_size=-32000")
+# mmap_size: a process is killed (SIGBUS) that reads where a file it has mapped was cut short, or its disk fails.
+PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "busy_timeout=5000",
+    "cache_size=-32000",
+    "mmap_size=0",
+)
 
 
 def prepare(engine: Engine) -> None:
@@ -16,6 +25,7 @@ def prepare(engine: Engine) -> None:
         return
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
+    event.listen(engine, "handle_error", _drop_read_only)
 
 
 def _configure(connection: Any, _record: object) -> None:
@@ -27,3 +37,10 @@ def _configure(connection: Any, _record: object) -> None:
 def _begin(connection: Connection) -> None:
     writing = connection.get_execution_options().get("writing")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _drop_read_only(context: ExceptionContext) -> None:
+    """Drop the connections of the pool when one may only read: opened while the file could not be written to, it would
+    refuse writes for good."""
+    if getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
+        context.is_disconnect = True

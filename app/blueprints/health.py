@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hmac
+import threading
 from collections.abc import Callable
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request
+from flask.blueprints import BlueprintSetupState
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app import ports
 from app.blueprints.hosts import request_host
 from app.config import Config
-from app.database_errors import check_database
+from app.database_errors import check_database, write_probe
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.index.first_index import lacks_products
 from app.domain.search.index.healing import lost_indexes
 from app.domain.shared.problems import DomainError
 from app.domain.sites.models import Site
@@ -24,13 +27,47 @@ from app.domain.sites.sites import site_by_host
 from app.extensions import csrf, db
 from app.metrics import exposition
 from app.permissions import public
+from app.storage_alerts import note_storage_fault
+from app.transaction import transaction
 
 bp = Blueprint("health", __name__)
 csrf.exempt(bp)
+EXTENSION = "shop-write-check"
+BETWEEN_WRITES = 1.0  # Seconds.
 
 
 class Down(Exception):
     """A part does not answer; the message is safe to show to outsiders."""
+
+
+class WriteCheck:
+    """The latest try to write to the database. It is repeated at most once a second, by one of those who ask, since
+    anybody may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tried_at: float | None = None
+        self._fault: str | None = None
+
+    def fault(self) -> str | None:
+        """Return why the database takes no writes; None where it does."""
+        is_first = self._tried_at is None
+        if not self._is_recent() and self._lock.acquire(blocking=is_first):
+            try:
+                if not self._is_recent():
+                    self._fault = _write_fault()
+                    self._tried_at = ports.clock().monotonic()
+            finally:
+                self._lock.release()
+        return self._fault
+
+    def _is_recent(self) -> bool:
+        return self._tried_at is not None and ports.clock().monotonic() - self._tried_at < BETWEEN_WRITES
+
+
+@bp.record_once
+def _add_write_check(state: BlueprintSetupState) -> None:
+    state.app.extensions[EXTENSION] = WriteCheck()
 
 
 @bp.get("/healthz")
@@ -73,6 +110,20 @@ def _database() -> None:
         check_database()
     except SQLAlchemyError as error:
         raise Down("the database does not answer") from error
+    writing: WriteCheck = current_app.extensions[EXTENSION]
+    if (fault := writing.fault()) is not None:
+        raise Down(fault)
+
+
+def _write_fault() -> str | None:
+    try:
+        with transaction():
+            write_probe(db.session.connection())
+    except DBAPIError as error:
+        return "the database cannot be written to" if note_storage_fault(error) else "the database takes no writes now"
+    except SQLAlchemyError:
+        return "the database does not answer"
+    return None
 
 
 def _queue() -> None:
@@ -84,19 +135,22 @@ def _queue() -> None:
 
 def _index() -> None:
     """Check the indexes. Raises Down when an index of the shop at this host is damaged or lost, at a host without a
-    shop an index of any; or when no shop can be searched. One new shop that waits for its first rebuild takes no other
-    out of service."""
+    shop an index of any; when its products are not in one yet; or when no shop can be searched. One new shop that waits
+    for its first rebuild takes no other out of service."""
     engine = ports.search_engine()
     try:
         site_ids = db.session.scalars(select(Site.id)).all()
         here = site_by_host(request_host())
         checked = [here.id] if here else site_ids
         lost = sorted({lost.contents for site_id in checked for lost in lost_indexes(engine, site_id)})
+        is_awaited = any(lacks_products(engine, site_id) for site_id in checked)
         states = {engine.status(site_id, IndexName.PRODUCTS).state for site_id in site_ids}
     except (DomainError, SQLAlchemyError) as error:
         db.session.rollback()
         raise Down("the index does not answer") from error
     if lost:
         raise Down(f"the index of {' and of '.join(lost)} cannot be read")
+    if is_awaited:
+        raise Down("the index of products is being prepared")
     if states == {EngineState.UNREACHABLE}:
         raise Down("no index can be read")

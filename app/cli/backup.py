@@ -12,7 +12,7 @@ from app.backups.making import make_backup
 from app.backups.manifest import SECRET_KEY, Manifest
 from app.backups.restoring import Restored, check_backup, restore
 from app.cli.refusals import reports_refusals
-from app.config import INSTANCE, Config
+from app.config import Config
 from app.extensions import db
 from app.ports import clock
 
@@ -31,7 +31,7 @@ def backup_command(path: Path, keep: int | None) -> None:
     sitemaps and the queue, which are made anew, and the settings of the environment.
     """
     config: Config = current_app.config["SHOP"]
-    made = make_backup(config, INSTANCE.absolute(), path, clock().now(), keep)
+    made = make_backup(config, config.instance_folder, path, clock().now(), keep)
     click.echo(f"Backed up to {made.path}: {_summary(made.manifest)}")
     if made.manifest.is_of_later_release:
         click.echo("Its database is of a later release, and only that one can restore it.")
@@ -56,7 +56,7 @@ def restore_command(path: Path, check: bool) -> None:
     now = clock().now()
     db.session.remove()
     db.engine.dispose()
-    done = check_backup(config, path) if check else restore(config, INSTANCE.absolute(), path, now)
+    done = check_backup(config, path) if check else restore(config, config.instance_folder, path, now)
     click.echo(f"{done.path} is whole: {_summary(done.manifest)}")
     _say_differences(done)
     if not check:

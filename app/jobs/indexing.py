@@ -26,6 +26,12 @@ def make_first(site_id: int) -> None:
         first_index.make(work_context(), site_id)
 
 
+def make_missing() -> None:
+    """Make the small indexes that lack the products of their sites, before the shop is ready. Never raises."""
+    with follow_up("first_index_failed"):
+        first_index.make_missing(work_context())
+
+
 def heal() -> None:
     """Heal indexes and unfinished work; the scheduler calls it once a second."""
     healing.heal(work_context())

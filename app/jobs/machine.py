@@ -14,10 +14,11 @@ from flask import current_app
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app.config import Config
-from app.database_errors import check_database
+from app.database_errors import check_database, write_probe
 from app.domain.alerts.alerts import end_alert, last_seen, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.unwritten import note_alert, write_unwritten
+from app.extensions import db
 from app.ports import clock, queue
 from app.storage_faults import cause_of, describe_fault
 from app.transaction import transaction
@@ -106,7 +107,7 @@ class MachineWatch:
 
     def _look_at_disks(self) -> None:
         faults: dict[Cause, str] = {}
-        for cause, fault in disk_faults():
+        for cause, fault in (*database_write_faults(), *disk_faults()):
             faults.setdefault(cause, fault)  # The folders lie on one disk mostly; the first says enough.
         self._disk_full.note(faults.get(Cause.DISK_FULL))
         self._disk_fails.note(faults.get(Cause.DISK_IO_ERROR))
@@ -123,6 +124,21 @@ def database_fault() -> str | None:
     except SQLAlchemyError as error:
         return f"{type(error).__name__}."
     return None
+
+
+def database_write_faults() -> Iterator[tuple[Cause, str]]:
+    """Yield the cause and a description of the faults for which a write to the database fails, or would in a process
+    that opens its files now: who opened them before writes on."""
+    try:
+        with transaction():
+            write_probe(db.session.connection())
+    except DBAPIError as error:
+        if (cause := cause_of(error)) is not None:
+            yield cause, describe_fault(error)
+    config: Config = current_app.config["SHOP"]
+    for file in config.database_files:
+        if file.exists() and not os.access(file, os.W_OK):
+            yield Cause.DATABASE_IO_ERROR, f"The file {file} cannot be written to."
 
 
 def disk_faults() -> Iterator[tuple[Cause, str]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from app.config import INSTANCE, MEMORY_NAME, REDIS_ADDRESS_FILE, Config, from_environment
+from app.config import MEMORY_NAME, REDIS_ADDRESS_FILE, Config, from_environment, instance_folder
 from app.environment import ConfigurationError
 from app.instance_claim import CannotStart, check_restored, claim_folder
 from app.private_files import UMASK, remove_retired_files, say_private
@@ -74,7 +74,7 @@ def _run(leaving: ExitStack, started: float, upgrades: list[int]) -> NoReturn:
 def _start(leaving: ExitStack, started: float) -> tuple[Config, Inherited, Crew]:
     """Start everything in order. Raises CannotStart, ConfigurationError and OSError."""
     os.umask(UMASK)
-    instance = INSTANCE.absolute()
+    instance = instance_folder(os.environ)
     leaving.enter_context(claim_folder(instance))
     check_restored(instance)
     config = from_environment()

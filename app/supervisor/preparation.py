@@ -1,5 +1,5 @@
-"""`python -m app.supervisor.preparation`: bring the database up to date and make the demo shop, once. With `production`
-there is no demo shop; with `upgrade` the release before still runs."""
+"""`python -m app.supervisor.preparation`: bring the database up to date, make the demo shop, once, and make searchable
+what takes only seconds. With `production` there is no demo shop; with `upgrade` the release before still runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flask import Flask
 from flask.cli import ScriptInfo
 from sqlalchemy.exc import OperationalError
 
-from app.config import INSTANCE
+from app.config import Config
 from app.supervisor import migrating
 from app.supervisor.outcomes import FAILED, NEEDS_A_STOP, READY, READY_WITH_DEMO
 
@@ -26,11 +26,12 @@ def run(production: bool, is_upgrade: bool) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _migrate(is_upgrade)
-        if production:
-            sys.exit(READY)
-        with redirect_stdout(io.StringIO()):
-            _flask("demo", "create")
-        status = READY_WITH_DEMO if _has_demo_users() else READY
+        if not production:
+            with redirect_stdout(io.StringIO()):
+                _flask("demo", "create")
+        if not is_upgrade:
+            _make_searchable()
+        status = READY_WITH_DEMO if not production and _has_demo_users() else READY
     except OperationalError as error:
         print(f"The database does not answer: {error.orig}", file=sys.stderr)
         sys.exit(FAILED)
@@ -38,8 +39,10 @@ def run(production: bool, is_upgrade: bool) -> NoReturn:
 
 
 def _migrate(is_upgrade: bool) -> None:
-    instance = INSTANCE.absolute()
-    with _application().app_context():
+    application = _application()
+    config: Config = application.config["SHOP"]
+    instance = config.instance_folder
+    with application.app_context():
         revision = migrating.revision_of(importlib.import_module("app.extensions").db.engine)
     if migrating.lives_with(instance, revision):
         print("The database is of a later release, with which this one can live.", file=sys.stderr)
@@ -48,6 +51,12 @@ def _migrate(is_upgrade: bool) -> None:
         sys.exit(NEEDS_A_STOP)
     migrating.note_upgrade(instance, revision)
     _flask("db", "upgrade")
+
+
+def _make_searchable() -> None:
+    """Build the small indexes that are missing. Where that fails the shop starts all the same, and its workers try."""
+    with _application().app_context():
+        importlib.import_module("app.jobs.indexing").make_missing()
 
 
 def _has_demo_users() -> bool:

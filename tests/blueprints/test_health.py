@@ -6,11 +6,20 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
 
+from app.domain.alerts.alerts import open_alerts
+from app.domain.alerts.causes import Cause
+from app.domain.alerts.unwritten import unwritten_alerts
 from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.models import JobSlot
+from app.extensions import db
 from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
 from tests.searching import add_product, add_site, request
+from tests.statements import statements
 
 HOSTS = ("shop.test", "other.test", "127.0.0.1:8000")  # The last is no shop's.
 
@@ -32,6 +41,48 @@ def test_a_queue_that_is_down_is_named(client, queue) -> None:
     assert answer.json["status"] == "down"
     assert answer.json["checks"]["queue"] == "down: the queue does not answer"
     assert answer.json["checks"]["database"] == "ok"
+
+
+@pytest.fixture
+def read_only(app: Flask) -> None:
+    """The database's pooled connection only reads, as one does that was opened while nothing could be written."""
+    with app.app_context():
+        is_sqlite = db.engine.dialect.name == "sqlite"
+        read_only = "PRAGMA query_only=ON" if is_sqlite else "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"
+        with db.engine.connect() as connection:
+            connection.exec_driver_sql(read_only)
+            connection.commit()
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_database_that_takes_no_writes_is_named_until_one_succeeds(
+    app: Flask, client: FlaskClient, clock: StoppedClock
+) -> None:
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json["checks"]["database"] == "down: the database cannot be written to"
+    clock.move(hours=1)
+    with app.app_context():
+        assert [alert.cause for alert in unwritten_alerts(clock)] == [Cause.DATABASE_IO_ERROR]
+        if db.engine.dialect.name != "sqlite":
+            db.engine.dispose()  # The server is one that takes writes again.
+    assert client.get("/readyz").json["checks"]["database"] == "ok", "the connection that only reads was dropped"
+    with app.app_context():
+        assert [alert.cause for alert in open_alerts(None)] == ["database_io_error"]
+        assert unwritten_alerts(clock) == []
+
+
+def test_however_often_readiness_is_asked_for_there_is_one_write_a_second_and_no_row(
+    app: Flask, client: FlaskClient, clock: StoppedClock
+) -> None:
+    with statements(app) as seen:
+        for second in range(1, 4):
+            for _ in range(20):
+                assert client.get("/readyz").status_code == 200
+            assert sum(statement.startswith("INSERT INTO job_slots") for statement in seen) == second
+            clock.move(seconds=1)
+    with app.app_context():
+        assert db.session.scalars(select(JobSlot)).all() == []
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import psycopg
 import pytest
@@ -36,7 +37,7 @@ from app.transaction import transaction
 from tests.factories import make_site, make_user
 from tests.faults.browser import HOST, Browser, signed_in
 from tests.faults.shops import SITE, Shop, check, need_strace
-from tests.faults.web_process import PAGES, web_process
+from tests.faults.web_process import PAGES, WebProcess, web_process
 from tests.injected_faults import injected
 from tests.page_client import PageClient
 from tests.ready_app import application, config_for
@@ -145,6 +146,27 @@ def test_counting_requests_on_a_full_disk_kills_no_web_process(shop_on_disk: Sho
         web.visits(1)  # Who never opened the database cannot on a full disk.
         fill(disk)
         web.visits(2 * len(PAGES))
+
+
+def test_files_of_metrics_and_of_rate_limits_that_are_cut_short_end_no_web_process(shop: Shop) -> None:
+    """Mapped files were: who touches a page of one that is not there any more is killed (SIGBUS)."""
+    folder = shop.folder / "metrics"
+    folder.mkdir()
+    with web_process(shop, PROMETHEUS_MULTIPROC_DIR=str(folder), METRICS_TOKEN="m") as web:
+        web.visits(len(PAGES))
+        for file in (*folder.iterdir(), *shop.folder.rglob("rate-limits")):
+            os.truncate(file, 0)
+            injected()
+        web.visits(2 * len(PAGES))
+        counted = figures(web, "m")
+    assert 'endpoint="health.alive"' in counted
+
+
+def figures(web: WebProcess, token: str) -> str:
+    headers = {"Authorization": f"Bearer {token}", "Host": HOST}
+    with urlopen(Request(f"http://127.0.0.1:{web.port}/metrics", headers=headers), timeout=30) as answer:
+        text: str = answer.read().decode()
+        return text
 
 
 def test_a_worker_waits_until_the_disk_of_the_queue_has_room_and_then_starts_anew(shop: Shop, disk: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from flask import current_app
+from flask import Flask, Response, current_app
 from sqlalchemy import event, func, make_url, select
 
 from app import create_app
@@ -56,6 +56,16 @@ def shop(server: PostgresqlDatabases, tmp_path: Path) -> Iterator[Shop]:
         made = make_shop(tmp_path, url)
         yield made
         made.end_all()
+
+
+@pytest.fixture
+def app(shop: Shop) -> Iterator[Flask]:
+    """The application, with no context open, so that each request has a session of its own."""
+    with shop.opened():
+        app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+    yield app
+    with app.app_context():
+        db.engine.dispose()
 
 
 def plain(url: str) -> str:
@@ -128,6 +138,51 @@ def test_a_request_whose_session_the_server_ends_is_asked_to_come_back_and_leave
             assert attempts(sent["email"]) == 0
             assert "is not right" in client.post("/admin/login", data=sent, base_url="http://shop.test").text
             assert attempts(sent["email"]) == 1
+
+
+@pytest.mark.fault("F29")
+@pytest.mark.parametrize("path", ["/", "/v1/product", "/admin/login"])
+def test_a_session_that_the_server_ends_after_the_view_has_answered_is_a_503(app: Flask, path: str) -> None:
+    """F29: the page is made, and the transaction that read it not yet ended."""
+    client = app.test_client()
+    app.after_request_funcs[None].append(end_session_of_request)  # The last one is called first.
+    answer = client.get(path, base_url="http://shop.test")
+    assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "5")
+    assert "The database is busy. Try again in a moment." in answer.text
+    app.after_request_funcs[None].remove(end_session_of_request)
+    assert client.get(path, base_url="http://shop.test").status_code == 200
+
+
+@pytest.mark.fault("F29")
+def test_a_save_whose_session_the_server_ends_afterwards_is_answered_as_saved(app: Flask) -> None:
+    """F29: whoever heard that it failed would send it again."""
+    client = app.test_client()
+    form = client.get("/admin/login", base_url="http://shop.test").text
+    token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', form)
+    assert token
+    sent = {"csrf_token": token[1], "email": "nobody@shop.test", "password": "wrong"}
+    app.after_request_funcs[None].append(end_session_of_request)
+    answer = client.post("/admin/login", data=sent, base_url="http://shop.test")
+    assert "is not right" in answer.text
+    with app.app_context():
+        assert attempts(sent["email"]) == 1
+
+
+@pytest.mark.fault("F29")
+def test_a_session_that_the_server_ends_right_before_its_teardown_costs_no_answer(app: Flask) -> None:
+    app.after_request_funcs[None].insert(0, end_session_of_request)  # The first one is called last.
+    client = app.test_client()
+    for _ in range(2):
+        assert client.get("/", base_url="http://shop.test").status_code == 200
+
+
+def end_session_of_request(response: Response) -> Response:
+    db.session.execute(select(1))
+    own = db.session.connection().connection.dbapi_connection
+    with psycopg.connect(plain(db.engine.url.render_as_string(False)), autocommit=True) as other:
+        injected()
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [own.info.backend_pid])  # type: ignore[union-attr]
+    return response
 
 
 @pytest.mark.fault("F24")

@@ -104,6 +104,12 @@ def process_of(shop: RunningShop, words: str) -> int | None:
     return next((pid for pid, command in sorted(descendants(shop.pid).items()) if words in command), None)
 
 
+def test_as_soon_as_it_is_ready_everything_can_be_searched(shop: RunningShop) -> None:
+    assert shop.status_of("/readyz") == 200
+    with urllib.request.urlopen(f"{shop.address}/search?q=tent", timeout=20) as page:
+        assert "No results" not in (text := page.read().decode()) and 'class="card"' in text
+
+
 def test_nobody_else_of_the_machine_can_read_what_it_stores(shop: RunningShop) -> None:
     stored = [shop.folder / "instance", *(shop.folder / "instance").rglob("*")]
     assert [path for path in stored if not path.is_socket() and path.lstat().st_mode & 0o077 and path.is_file()] == []

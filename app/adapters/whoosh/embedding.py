@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import structlog
 
-from app.adapters.whoosh.vectors import Hashes, RowVectors, hashes_of, joined_rows, no_vectors, packed
+from app.adapters.whoosh.vectors import Hashes, Rows, RowVectors, hashes_of, joined_rows, packed
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.fusion import meaning_text
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
@@ -45,16 +45,16 @@ class Embedder:
         of the others go without."""
         texts = [meaning_text(document) for document in documents]
         hashes = hashes_of(texts)
-        found = no_vectors(self._model.name, self._model.dimensions, len(texts))
-        found.hashes[:] = hashes
-        missing = np.flatnonzero(~self._take_over(found))[:most]
+        rows: Rows = np.zeros((len(texts), self._model.dimensions), np.int8)
+        found = RowVectors(self._model.name, rows, np.zeros(len(texts), np.float32), hashes)
+        missing = np.flatnonzero(~self._take_over(found, rows))[:most]
         for start in range(0, len(missing), BATCH):
             places = missing[start : start + BATCH]
             embedded = self._embedded([texts[place] for place in places]) if self._is_usable else None
             if embedded is None:
                 break
             made = packed(self._model.name, embedded, hashes[places])
-            found.rows[places], found.scales[places] = made.rows, made.scales
+            rows[places], found.scales[places] = made.rows[:], made.scales
             self._keep(made)
         return found
 
@@ -68,8 +68,9 @@ class Embedder:
             log.warning("indexed_by_words_alone", reason=getattr(error, "message", str(error)))
             return None
 
-    def _take_over(self, found: RowVectors) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Copy the known vectors of equal hashes into `found`, and return the mask of the rows that got one."""
+    def _take_over(self, found: RowVectors, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Copy the known vectors of equal hashes into `found` and its `rows`, and return the mask of those that got
+        one."""
         taken = np.zeros(len(found), np.bool_)
         if not len(self._hashes):
             return taken
@@ -78,7 +79,7 @@ class Embedder:
         for place in np.flatnonzero(self._hashes[at] == found.hashes).tolist():
             part = int(self._starts.searchsorted(sources[place], side="right")) - 1
             row = int(sources[place] - self._starts[part])
-            found.rows[place], found.scales[place] = self._known[part].rows[row], self._known[part].scales[row]
+            rows[place], found.scales[place] = self._known[part].rows[row : row + 1][0], self._known[part].scales[row]
             taken[place] = True
         return taken
 

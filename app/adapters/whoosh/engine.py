@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from app.domain.search.engine import (
     Explanation,
     Generation,
     IndexName,
+    SearchBeingPrepared,
     Searching,
     SearchRequest,
     SearchResult,
@@ -41,13 +42,20 @@ from app.domain.search.sentence_model import SentenceModel
 class WhooshEngine:
     """The search engine on Whoosh. It keeps every index under `directory`, which must be private: Whoosh's files hold
     pickles. Without a `model` words alone rank. `wait` is for how many seconds a search waits for the vector of its
-    words."""
+    words. `is_awaited` says of a site whether products are on their way into its index while that is empty."""
 
     supports_trials = True
 
-    def __init__(self, directory: Path, model: SentenceModel | None = None, wait: float = WAIT) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        model: SentenceModel | None = None,
+        wait: float = WAIT,
+        is_awaited: Callable[[int], bool] = lambda _site_id: False,
+    ) -> None:
         self._directory = Path(directory)
         self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
+        self._is_awaited = is_awaited
         self._lock = threading.Lock()
         self._readers: dict[tuple[int, IndexName], Reader] = {}
         self._prepared: dict[tuple[int, IndexName], RowVectors | None] = {}
@@ -95,6 +103,8 @@ class WhooshEngine:
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
         reader = self._reader(site_id, index)
         with reader.reading(reader.view(wait=any(request.fresh for request in requests))) as view:
+            if index is IndexName.PRODUCTS and not view.documents and self._is_awaited(site_id):
+                raise SearchBeingPrepared
             return [evaluate(view, request, self._meanings(index)) for request in requests]
 
     @contextmanager

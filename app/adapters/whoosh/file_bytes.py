@@ -1,12 +1,12 @@
 """The bytes of a file, read where they are needed.
 
-A file mapped into memory would count, page after page, as memory of every process that reads it. Reading costs
-about as little, the operating system caches it all the same, and an open file can be read on after its removal.
+A file mapped into memory would count, page after page, as memory of every process that reads it, and one that is cut
+short would end them (SIGBUS). Reading costs about as little, the operating system caches it all the same, and an open
+file can be read on after its removal.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -62,13 +62,6 @@ class FilePart:
         if start < 0 or stop is None or not start <= stop <= self._length:
             start, stop, _ = part.indices(self._length)  # Most parts lie within, which is cheaper to see.
         return os.pread(self._number, stop - start, self._offset + start)
-
-    def mapped(self) -> memoryview:
-        """The part mapped into memory: for arrays that are looked up row by row, of which only the pages that are used
-        are read, and no process has a copy."""
-        start = self._offset % mmap.ALLOCATIONGRANULARITY
-        length, offset = start + self._length, self._offset - start
-        return memoryview(mmap.mmap(self._number, length, offset=offset, access=mmap.ACCESS_READ))[start:]
 
     def stamp(self) -> Stamp:
         """The stamp of the whole file."""

@@ -138,7 +138,7 @@ class Segment:
     def signs(self) -> Signs:
         """The signs of the segment's vectors, which it must have."""
         assert self.vectors is not None
-        return Signs.of(self.vectors.rows)
+        return Signs.of(self.vectors.rows[:])
 
     def text(self, name: str) -> TextColumn:
         if name not in self._texts:

@@ -10,6 +10,7 @@ import hashlib
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,46 @@ _HEAD = struct.Struct("<II")  # Dimensions, bytes of the model's name.
 _ALIGNMENT = 8
 _LARGEST = 127
 
+_APART = 16  # Places with more rows than that between them are read one by one.
+
 Rows = npt.NDArray[np.int8]
 Scales = npt.NDArray[np.float32]
 Hashes = npt.NDArray[np.uint64]
+Places = slice | npt.NDArray[np.integer]
+
+
+class ReadableRows(Protocol):
+    """Rows in memory or in a file."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __getitem__(self, places: Places, /) -> Rows: ...
+
+
+class StoredRows:
+    """The rows of a file, read where they are needed: all processes share what the operating system caches. They are
+    not mapped into memory, since who touches a mapped file that was cut short, or whose disk fails, is killed."""
+
+    def __init__(self, file: FilePart, count: int, dimensions: int) -> None:
+        self._file = file
+        self.shape = count, dimensions
+
+    def __getitem__(self, places: Places) -> Rows:
+        """Return the rows of rising places. Raises ValueError where the file was cut short, and OSError."""
+        if isinstance(places, slice):
+            start, stop, _ = places.indices(self.shape[0])
+            return self._read(start, stop)
+        if not len(places):
+            return self._read(0, 0)
+        first, last = int(places[0]), int(places[-1])
+        if last - first < _APART * len(places):
+            return self._read(first, last + 1)[places - first]
+        return np.concatenate([self._read(place, place + 1) for place in places.tolist()])
+
+    def _read(self, start: int, stop: int) -> Rows:
+        width = self.shape[1]
+        return np.frombuffer(self._file[start * width : stop * width], np.int8).reshape(stop - start, width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +69,7 @@ class RowVectors:
     """The vectors of some documents, in their order, by one model."""
 
     model: str
-    rows: Rows
+    rows: ReadableRows
     scales: Scales
     hashes: Hashes
 
@@ -42,10 +80,10 @@ class RowVectors:
     def dimensions(self) -> int:
         return int(self.rows.shape[1])
 
-    def at(self, places: slice | npt.NDArray[np.integer]) -> RowVectors:
+    def at(self, places: Places) -> RowVectors:
         return RowVectors(self.model, self.rows[places], self.scales[places], self.hashes[places])
 
-    def cosines(self, vector: Vectors, places: slice | npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+    def cosines(self, vector: Vectors, places: Places) -> npt.NDArray[np.float32]:
         """Return the cosine of each of the places with a vector of length 1; 0 for those without a vector."""
         found: npt.NDArray[np.float32] = (self.rows[places].astype(np.float32) @ vector) * self.scales[places]
         return found
@@ -72,7 +110,7 @@ def joined_rows(parts: Sequence[RowVectors]) -> RowVectors:
     """The rows of several parts by the same model, one after the other."""
     return RowVectors(
         parts[0].model,
-        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.rows[:] for part in parts]),
         np.concatenate([part.scales for part in parts]),
         np.concatenate([part.hashes for part in parts]),
     )
@@ -97,19 +135,25 @@ def write_vectors(vectors: RowVectors) -> bytes:
     name = vectors.model.encode()
     head = _HEAD.pack(vectors.dimensions, len(name)) + name
     padding = b"\0" * (-len(head) % _ALIGNMENT)
-    return b"".join((head, padding, vectors.hashes.tobytes(), vectors.scales.tobytes(), vectors.rows.tobytes()))
+    return b"".join((head, padding, vectors.hashes.tobytes(), vectors.scales.tobytes(), vectors.rows[:].tobytes()))
 
 
 def read_vectors(file: FilePart, count: int) -> RowVectors:
-    """The vectors as the file has them, mapped into memory: all processes share what the operating system caches."""
-    return vectors_in(file.mapped(), count)
+    """The vectors as the file has them; of the rows, which are nearly all of it, none is read before it is needed."""
+    dimensions, length = _HEAD.unpack(file[: _HEAD.size])
+    start = _HEAD.size + length + -(_HEAD.size + length) % _ALIGNMENT
+    end = start + count * (np.dtype(np.uint64).itemsize + np.dtype(np.float32).itemsize)
+    beginning = vectors_in(file[:end], count, with_rows=False)
+    rows = StoredRows(file.part(end, len(file) - end), count, dimensions)
+    return RowVectors(beginning.model, rows, beginning.scales, beginning.hashes)
 
 
-def vectors_in(buffer: bytes | memoryview, count: int) -> RowVectors:
+def vectors_in(buffer: bytes | memoryview, count: int, *, with_rows: bool = True) -> RowVectors:
     dimensions, length = _HEAD.unpack_from(buffer)
     model = bytes(buffer[_HEAD.size : _HEAD.size + length]).decode()
     start = _HEAD.size + length + -(_HEAD.size + length) % _ALIGNMENT
     hashes = np.frombuffer(buffer, np.uint64, count, start)
     scales = np.frombuffer(buffer, np.float32, count, start + hashes.nbytes)
-    rows = np.frombuffer(buffer, np.int8, count * dimensions, start + hashes.nbytes + scales.nbytes)
-    return RowVectors(model, rows.reshape(count, dimensions), scales, hashes)
+    stored = count if with_rows else 0
+    rows = np.frombuffer(buffer, np.int8, stored * dimensions, start + hashes.nbytes + scales.nbytes)
+    return RowVectors(model, rows.reshape(stored, dimensions), scales, hashes)

@@ -8,7 +8,7 @@ from flask import redirect, request
 from werkzeug.wrappers import Response
 
 from app.blueprints.storefront.blueprint import bp, check_host, current_shop
-from app.domain.search.engine import SearchUnavailable
+from app.domain.search.engine import SearchBeingPrepared, SearchUnavailable
 from app.errors import problem
 from app.surfaces import current_surface
 
@@ -44,6 +44,8 @@ def drop_trailing_slash() -> Response | None:
 @bp.errorhandler(SearchUnavailable)
 def search_is_down(error: SearchUnavailable) -> Response:
     """Return 503 in words for shoppers; the cause and the fix are for the admin."""
-    answer = problem(503, error.code, "This list is temporarily unavailable. Please try again in a moment.")
+    is_first = isinstance(error, SearchBeingPrepared)
+    trouble = "Search is being prepared." if is_first else "This list is temporarily unavailable."
+    answer = problem(503, error.code, f"{trouble} Please try again in a moment.")
     answer.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return answer

@@ -20,6 +20,7 @@ from app.domain.shared.clock import Clock
 MOST = 100
 SENT_AFTER = timedelta(seconds=30)  # A database that is only busy takes the alert before.
 BETWEEN_TRIES = timedelta(minutes=5)
+OVER_ONCE_WRITTEN = (Cause.DATABASE_IO_ERROR, Cause.DISK_FULL)  # That this process can write again is their end.
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,15 @@ def _was_logged(key: Key, now: datetime) -> bool:
 
 
 def unwritten_alerts(clock: Clock) -> Sequence[UnwrittenAlert]:
-    """Return the unwritten alerts that were seen within REOPENS_WITHIN: nothing would end one that is over by now."""
+    """Return the unwritten alerts that were seen within REOPENS_WITHIN, since nothing would end one that is over by
+    now; those about writing itself until a write succeeds."""
     now = clock.now()
     with _lock:
-        return [alert for alert in _unwritten.values() if abs(now - alert.last_seen_at) < REOPENS_WITHIN]
+        return [
+            alert
+            for alert in _unwritten.values()
+            if alert.cause in OVER_ONCE_WRITTEN or abs(now - alert.last_seen_at) < REOPENS_WITHIN
+        ]
 
 
 def due_unwritten(clock: Clock) -> Sequence[UnwrittenAlert]:

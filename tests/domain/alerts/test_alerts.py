@@ -176,8 +176,17 @@ def test_what_could_not_be_written_stays_for_the_next_time(clock: StoppedClock) 
 
 
 def test_what_cannot_be_written_is_forgotten_when_it_is_old(clock: StoppedClock) -> None:
-    note_alert(clock, Cause.DISK_FULL, "no space")
+    note_alert(clock, Cause.QUEUE_GONE, "refused")
     clock.move(minutes=10)
+    assert not unwritten_alerts(clock)
+
+
+@pytest.mark.parametrize("cause", [Cause.DISK_FULL, Cause.DATABASE_IO_ERROR])
+def test_that_nothing_can_be_written_stands_until_something_is(clock: StoppedClock, cause: Cause) -> None:
+    note_alert(clock, cause, "no space")
+    clock.move(days=2)
+    assert [alert.cause for alert in unwritten_alerts(clock)] == [cause]
+    write_unwritten(transaction)
     assert not unwritten_alerts(clock)
 
 

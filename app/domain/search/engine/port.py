@@ -45,6 +45,13 @@ class SearchUnavailable(DomainError):
     code = "search_unavailable"
 
 
+class SearchBeingPrepared(SearchUnavailable):
+    """The index is still empty, and the products of the site are on their way into it."""
+
+    def __init__(self) -> None:
+        super().__init__("Search is being prepared. Try again in a moment.")
+
+
 class TrialsUnsupported(DomainError):
     """The engine cannot try changes of documents before they are saved."""
 
@@ -59,7 +66,8 @@ class Searching(Protocol):
     become."""
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        """Return the result of a request. Raises SearchUnavailable when there is no index or it cannot be read."""
+        """Return the result of a request. Raises SearchUnavailable when there is no index or it cannot be read, and
+        while it is empty though products are on their way into it (SearchBeingPrepared)."""
         ...
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:

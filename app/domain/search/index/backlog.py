@@ -81,6 +81,11 @@ def of_record(site_id: int, kind: str, record_id: int) -> tuple[bool, str | None
     return any(not attempts for attempts, _ in found), reasons[-1] if reasons else None
 
 
+def has_waiting(site_id: int, index: IndexName) -> bool:
+    """Whether a change of a record of an index waits."""
+    return bool(db.session.scalar(select(_entries(site_id, index).where(_is_waiting()).exists())))
+
+
 def waiting_since(site_id: int) -> datetime | None:
     """Return the time at which the oldest change that still waits was saved."""
     query = select(OutboxEntry.created_at).where(OutboxEntry.site_id == site_id, _is_waiting())
@@ -149,6 +154,11 @@ def _is_waiting() -> ColumnElement[bool]:
 
 def _is_set_aside() -> ColumnElement[bool]:
     return OutboxEntry.applied_at.is_(None) & (OutboxEntry.attempts > 0)
+
+
+def is_rebuilt(site_id: int) -> bool:
+    """Whether a rebuild of the site waits or runs."""
+    return bool(db.session.scalar(select(_rebuild_under_way(site_id))))
 
 
 def _rebuild_under_way(site_id: int) -> ColumnElement[bool]:

@@ -14,6 +14,7 @@ from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import first_index
+from app.domain.search.index.first_index import was_built
 from app.domain.search.index.meanings import missing_model, request_meanings
 from app.domain.search.index.rebuild_pauses import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
 from app.domain.search.index.runs import BY_ITSELF, Scope, content_search_is_on, request_rebuild
@@ -64,13 +65,6 @@ def outdated_indexes(engine: SearchEngine, site_id: int) -> list[IndexName]:
 
 def is_wanted(site_id: int, index: IndexName) -> bool:
     return index is not IndexName.CONTENT or content_search_is_on(site_id)
-
-
-def was_built(site_id: int, index: IndexName) -> bool:
-    """Whether a rebuild ever put this index in place, by the stored runs. The latest run of each scope that is done is
-    never purged."""
-    swaps = db.session.scalars(select(RebuildRun.generations).where(RebuildRun.site_id == site_id))
-    return any("after" in generations.get(index.value, {}) for generations in swaps)
 
 
 def heal(context: SearchContext) -> None:

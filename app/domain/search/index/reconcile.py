@@ -10,7 +10,8 @@ from app.domain.search.engine import Delete, EngineState, IndexName, SearchEngin
 from app.domain.search.index import backlog, outbox
 from app.domain.search.index.apply import apply_waiting
 from app.domain.search.index.changes import Record, document_id, documents_of, record_of
-from app.domain.search.index.healing import CONTENTS, is_wanted, was_built
+from app.domain.search.index.first_index import was_built
+from app.domain.search.index.healing import CONTENTS, is_wanted
 from app.domain.search.models import ReconcileReport
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh

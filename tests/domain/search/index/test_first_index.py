@@ -79,3 +79,51 @@ def test_without_an_engine_there_is_none(indexing: SearchContext) -> None:
         site_id = add_site().id
     first_index.make(replace(indexing, engine=NullEngine()), site_id)
     assert db.session.scalars(select(RebuildRun)).all() == []
+
+
+def test_an_index_lacks_products_only_while_some_are_on_their_way_into_an_empty_one(indexing: SearchContext) -> None:
+    site_id = create(indexing)
+    assert not first_index.lacks_products(indexing.engine, site_id), "it has no products"
+    with transaction():
+        add_page(site_id, "delivery")
+        add_product(site_id, "hidden").enabled = False
+    assert not first_index.lacks_products(indexing.engine, site_id), "it has none that shoppers see"
+    with transaction():
+        add_product(site_id, "tent")
+    assert first_index.lacks_products(indexing.engine, site_id)
+    apply_waiting(indexing, site_id)
+    assert not first_index.lacks_products(indexing.engine, site_id)
+    with transaction():
+        add_product(site_id, "mug")
+    assert not first_index.lacks_products(indexing.engine, site_id), "the others are found"
+
+
+def test_a_site_whose_first_index_was_never_built_lacks_its_products(indexing: SearchContext) -> None:
+    with transaction():
+        site_id = add_site().id
+    assert not first_index.lacks_products(indexing.engine, site_id)
+    with transaction():
+        add_product(site_id, "tent")
+    assert first_index.lacks_products(indexing.engine, site_id)
+
+
+def test_small_indexes_that_lack_products_are_made_before_the_shop_is_ready(
+    indexing: SearchContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled, with_nothing = create(indexing), add_in_transaction("empty.test")
+    with transaction():
+        add_product(filled, "tent")
+    large = add_in_transaction("large.test")
+    with transaction():
+        add_product(large, "mug")
+        add_product(large, "cup")
+    monkeypatch.setattr(first_index, "SOON", 1)
+    first_index.make_missing(indexing)
+    assert found(indexing, filled) == {"tent"}
+    assert first_index.lacks_products(indexing.engine, large), "that is for the workers"
+    assert db.session.scalars(select(RebuildRun).where(RebuildRun.site_id == with_nothing)).all() == []
+
+
+def add_in_transaction(host: str) -> int:
+    with transaction():
+        return add_site(host).id
