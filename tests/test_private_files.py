@@ -10,7 +10,7 @@ import pytest
 
 from app.config import Config
 from app.environment import ConfigurationError
-from app.private_files import keep_private
+from app.private_files import keep_private, remove_retired_files
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +67,11 @@ def test_what_belongs_to_somebody_else_must_not_stand_open_to_all(
     else:
         (sentence,) = keep_private(config(folder))
         assert sentence.startswith(f"The group of {folder / 'index'} can read it")
+
+
+def test_files_in_which_earlier_releases_counted_networks_are_removed(folder: Path) -> None:
+    for name in ("day-windows", "network-windows", "rate-limits", "shop.db"):
+        (folder / name).write_bytes(b"hashes")
+    for _ in range(2):
+        remove_retired_files(config(folder))
+    assert [path.name for path in folder.iterdir()] == ["shop.db"]

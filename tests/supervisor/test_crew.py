@@ -94,7 +94,7 @@ def test_an_upgrade_to_a_release_without_its_python_is_refused(
         pytest.raises(CannotStart, match=r"^The preparation cannot be started"),
     ):
         release = Release(tmp_path, str(tmp_path / "python"), dict(os.environ))
-        supervisor._replace_by(release, Config(), supervisor.Sockets(listener, None), crew)
+        supervisor._replace_by(release, Config(), supervisor.Inherited(listener, None, 9), crew)
     assert capsys.readouterr().err == f"Upgrading to {tmp_path}.\n"
     assert processes(crew) == before
 

@@ -25,7 +25,7 @@ def test_it_listens_before_its_process_runs(taken: Config) -> None:
     listener = mcp_server.listen(replace(taken, mcp_port=0), {})
     assert listener is not None
     with listener, socket.create_connection(listener.getsockname(), 10):
-        assert current_release().others(listener.fileno())[-1].handed_over == [listener.fileno()]
+        assert current_release().others(listener.fileno(), 9)[-1].handed_over == [listener.fileno(), 9]
 
 
 def test_it_can_be_switched_off() -> None:
