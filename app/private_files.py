@@ -24,7 +24,10 @@ def keep_private(config: Config) -> list[str]:
 
 
 def say_private(config: Config) -> None:
-    """Call `keep_private`, and print its sentences for the operator."""
+    """Call `keep_private`, print its sentences for the operator, and remove the files in which earlier releases counted
+    requests by hashes of addresses."""
+    for name in RETIRED:
+        (config.index_dir.parent / name).unlink(missing_ok=True)
     for sentence in keep_private(config):
         print(sentence, file=sys.stderr)
 
@@ -46,9 +49,3 @@ def _closed(path: Path) -> str:
             ) from None
         return f"The group of {path} can read it, which its owner may change with chmod go-rwx {path}."
     return f"Other users of this machine could read {path}; now only its owner can."
-
-
-def remove_retired_files(config: Config) -> None:
-    """Remove the files in which earlier releases counted requests by hashes of addresses."""
-    for name in RETIRED:
-        (config.index_dir.parent / name).unlink(missing_ok=True)

@@ -15,15 +15,18 @@ from app.extensions import db
 
 
 def buyers_named(site_id: int) -> list[tuple[str, date, int]]:
-    """Return the counts of purchases, by search, week and product, that fewer than five orders of the week share."""
-    lines = select(OrderLine.product_id, Order.submitted_at, Order.id).join(Order, Order.id == OrderLine.order_id)
-    orders: dict[tuple[date, int], set[int]] = defaultdict(set)
-    for product_id, submitted_at, order_id in db.session.execute(lines.where(Order.site_id == site_id)):
+    """Return the counts of purchases, by search, week and product, that are of fewer than five orders, or of more than
+    every second customer who ordered the product in the week: of these one would know that they searched for it."""
+    lines = select(OrderLine.product_id, Order.submitted_at, Order.contact_email)
+    customers: dict[tuple[date, int], set[str]] = defaultdict(set)
+    for product_id, submitted_at, email in db.session.execute(
+        lines.join(Order, Order.id == OrderLine.order_id).where(Order.site_id == site_id)
+    ):
         if submitted_at is not None and product_id is not None:
-            orders[week_of(submitted_at.date()), product_id].add(order_id)
+            customers[week_of(submitted_at.date()), product_id].add(email)
     counted = select(SearchProductWeek).where(SearchProductWeek.site_id == site_id, SearchProductWeek.bought > 0)
     return [
         (row.word, row.week, row.product_id)
         for row in db.session.scalars(counted)
-        if len(orders[row.week, row.product_id]) < FEWEST_VISITS or row.bought < FEWEST_VISITS
+        if row.bought < FEWEST_VISITS or 2 * row.bought > len(customers[row.week, row.product_id])
     ]

@@ -10,7 +10,7 @@ import pytest
 
 from app.config import Config
 from app.environment import ConfigurationError
-from app.private_files import keep_private, remove_retired_files
+from app.private_files import keep_private, say_private
 
 
 @pytest.fixture(autouse=True)
@@ -73,5 +73,5 @@ def test_files_in_which_earlier_releases_counted_networks_are_removed(folder: Pa
     for name in ("day-windows", "network-windows", "rate-limits", "shop.db"):
         (folder / name).write_bytes(b"hashes")
     for _ in range(2):
-        remove_retired_files(config(folder))
+        say_private(config(folder))
     assert [path.name for path in folder.iterdir()] == ["shop.db"]

@@ -30,6 +30,7 @@ PART = 2 * 1024**2
 LARGEST_OF_LATER = 4 * 1024**2  # Bytes of lines that wait for a release that understands them.
 LONGEST_FOR_LATER = 30 * 24 * 3600  # Seconds for which they wait.
 MOST_TRIES = 5  # Of a batch that cannot be counted.
+LONGEST_BAD = 7 * 24 * 3600  # Seconds for which events that cannot be counted are kept for inspection.
 SECONDS_BETWEEN_ERRORS = 60.0
 TRIES = 5
 
@@ -107,6 +108,7 @@ class LineSpool(Generic[E]):
             self._blocked.clear()
             self._later.clear()
             self._claim_later()
+            self._drop_old_bad_ones()
             files = self._renamed_files()
             yield self._waiting(files, files or self._rename_current())
 
@@ -178,7 +180,12 @@ class LineSpool(Generic[E]):
             if all(map(self._is_of_later, values)):
                 self._left.add(path)
             else:
-                path.rename(self._named(_new_name(), BATCH))
+                path.rename(self._named(self._new_name(), BATCH))
+
+    def _new_name(self) -> str:
+        """Return a name that comes after those of all files that wait. It says nothing of the time."""
+        waiting = [int(path.name.partition("-")[0]) for path in self._renamed_files()]
+        return f"{max(waiting, default=0) + 1:020d}-{uuid.uuid4().hex}"
 
     def _renamed_files(self) -> list[Path]:
         return sorted(self._folder.glob(f"*{BATCH}"))
@@ -195,7 +202,7 @@ class LineSpool(Generic[E]):
         size = 0
         for path in sorted(self._folder.glob(f"*{BAD}"), reverse=True):
             size += path.stat().st_size
-            if size > self._largest:
+            if size > self._largest or path.stat().st_mtime < time.time() - LONGEST_BAD:
                 path.unlink()
 
     def _renamed_size(self) -> int:
@@ -234,7 +241,7 @@ class LineSpool(Generic[E]):
             return False
 
     def _rename_current(self) -> list[Path]:
-        """Rename the current file; names begin with the time, so that batches come in order."""
+        """Rename the current file; names begin with a number, so that batches come in order."""
         try:
             file = os.open(self._current, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -243,7 +250,7 @@ class LineSpool(Generic[E]):
             fcntl.flock(file, fcntl.LOCK_EX)
             if not os.fstat(file).st_size:
                 return []
-            path = self._named(_new_name(), BATCH)
+            path = self._named(self._new_name(), BATCH)
             os.rename(self._current, path)
             return [path]
         finally:
@@ -256,10 +263,6 @@ class LineSpool(Generic[E]):
                 return
             self._logged_at = time.monotonic()
         log.error("events_not_counted", folder=str(self._folder), error=reason)
-
-
-def _new_name() -> str:
-    return f"{time.time_ns():020d}-{uuid.uuid4().hex}"
 
 
 def _value(line: bytes) -> Any:

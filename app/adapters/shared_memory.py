@@ -1,9 +1,11 @@
-"""Numbers that all processes of a shop share and that no disk ever holds: rate limits, and what is counted of shoppers.
+"""Numbers that all processes of a shop share and that are in no file on a disk: rate limits, and what is counted of
+shoppers.
 
 They lie in an anonymous file in memory that the supervisor hands to its processes, so they end with it. The table is a
 set-associative cache: a key's hash names its set, and where that is full, the slot that ends first is replaced. Keys
 are kept only as keyed hashes, because some hold addresses of people. The hashes of a day or a week have a random key
-of their own, which lies in the same memory: once it is overwritten, nobody can ask for what was counted under it.
+of their own, which lies in the same memory: the first request after that time overwrites it, and nobody can ask for
+what was counted under it any more.
 """
 
 from __future__ import annotations
@@ -26,11 +28,11 @@ from app.domain.shared.rate_limit import Rate, Window, admit
 KEY_SIZE = 32
 SPAN = struct.Struct(f"<II{KEY_SIZE}s")  # The ordinal of a span's first day, its days, and its key.
 SPANS = 16  # Days and weeks that are remembered at a time are six at most.
-SPANS_AT = KEY_SIZE  # The key of the rate limits stands before them.
-HEADER = SPANS_AT + SPANS * SPAN.size
+HEADER = SPANS * SPAN.size
 SLOT = struct.Struct("<8sdIQ")  # The hash of a key; when it ends, in seconds; its count and its weight.
 SLOTS_IN_SET = 8
 SET_SIZE = SLOTS_IN_SET * SLOT.size
+LONGEST = 9 * 86_400.0  # Seconds. What ends later was counted by a clock that was ahead, and is overwritten.
 SETS_OF_RATES = 4_096
 SETS_OF_SPANS = 32_768  # A quarter of a million keys, 7 MB.
 EMPTY = bytes(8)
@@ -52,9 +54,10 @@ class SharedMemory:
         self._memory: mmap.mmap | None = None
 
     def take(self, key: str, rate: Rate, now: float) -> int:
-        """Count a request of a rate limit."""
+        """Count a request of a rate limit, by the key of the day: a window that lasts beyond it begins anew."""
+        today = datetime.fromtimestamp(now, UTC).date()
         with self._locked() as memory:
-            place, tag = _find(memory, self._rates, memory[:KEY_SIZE], key)
+            place, tag = _find(memory, self._rates, _key_of(memory, Span(today), today), key, now)
             found, ends, count, _ = SLOT.unpack_from(memory, place)
             known = Window(ends - rate.seconds, count) if found == tag else Window()
             window, wait = admit(known, rate, now)
@@ -66,7 +69,7 @@ class SharedMemory:
         if not span.is_remembered(today):
             return None
         with self._locked() as memory:
-            place, tag = _find(memory, self._spans, _key_of(memory, span, today), key)
+            place, tag = _find(memory, self._spans, _key_of(memory, span, today), key, now.timestamp())
             found, _, count, sum_ = SLOT.unpack_from(memory, place)
             counted = RunningCount(count + 1, sum_ + weight) if found == tag else RunningCount(1, weight)
             SLOT.pack_into(memory, place, tag, _end_of(span), counted.count, counted.weight)
@@ -88,18 +91,16 @@ class SharedMemory:
 
     def _map(self) -> mmap.mmap:
         """Map the memory at the first request, since many processes never need it; the first of them makes it."""
-        size = 0 if self._file is None else os.fstat(self._file).st_size
-        if self._file is not None and size in (0, self._size):
+        if self._file is not None and os.fstat(self._file).st_size in (0, self._size):
             os.ftruncate(self._file, self._size)
             self._memory = mmap.mmap(self._file, self._size)
         else:
-            size, self._memory = 0, mmap.mmap(-1, self._size)
-        if size == 0:
-            self._memory[:KEY_SIZE] = secrets.token_bytes(KEY_SIZE)
+            self._memory = mmap.mmap(-1, self._size)
+        self._memory.madvise(mmap.MADV_DONTDUMP)  # Where a process that crashes leaves its memory on the disk.
         return self._memory
 
 
-def _find(memory: mmap.mmap, sets: range, secret: bytes, key: str) -> tuple[int, bytes]:
+def _find(memory: mmap.mmap, sets: range, secret: bytes, key: str, now: float) -> tuple[int, bytes]:
     """Return the slot of a key and the hash by which it is known there; for a new key the slot of its set that ends
     first."""
     digest = blake2b(key.encode("utf-8", "surrogatepass"), key=secret, digest_size=16).digest()
@@ -110,7 +111,7 @@ def _find(memory: mmap.mmap, sets: range, secret: bytes, key: str) -> tuple[int,
         found, ends, _, _ = SLOT.unpack_from(memory, place)
         if found == tag:
             return place, tag
-        if found == EMPTY:
+        if found == EMPTY or ends > now + LONGEST:
             ends = float("-inf")
         if ends < earliest:
             freest, earliest = place, ends
@@ -129,7 +130,7 @@ def _key_of(memory: mmap.mmap, span: Span, today: date) -> bytes:
     """Return the key of a span. A new one is random and overwrites one of a span that is not remembered any more; all
     others of these are overwritten as well, so that they end with their time and not when their place is needed."""
     wanted, free = None, None
-    for place in range(SPANS_AT, HEADER, SPAN.size):
+    for place in range(0, HEADER, SPAN.size):
         first, days, key = SPAN.unpack_from(memory, place)
         if (first, days) == (span.first.toordinal(), span.days):
             wanted = key
@@ -138,7 +139,7 @@ def _key_of(memory: mmap.mmap, span: Span, today: date) -> bytes:
             free = place
     if wanted is None:
         wanted = secrets.token_bytes(KEY_SIZE)
-        SPAN.pack_into(memory, SPANS_AT if free is None else free, span.first.toordinal(), span.days, wanted)
+        SPAN.pack_into(memory, free or 0, span.first.toordinal(), span.days, wanted)
     return bytes(wanted)
 
 

@@ -18,7 +18,7 @@ from typing import NoReturn
 from app.config import MEMORY_NAME, REDIS_ADDRESS_FILE, Config, from_environment, instance_folder
 from app.environment import ConfigurationError
 from app.instance_claim import CannotStart, check_restored, claim_folder
-from app.private_files import UMASK, remove_retired_files, say_private
+from app.private_files import UMASK, say_private
 from app.supervisor import embedded_redis, listener, mcp_server, outcomes
 from app.supervisor.crew import Crew, say, start
 from app.supervisor.release import Release, current_release
@@ -79,7 +79,6 @@ def _start(leaving: ExitStack, started: float) -> tuple[Config, Inherited, Crew]
     check_restored(instance)
     config = from_environment()
     say_private(config)
-    remove_retired_files(config)
     web = listener.listen(config.host, config.port, os.environ)
     inherited = Inherited(web, mcp_server.listen(config, os.environ), os.memfd_create(MEMORY_NAME))
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")

@@ -153,3 +153,23 @@ def test_whatever_the_clock_says_a_span_counts_up_or_is_not_remembered(steps: li
         if counted is not None:
             again = memory.add(span, "key", now)
             assert again == RunningCount(counted.count + 1)
+
+
+def test_what_a_clock_that_was_ahead_counted_gives_way() -> None:
+    memory, ahead = SharedMemory(sets_of_rates=1, sets_of_spans=1), NOON + timedelta(days=400)
+    for number in range(8):
+        memory.add(Span(ahead.date()), f"key {number}", ahead)
+        memory.take(f"key {number}", Rate(1), ahead.timestamp())
+    for _ in range(3):
+        for number in range(4):
+            memory.add(TODAY, f"key {number}", NOON)
+    assert memory.add(TODAY, "key 0", NOON) == RunningCount(4)
+    assert [memory.take(key, Rate(1), NOON.timestamp()) for key in "aba"] == [0, 0, 60]
+
+
+def test_the_key_of_yesterday_is_overwritten_by_any_request(descriptor: int) -> None:
+    memory = SharedMemory(descriptor)
+    memory.add(TODAY, "203.0.113.7 kettle", NOON)
+    keys = os.pread(descriptor, 640, 0)
+    memory.take("any request", Rate(1), (NOON + timedelta(days=2)).timestamp())
+    assert not any(key in os.pread(descriptor, 640, 0) for key in (keys[8:40], keys[-32:]) if any(key))

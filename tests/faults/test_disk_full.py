@@ -148,13 +148,13 @@ def test_counting_requests_on_a_full_disk_kills_no_web_process(shop_on_disk: Sho
         web.visits(2 * len(PAGES))
 
 
-def test_files_of_metrics_and_of_rate_limits_that_are_cut_short_end_no_web_process(shop: Shop) -> None:
+def test_files_of_metrics_that_are_cut_short_end_no_web_process(shop: Shop) -> None:
     """Mapped files were: who touches a page of one that is not there any more is killed (SIGBUS)."""
     folder = shop.folder / "metrics"
     folder.mkdir()
     with web_process(shop, PROMETHEUS_MULTIPROC_DIR=str(folder), METRICS_TOKEN="m") as web:
         web.visits(len(PAGES))
-        for file in (*folder.iterdir(), *shop.folder.rglob("rate-limits")):
+        for file in folder.iterdir():
             os.truncate(file, 0)
             injected()
         web.visits(2 * len(PAGES))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.config import Config, from_environment
+from app.config import MEMORY, Config, from_environment
 from app.instance_claim import CannotStart
 from app.supervisor import mcp_server
 from app.supervisor.release import current_release
@@ -26,6 +26,9 @@ def test_it_listens_before_its_process_runs(taken: Config) -> None:
     assert listener is not None
     with listener, socket.create_connection(listener.getsockname(), 10):
         assert current_release().others(listener.fileno(), 9)[-1].handed_over == [listener.fileno(), 9]
+        web = current_release().web_servers(Config(), listener.fileno(), 9)
+        assert [part.handed_over for part in web] == [[listener.fileno(), 9]] * 2
+        assert {part.environment[MEMORY] for part in web} == {"9"}, "they count shoppers together"
 
 
 def test_it_can_be_switched_off() -> None:

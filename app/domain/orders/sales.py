@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from sqlalchemy import func, select
 
@@ -75,3 +75,14 @@ def _sold(clock: Clock, site_id: int) -> dict[int, int]:
         .group_by(OrderLine.product_id)
     )
     return {product_id: int(units) for product_id, units in db.session.execute(query) if product_id is not None}
+
+
+def customers_of(site_id: int, product_id: int, first: date, last: date) -> int:
+    """Return how many different customers ordered a product from one day of UTC to another; an order without a contact
+    is of a customer of its own."""
+    customer = func.coalesce(func.nullif(Order.contact_email, ""), func.nullif(Order.contact_phone, ""), Order.id)
+    begin = datetime(first.year, first.month, first.day, tzinfo=UTC)
+    ordered = select(func.count(customer.distinct())).join(OrderLine, OrderLine.order_id == Order.id)
+    of_product = (Order.site_id == site_id) & (OrderLine.product_id == product_id)
+    in_days = Order.submitted_at.between(begin, begin + (last - first) + timedelta(days=1))
+    return db.session.scalar(ordered.where(of_product, in_days)) or 0

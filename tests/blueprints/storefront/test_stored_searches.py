@@ -56,6 +56,19 @@ def shop_for(app: Flask, words: str, network: str, orders: bool = False) -> None
         assert shopper.order(email=f"mia-{network}@home.test").status_code == 303
 
 
+def buy_without_a_search(app: Flask, network: str) -> None:
+    shopper = Shopper(app)
+    shopper.client.environ_base["REMOTE_ADDR"] = network
+    page = shopper.get("/search?q=tent").text
+    start = page.index('href="/p/') + len('href="')
+    shopper.client.delete_cookie("trail", domain=shopper.host)
+    product = shopper.get(page[start : page.index('"', start)]).text
+    sku = re.search(r'name="sku" value="([^"]+)"', product)
+    assert sku is not None
+    assert shopper.add(sku[1]).status_code == 303
+    assert shopper.order(email=f"ann-{network}@home.test").status_code == 303
+
+
 def stored(app: Flask) -> list[tuple[str, int, int]]:
     with app.app_context():
         drain()
@@ -69,7 +82,11 @@ def test_opens_and_purchases_are_stored_where_five_share_them_and_name_no_buyer(
         shop_for(app, "tent", f"192.0.2.{number}", orders=number < 5)
     for number in range(4):
         shop_for(app, "stove", f"198.51.100.{number}", orders=True)
-    assert stored(app) == [("tent", 6, 5)]
+    assert stored(app) == [("tent", 6, 0)], "all five who ordered it would be known to have searched for it"
+    for number in range(5):
+        buy_without_a_search(app, f"203.0.113.{number}")
+    shop_for(app, "tent", "192.0.2.99", orders=True)
+    assert stored(app) == [("tent", 7, 5)]
     with app.app_context():
         assert buyers_named(site_id) == []
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import null, select, update
 
 from app.domain.relevance.learning.learning import learn_words, request_learning, unlearn_site
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
@@ -23,17 +23,30 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.counting_memory import WEEK, week_of
 from app.domain.shared.problems import NotFound
 from app.domain.sites import audit
+from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
 KIND = "learning"
-# By then no count of the weeks that it is about is left, and it says nothing but its words.
-RETENTION = Retention(
-    "forgotten searches",
-    ForgottenWord,
-    dated=ForgottenWord.through,
-    is_old=lambda now: ForgottenWord.through < (now - KEEP_WORDS).date(),
-)
 ALL_ID = "*"  # The subject of entries about all searches; no search that is counted consists of it.
+ACTION, NO_ID = "learning.save", "-"
+NO_WORDS = "Forgot or restored what was learned from clicks for a search whose words are not kept any more"
+# By then no count of the weeks that it is about is left, and it says nothing but its words.
+RETENTIONS = (
+    Retention(
+        "forgotten searches",
+        ForgottenWord,
+        dated=ForgottenWord.through,
+        is_old=lambda now: ForgottenWord.through < (now - KEEP_WORDS).date(),
+    ),
+    Retention(
+        "forgotten searches in the activity log",
+        AuditEntry,
+        dated=AuditEntry.at,
+        is_old=lambda now: AuditEntry.at < now - KEEP_WORDS,
+        among=(AuditEntry.action == ACTION) & AuditEntry.subject_id.not_in((ALL_ID, NO_ID)),
+        emptied={"summary": NO_WORDS, "subject_id": NO_ID, "before": null(), "after": null()},
+    ),
+)
 
 
 def forget(author: Author, word: str) -> None:
@@ -73,7 +86,7 @@ def _set(author: Author, word: str, through: date | None) -> None:
     db.session.flush()
     _relearn(author, word, through)
     after = None if through is None else {"through": through.isoformat()}
-    audit.record(author, "learning.save", (KIND, word or ALL_ID), _summary(word, through), before, after)
+    audit.record(author, ACTION, (KIND, word or ALL_ID), _summary(word, through), before, after)
 
 
 def _relearn(author: Author, word: str, through: date | None) -> None:

@@ -1,5 +1,5 @@
-"""Suggestions that were rejected: for 90 days with their words, then as keyed hashes alone, so that none is made again
-and no word of a shopper is kept for longer than searches are."""
+"""How long suggestions keep the words of shoppers: as long as searches are kept. Of those that were rejected, hashes
+with a key of their own stay, so that none is made again; those that nobody decided about may be made again."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import secrets
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import null, select
 
 from app.domain.relevance.synonyms.group import words_digest
-from app.domain.relevance.synonyms.models import REJECTED, RejectedSuggestion, Synonym
+from app.domain.relevance.synonyms.models import REJECTED, SUGGESTED, RejectedSuggestion, Synonym
 from app.domain.retention.purging import Retention
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
+from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
 
@@ -55,11 +56,29 @@ def _keep_hashes(now: datetime) -> None:
     db.session.flush()
 
 
-RETENTION = Retention(
-    "rejected suggestions",
-    Synonym,
-    dated=Synonym.updated_at,
-    is_old=lambda now: Synonym.updated_at < now - KEEP_WORDS,
-    among=Synonym.status == REJECTED,
-    prepare=_keep_hashes,
+FORGOTTEN = "Rejected a suggestion whose words are not kept any more"
+RETENTIONS = (
+    Retention(
+        "rejected suggestions",
+        Synonym,
+        dated=Synonym.updated_at,
+        is_old=lambda now: Synonym.updated_at < now - KEEP_WORDS,
+        among=Synonym.status == REJECTED,
+        prepare=_keep_hashes,
+    ),
+    Retention(
+        "undecided suggestions",
+        Synonym,
+        dated=Synonym.updated_at,
+        is_old=lambda now: Synonym.updated_at < now - KEEP_WORDS,
+        among=Synonym.status == SUGGESTED,
+    ),
+    Retention(
+        "words of rejected suggestions in the activity log",
+        AuditEntry,
+        dated=AuditEntry.at,
+        is_old=lambda now: AuditEntry.at < now - KEEP_WORDS,
+        among=AuditEntry.action.in_(("synonym.reject", "synonym.delete")) & AuditEntry.after.is_not(None),
+        emptied={"summary": FORGOTTEN, "before": null(), "after": null()},
+    ),
 )

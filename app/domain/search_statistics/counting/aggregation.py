@@ -9,6 +9,7 @@ from datetime import date
 
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.product_changes import ProductChange, aggregate_products
+from app.domain.search_statistics.counting.rephrasing import RephrasedVisits
 from app.domain.search_statistics.counting.sums import SUMMED
 from app.domain.shared.counting_memory import week_of
 
@@ -46,7 +47,7 @@ class SiteChanges:
     other, by week."""
 
     words: list[WordChange]
-    rephrased: Counter[WeekPair]
+    rephrased: dict[WeekPair, RephrasedVisits]
     products: list[ProductChange]
 
     @classmethod
@@ -54,12 +55,14 @@ class SiteChanges:
         return cls(aggregate(events), rephrasings(events), aggregate_products(events))
 
 
-def rephrasings(events: Iterable[Event]) -> Counter[WeekPair]:
-    """Return the number of visits that rephrased a search, by week and words."""
-    counts = Counter[WeekPair]()
+def rephrasings(events: Iterable[Event]) -> dict[WeekPair, RephrasedVisits]:
+    """Return the visits that rephrased a search, by week and words."""
+    counts: dict[WeekPair, RephrasedVisits] = {}
     for event in events:
         if event.kind is EventKind.REPHRASED:
-            counts[week_of(event.day), event.word, event.next_word] += event.visits
+            pair = week_of(event.day), event.word, event.next_word
+            before = counts.get(pair, RephrasedVisits(0, 0))
+            counts[pair] = RephrasedVisits(before.new + event.visits, max(before.of_week, event.all_visits))
     return counts
 
 

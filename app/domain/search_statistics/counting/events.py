@@ -38,7 +38,8 @@ class Event:
     for the word on the day (`of_new_network`). An order has its `revenue` in minor units. A rephrased search led to
     nothing; `next_word` was searched then, and led to a product. What is of one product has its id. An opened product
     has a `weight`, in hundredths: by how much the open counts for the place at which the search showed it. `visits` is
-    how many visits the event stands for, and `weight` is the sum of theirs."""
+    how many visits the event stands for, and `weight` is the sum of theirs; `all_visits` and `all_weight` are those of
+    the week so far, so that nothing is lost for good with an event before."""
 
     kind: EventKind
     site_id: int
@@ -52,6 +53,8 @@ class Event:
     product_id: int | None = None
     weight: int = 0
     visits: int = 1
+    all_visits: int = 0
+    all_weight: int = 0
     of_new_network: bool = False
 
 
@@ -59,8 +62,8 @@ class Event:
 # new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
 # which they leave to newer ones (`is_of_later`).
 COLUMNS = 9
-# The defaults of next word, product, weight and visits, which lines lack from the right as far as they have none.
-MISSING: list[Any] = ["", None, 0, 1]
+# The defaults of next word, product, and visits and weights, which lines lack from the right as far as they have none.
+MISSING: list[Any] = ["", None, 0, 1, 0, 0]
 # Earlier releases wrote these kinds for single visits, which are not stored any more.
 RETIRED_KINDS = ("rephrased", "opened", "bought")
 
@@ -71,7 +74,10 @@ def as_json(event: Event) -> list[Any]:
     flags = [int(event.followed), int(event.ruled)]
     last = int(event.of_new_network) if event.kind is EventKind.SEARCHED else event.revenue
     head = [event.kind.value, event.site_id, event.word, event.day.isoformat(), 0, event.found, *flags, last]
-    return [*head, event.next_word, event.product_id, event.weight, event.visits] if event.kind.is_shared else head
+    if not event.kind.is_shared:
+        return head
+    visits = [event.weight, event.visits, event.all_visits, event.all_weight]
+    return [*head, event.next_word, event.product_id, *visits]
 
 
 def is_of_later(value: Any) -> bool:
@@ -85,7 +91,7 @@ def from_json(value: Any) -> Event | None:
     """Return the event of a line; None for anything else, such as the beginning of a line that a full disk cut off."""
     try:
         kind, site_id, word, day, _time, found, followed, ruled, last, *more = value
-        next_word, product_id, weight, visits = (more + MISSING[len(more) :])[: len(MISSING)]
+        next_word, product_id, weight, visits, all_visits, all_weight = (more + MISSING[len(more) :])[: len(MISSING)]
         is_search = kind == EventKind.SEARCHED
         event = Event(
             EventKind(kind),
@@ -100,6 +106,8 @@ def from_json(value: Any) -> Event | None:
             None if product_id is None else int(product_id),
             int(weight),
             int(visits),
+            int(all_visits),
+            int(all_weight),
             is_search and bool(last),
         )
     except (TypeError, ValueError, OverflowError):

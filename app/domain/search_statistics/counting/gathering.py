@@ -54,7 +54,7 @@ def _shared(memory: CountingMemory, now: datetime, event: Event) -> Event | None
         return None
     if counted.count == FEWEST_VISITS:
         event = replace(event, visits=counted.count, weight=counted.weight)
-    return replace(event, day=week)
+    return replace(event, day=week, all_visits=counted.count, all_weight=counted.weight)
 
 
 def _subject(event: Event) -> str:

@@ -10,6 +10,7 @@ from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.shared.counting_memory import week_of
 
 COLUMNS = ("opens", "weight", "bought")
+OF_WEEK = ("all_opens", "all_weight", "all_bought")
 
 Key = tuple[date, str, int]
 
@@ -17,7 +18,8 @@ Key = tuple[date, str, int]
 @dataclass(frozen=True, slots=True)
 class ProductChange:
     """An increment of a product's counts for one search in the week that begins on a Monday. `weight` sums up, in
-    hundredths, by how much each open counts for the place at which the product stood."""
+    hundredths, by how much each open counts for the place at which the product stood. `all_opens`, `all_weight` and
+    `all_bought` are those of the whole week so far, as far as the shop remembers."""
 
     week: date
     word: str
@@ -25,6 +27,9 @@ class ProductChange:
     opens: int = 0
     weight: int = 0
     bought: int = 0
+    all_opens: int = 0
+    all_weight: int = 0
+    all_bought: int = 0
 
     @property
     def key(self) -> Key:
@@ -45,9 +50,12 @@ def aggregate_products(events: Iterable[Event]) -> list[ProductChange]:
 def _change(event: Event, product_id: int) -> ProductChange:
     week = week_of(event.day)
     if event.kind is EventKind.BOUGHT:
-        return ProductChange(week, event.word, product_id, bought=event.visits)
-    return ProductChange(week, event.word, product_id, opens=event.visits, weight=event.weight)
+        return ProductChange(week, event.word, product_id, bought=event.visits, all_bought=event.all_visits)
+    opens = {"opens": event.visits, "weight": event.weight}
+    return ProductChange(week, event.word, product_id, **opens, all_opens=event.all_visits, all_weight=event.all_weight)
 
 
 def _merged(first: ProductChange, second: ProductChange) -> ProductChange:
-    return replace(first, **{name: getattr(first, name) + getattr(second, name) for name in COLUMNS})
+    sums = {name: getattr(first, name) + getattr(second, name) for name in COLUMNS}
+    latest = {name: max(getattr(first, name), getattr(second, name)) for name in OF_WEEK}
+    return replace(first, **sums, **latest)

@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, select, tuple_
 
+from app.domain.orders.sales import customers_of
 from app.domain.search_statistics.counting.aggregation import DayWord
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
 from app.domain.search_statistics.counting.models import SearchProductWeek, SearchWordDay
@@ -24,6 +25,7 @@ from app.domain.shared.portions import portions
 from app.domain.shared.upserting import upsert
 from app.extensions import db
 
+STORED = ("week", "word", "product_id", *COLUMNS)
 MOST_PRODUCTS = 20_000  # Pairs of a search and a product kept of a site's week.
 
 
@@ -36,24 +38,36 @@ def write_products(site_id: int, changes: Sequence[ProductChange]) -> None:
     rows = []
     for change in changes:
         is_new = change.key not in stored
-        known = stored.get(change.key) or replace(change, opens=0, weight=0, bought=0)
+        known = stored.get(change.key) or ProductChange(*change.key)
         after = _after(known, change, followed.get((change.week, change.word), 0))
-        if after is not None and (not is_new or room[change.week] > 0):
+        after = replace(after, bought=_bought(site_id, known, change, after.opens))
+        if after.opens >= FEWEST_VISITS and after != known and (not is_new or room[change.week] > 0):
             room[change.week] -= is_new
-            rows.append({"site_id": site_id} | {name: getattr(after, name) for name in ProductChange.__slots__})
+            rows.append({"site_id": site_id} | {name: getattr(after, name) for name in STORED})
     if rows:
         _write(rows)
 
 
-def _after(known: ProductChange, change: ProductChange, followed: int) -> ProductChange | None:
-    """Return the counts after a change, the opens capped at the followed searches of the week and the purchases at the
-    opens; None where nothing changes, or too few visits share the opens. Too few purchases are left out."""
-    added = max(0, min(change.opens, followed - known.opens))
-    opens = known.opens + added
-    weight = known.weight + (round(change.weight * added / change.opens) if added else 0)
-    bought = min(known.bought + change.bought, max(opens, known.bought))
-    after = replace(known, opens=opens, weight=weight, bought=bought if bought >= FEWEST_VISITS else known.bought)
-    return after if opens >= FEWEST_VISITS and after != known else None
+def _after(known: ProductChange, change: ProductChange, followed: int) -> ProductChange:
+    """Return the opens after a change, capped at the followed searches of the week. Where the week has had more of them
+    than are stored, since a batch was lost or capped, they are added now."""
+    wanted, weight = known.opens + change.opens, known.weight + change.weight
+    if change.all_opens > wanted:
+        wanted, weight = change.all_opens, change.all_weight
+    opens = min(wanted, max(followed, known.opens))
+    return replace(known, opens=opens, weight=max(known.weight, round(weight * opens / wanted) if wanted else 0))
+
+
+def _bought(site_id: int, known: ProductChange, change: ProductChange, opens: int) -> int:
+    """Return the purchases after a change, capped at the opens: in steps of FEWEST_VISITS, so that no single order
+    shows between two looks, and only where as many other customers again bought the product in the week, so that nobody
+    is named as one who bought it from the search."""
+    wanted = min(max(known.bought + change.bought, change.all_bought), opens)
+    steps = wanted - wanted % FEWEST_VISITS
+    if steps <= known.bought:
+        return known.bought
+    last = change.week + timedelta(days=WEEK - 1)
+    return steps if customers_of(site_id, change.product_id, change.week, last) >= 2 * steps else known.bought
 
 
 def _followed(site_id: int, wanted: Iterable[DayWord]) -> dict[DayWord, int]:
@@ -74,7 +88,7 @@ def _followed(site_id: int, wanted: Iterable[DayWord]) -> dict[DayWord, int]:
 
 def _stored(site_id: int, keys: Sequence[Key]) -> Mapping[Key, ProductChange]:
     model = SearchProductWeek
-    columns = [getattr(model, name) for name in ProductChange.__slots__]
+    columns = [getattr(model, name) for name in STORED]
     key = tuple_(model.week, model.word, model.product_id)
     found = (
         ProductChange(*row)
@@ -116,7 +130,7 @@ def forget_site(site_id: int) -> None:
 def product_weeks(site_id: int, words: Sequence[str], first: date) -> Iterator[ProductChange]:
     """Yield the weekly counts of the products opened from the given searches, from a Monday on, grouped by search."""
     model = SearchProductWeek
-    columns = [getattr(model, name) for name in ProductChange.__slots__]
+    columns = [getattr(model, name) for name in STORED]
     for some in portions(words):
         query = select(*columns).where(model.site_id == site_id, model.word.in_(some), model.week >= first)
         for row in db.session.execute(query.order_by(model.word)):

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 
 from app.domain.search_statistics.counting.aggregation import WeekPair
 from app.domain.search_statistics.counting.models import SearchDay, SearchRephrasing, SearchWordDay
-from app.domain.search_statistics.counting.rephrasing import Pair, Rephrased, within_bounds
+from app.domain.search_statistics.counting.rephrasing import Pair, Rephrased, RephrasedVisits, within_bounds
 from app.domain.search_statistics.counting.rolling_sums import first_day, select_sums
-from app.domain.shared.counting_memory import WEEK, week_of
+from app.domain.shared.counting_memory import WEEK
 from app.domain.shared.portions import portions
 from app.domain.shared.upserting import upsert
 from app.extensions import db
@@ -20,10 +20,10 @@ from app.extensions import db
 KEY = ("site_id", "week", "word", "next_word")
 
 
-def add(site_id: int, visits: Mapping[WeekPair, int]) -> None:
+def add(site_id: int, visits: Mapping[WeekPair, RephrasedVisits]) -> None:
     """Add visits to their weeks, after the clicks of the same events were counted. A pair has no more visits in a week
     than its second search has clicks, so that a journey that is sent again adds nothing."""
-    by_week: dict[date, dict[Pair, int]] = defaultdict(dict)
+    by_week: dict[date, dict[Pair, RephrasedVisits]] = defaultdict(dict)
     for (week, word, next_word), number in visits.items():
         by_week[week][word, next_word] = number
     for week, pairs in sorted(by_week.items()):
@@ -31,12 +31,13 @@ def add(site_id: int, visits: Mapping[WeekPair, int]) -> None:
 
 
 def rephrased(site_id: int, today: date, days: int, least_visits: int, most: int) -> list[Rephrased]:
-    """Return the pairs of the last `days` days (7, 30 or 90) with so many visits, those with most visits first."""
+    """Return the pairs of the weeks that began in the last `days` days (7, 30 or 90) with so many visits, those with
+    most visits first."""
     table, visits = SearchRephrasing, func.sum(SearchRephrasing.visits)
     first = first_day(today, days)
     query = (
         select(table.word, table.next_word, visits, func.count())
-        .where(table.site_id == site_id, table.week.between(week_of(first), today))
+        .where(table.site_id == site_id, table.week.between(first, today))
         .group_by(table.word, table.next_word)
         .having(visits >= least_visits)
         .order_by(visits.desc(), table.word, table.next_word)
@@ -51,7 +52,7 @@ def rephrased(site_id: int, today: date, days: int, least_visits: int, most: int
     ]
 
 
-def _add(site_id: int, week: date, visits: Mapping[Pair, int]) -> None:
+def _add(site_id: int, week: date, visits: Mapping[Pair, RephrasedVisits]) -> None:
     of_week = SearchRephrasing.site_id == site_id, SearchRephrasing.week == week
     columns = SearchRephrasing.word, SearchRephrasing.next_word, SearchRephrasing.visits
     stored = {(word, next_word): n for word, next_word, n in db.session.execute(select(*columns).where(*of_week))}

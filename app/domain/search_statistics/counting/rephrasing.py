@@ -17,6 +17,14 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
+class RephrasedVisits:
+    """Visits that rephrased a search: `new` ones, and those `of_week` so far, as far as the shop remembers."""
+
+    new: int
+    of_week: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rephrased:
     """Visits that searched `word` and then `next_word` in a period, and in how many of its `weeks`. `followed` searches
     of the word were made while clicks were recorded; `popularity` is the next word's share of all searches."""
@@ -39,12 +47,15 @@ def is_in_other_words(before: str, after: str) -> bool:
     return _without_numbers(first - second) != _without_numbers(second - first)
 
 
-def within_bounds(visits: Mapping[Pair, int], stored: Mapping[Pair, int], clicks: Mapping[str, int]) -> dict[Pair, int]:
+def within_bounds(
+    visits: Mapping[Pair, RephrasedVisits], stored: Mapping[Pair, int], clicks: Mapping[str, int]
+) -> dict[Pair, int]:
     """Return the visits to add to those `stored` of the week, so that there are at most MOST_PAIRS different pairs,
     none has more visits than its second search has `clicks`, and none fewer than FEWEST_VISITS."""
     added, room = {}, MOST_PAIRS - len(stored)
-    for pair, number in sorted(visits.items()):
-        fitting = min(number, clicks.get(pair[1], 0) - stored.get(pair, 0))
+    for pair, counted in sorted(visits.items(), key=lambda item: item[0]):
+        wanted = max(counted.new, counted.of_week - stored.get(pair, 0))
+        fitting = min(wanted, clicks.get(pair[1], 0) - stored.get(pair, 0))
         is_shared = stored.get(pair, 0) + fitting >= FEWEST_VISITS
         if fitting > 0 and is_shared and (pair in stored or room > 0):
             room -= pair not in stored

@@ -202,11 +202,14 @@ def test_the_words_of_a_forgotten_search_go_after_ninety_days(
     with transaction():
         forgetting.forget(author(clock, site_id), "tent")
     clock.move(days=92)  # It is forgotten to the end of the week, two days later.
-    purged(clock, forgetting.RETENTION)
+    purged(clock, *forgetting.RETENTIONS)
     assert db.session.scalars(select(ForgottenWord.word)).all() == ["tent"]
     clock.move(days=1)
-    purged(clock, forgetting.RETENTION)
+    purged(clock, *forgetting.RETENTIONS)
     assert db.session.scalars(select(ForgottenWord.word)).all() == []
+    [entry] = db.session.scalars(select(AuditEntry))
+    assert (entry.subject_id, entry.summary) == (forgetting.NO_ID, forgetting.NO_WORDS)
+    assert (entry.before, entry.after) == (None, None)
 
 
 def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_id: int, product_id: int) -> None:

@@ -36,9 +36,9 @@ def test_what_four_visits_share_is_not_stored_and_the_fifth_brings_all_of_them(e
     shop = Shop()
     for number in range(FEWEST_VISITS - 1):
         assert shop.gather(event, f"network {number}") == []
-    of_week = replace(event, day=MONDAY)
+    of_week = replace(event, day=MONDAY, all_visits=5, all_weight=5 * event.weight)
     assert shop.gather(event, "another") == [replace(of_week, visits=FEWEST_VISITS, weight=5 * event.weight)]
-    assert shop.gather(event, "one more") == [of_week]
+    assert shop.gather(event, "one more") == [replace(of_week, all_visits=6, all_weight=6 * event.weight)]
 
 
 @pytest.mark.parametrize("event", [OPENED, BOUGHT, REPHRASED], ids=lambda event: event.kind.name)
@@ -57,7 +57,9 @@ def test_visits_of_several_days_of_a_week_are_shared_and_those_of_another_are_no
     next_week = replace(OPENED, day=MONDAY + timedelta(days=7))
     shop.now = NOW + timedelta(days=3)
     assert shop.gather(next_week) == []
-    assert shop.gather(replace(OPENED, day=MONDAY)) == [replace(OPENED, day=MONDAY, visits=5, weight=500)]
+    assert shop.gather(replace(OPENED, day=MONDAY)) == [
+        replace(OPENED, day=MONDAY, visits=5, weight=500, all_visits=5, all_weight=500)
+    ]
 
 
 def test_what_was_gathered_in_a_week_is_forgotten_with_it() -> None:

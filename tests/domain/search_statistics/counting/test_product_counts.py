@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,10 +17,12 @@ from app.domain.search_statistics.counting.product_counts import MOST_PRODUCTS
 from app.domain.search_statistics.counting.purge import RETENTIONS
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.shared.counting_memory import week_of
+from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.counted_searches import count_batch
+from tests.factories import make_order, make_product
 from tests.fakes.clock import StoppedClock
 from tests.purging import purged
 
@@ -52,6 +55,16 @@ def bought(site_id: int, product_id: int, visits: int = 1) -> Event:
     return Event(EventKind.BOUGHT, site_id, "tent", WEEK, product_id=product_id, visits=visits)
 
 
+def sell(site_id: int, product_id: int, customers: int, times: int = 1) -> None:
+    """Orders of the product in the week, so many of each customer."""
+    with transaction():
+        site = db.session.get_one(Site, site_id)
+        tent = make_product(site, "T-7", id=product_id)
+        for number in range(customers * times):
+            email = f"customer-{number % customers}@home.test"
+            make_order(site, tent, submitted_at=NOW, contact_email=email)
+
+
 def count(clock: StoppedClock, name: str, *events: Event) -> None:
     with transaction():
         count_batch(clock, EventBatch(name, events))
@@ -65,6 +78,7 @@ def counts() -> dict[tuple[str, int], tuple[int, int, int]]:
 
 def test_opens_count_by_the_place_at_which_the_product_stood(clock: StoppedClock, site_id: int) -> None:
     count(clock, "a", *searched(site_id, times=12), opened(site_id, 7, 1, visits=5), opened(site_id, 8, 24, visits=5))
+    sell(site_id, 7, customers=10)
     count(clock, "b", opened(site_id, 7, 3), opened(site_id, 7, None), bought(site_id, 7, visits=5))
     assert counts() == {("tent", 7): (7, 800, 5), ("tent", 8): (5, 2320, 0)}
     assert set(db.session.scalars(select(SearchProductWeek.week))) == {WEEK}
@@ -73,9 +87,10 @@ def test_opens_count_by_the_place_at_which_the_product_stood(clock: StoppedClock
 def test_a_journey_that_is_sent_again_and_again_adds_no_more_than_its_searches(
     clock: StoppedClock, site_id: int
 ) -> None:
+    sell(site_id, 7, customers=30)
     count(clock, "a", *searched(site_id, times=6), *[opened(site_id, 7, 3)] * 10, *[bought(site_id, 7)] * 10)
     count(clock, "b", *[opened(site_id, 7, 3)] * 10, *[bought(site_id, 7)] * 10)
-    assert counts() == {("tent", 7): (6, 1200, 6)}
+    assert counts() == {("tent", 7): (6, 1200, 5)}
 
 
 def test_the_searches_of_all_days_of_a_week_are_what_led_to_its_opens(clock: StoppedClock, site_id: int) -> None:
@@ -90,6 +105,39 @@ def test_what_fewer_than_five_share_is_not_stored_whatever_a_line_says(clock: St
     assert counts() == {}
     count(clock, "b", opened(site_id, 7, visits=9), bought(site_id, 7, visits=4))
     assert counts() == {("tent", 7): (9, 900, 0)}
+
+
+def test_purchases_are_stored_in_steps_of_five(clock: StoppedClock, site_id: int) -> None:
+    sell(site_id, 7, customers=40)
+    count(clock, "a", *searched(site_id, times=20), opened(site_id, 7, visits=20))
+    stored = []
+    for number in range(4, 12):
+        count(clock, f"b{number}", replace(bought(site_id, 7), visits=1, all_visits=number))
+        stored.append(counts()["tent", 7][2])
+    assert stored == [0, 5, 5, 5, 5, 5, 10, 10], "no single order shows between two looks"
+
+
+@pytest.mark.parametrize(("customers", "times", "stored"), [(9, 1, 0), (5, 4, 0), (10, 1, 5)])
+def test_purchases_are_stored_where_as_many_others_bought_the_product_too(
+    clock: StoppedClock, site_id: int, customers: int, times: int, stored: int
+) -> None:
+    """Else all who ordered it would be known to have searched for it; one who orders five times is one."""
+    sell(site_id, 7, customers, times)
+    count(clock, "a", *searched(site_id, times=9), opened(site_id, 7, visits=9), bought(site_id, 7, visits=5))
+    assert counts()["tent", 7][2] == stored
+
+
+def test_what_a_replayed_cookie_or_a_lost_batch_kept_from_being_stored_is_added_with_the_next_visit(
+    clock: StoppedClock, site_id: int
+) -> None:
+    fifth = replace(opened(site_id, 7, visits=5), all_visits=5, all_weight=500)
+    count(clock, "a", *searched(site_id), fifth)
+    assert counts() == {}, "one search leads to one open"
+    sixth = replace(opened(site_id, 7), all_visits=6, all_weight=600)
+    count(clock, "b", *searched(site_id, times=20), sixth)
+    assert counts() == {("tent", 7): (6, 600, 0)}
+    count(clock, "c", replace(opened(site_id, 7), all_visits=1, all_weight=100))
+    assert counts() == {("tent", 7): (7, 700, 0)}, "a restart that forgot the week takes nothing back"
 
 
 def test_where_too_few_searches_lead_to_it_nothing_is_stored(clock: StoppedClock, site_id: int) -> None:
