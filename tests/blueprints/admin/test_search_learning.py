@@ -160,14 +160,14 @@ def test_the_page_shows_what_was_learned_and_forgets_and_restores_it(
 ) -> None:
     learn(app, mia, clock, "on")
     page = shown(mia, PAGE)
-    assert "Tent 3" in page and "60 opens, 20 bought" in page and "Did it help?" in page
+    assert "Tent 3" in page and "60 opens, 21 bought" in page and "Did it help?" in page
     mia.post(f"{PAGE}/forget", {"word": "tent"})
     page = shown(mia, PAGE)
     assert "Forgot what was learned for “tent”." in page and "Nothing learned yet" in page
     clock.move(seconds=2)
     assert order_in_shop(app)[0] != "Tent 3"
     mia.post(f"{PAGE}/restore", {"word": "tent"})
-    assert "60 opens, 20 bought" in shown(mia, PAGE)
+    assert "60 opens, 21 bought" in shown(mia, PAGE)
     mia.post(f"{PAGE}/forget", {"all": "1"})
     assert "All searches" in shown(mia, PAGE)
 
