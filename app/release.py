@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 MIGRATIONS = ROOT / "migrations"
 # Columns (table, name) that no model has any more. The release before may still use them while an upgrade is going on;
 # the next one drops them.
-OF_THE_RELEASE_BEFORE = frozenset({("rebuild_runs", "held_back")})
+OF_THE_RELEASE_BEFORE: frozenset[tuple[str, str]] = frozenset()
 
 
 @cache

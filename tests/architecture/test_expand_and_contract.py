@@ -19,7 +19,7 @@ from app.release import MIGRATIONS
 from tests.ready_app import config_for
 
 # Migrations before this one are of releases that were upgraded by a stop.
-FIRST_UPGRADED_WHILE_RUNNING = "4c2f9ae81d36"
+FIRST_UPGRADED_WHILE_RUNNING = "a6edd80e284b"
 Columns = Mapping[tuple[str, str], Mapping[str, Any]]
 
 

@@ -1,19 +1,22 @@
-"""Sitemap builds, site checks, crawler hits, and what categories say of themselves to search engines
+"""Sitemaps, site checks and visits of crawlers
 
-Revision: b2e21ef7a071
-Follows: 7be4a90c52f1
-Date: 2026-11-22 13:30:00+00:00
+Revision: bf57dd2772d3
+Follows: ed4bb2262aa4
+Date: 2026-11-24 19:11:00.000000+00:00
 """
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import postgresql
 
-revision = "b2e21ef7a071"
-down_revision = "7be4a90c52f1"
+revision = "bf57dd2772d3"
+down_revision = "ed4bb2262aa4"
 branch_labels = None
 depends_on = None
+
+JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:
@@ -33,6 +36,9 @@ def upgrade() -> None:
         "site_checks",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("findings", sa.Integer(), nullable=False),
+        sa.Column("counts", JSON, nullable=False),
+        sa.Column("unvisited", sa.Integer(), nullable=False),
+        sa.Column("progress", sa.LargeBinary(), nullable=True),
         sa.Column("site_id", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("requested_by", sa.String(length=100), nullable=False),
@@ -53,15 +59,22 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_site_checks")),
     )
-    with op.batch_alter_table("site_checks", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_site_checks_site_id_created_at"), ["site_id", "created_at"], unique=False)
-
+    op.create_index(op.f("ix_site_checks_site_id_created_at"), "site_checks", ["site_id", "created_at"], unique=False)
+    op.create_index(
+        "uq_site_checks_unfinished",
+        "site_checks",
+        ["site_id"],
+        unique=True,
+        sqlite_where=sa.text("state in ('waiting', 'running')"),
+        postgresql_where=sa.text("state in ('waiting', 'running')"),
+    )
     op.create_table(
         "sitemap_builds",
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("files", sa.Integer(), nullable=False),
         sa.Column("left_out", sa.Integer(), nullable=False),
         sa.Column("warnings", sa.Text(), nullable=False),
+        sa.Column("search_was_away", sa.Boolean(), nullable=False),
         sa.Column("site_id", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("requested_by", sa.String(length=100), nullable=False),
@@ -82,11 +95,17 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sitemap_builds")),
     )
-    with op.batch_alter_table("sitemap_builds", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_sitemap_builds_site_id_created_at"), ["site_id", "created_at"], unique=False
-        )
-
+    op.create_index(
+        op.f("ix_sitemap_builds_site_id_created_at"), "sitemap_builds", ["site_id", "created_at"], unique=False
+    )
+    op.create_index(
+        "uq_sitemap_builds_unfinished",
+        "sitemap_builds",
+        ["site_id"],
+        unique=True,
+        sqlite_where=sa.text("state in ('waiting', 'running')"),
+        postgresql_where=sa.text("state in ('waiting', 'running')"),
+    )
     op.create_table(
         "site_check_findings",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -107,31 +126,13 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_site_check_findings")),
     )
-    with op.batch_alter_table("site_check_findings", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_site_check_findings_check_id_kind"), ["check_id", "kind"], unique=False)
-
-    with op.batch_alter_table("merchandising_nodes", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("meta_title", sa.String(length=300), nullable=True))
-        batch_op.add_column(sa.Column("meta_description", sa.String(length=500), nullable=True))
-        batch_op.add_column(sa.Column("revision", sa.Integer(), server_default="1", nullable=False))
+    op.create_index(
+        op.f("ix_site_check_findings_check_id_kind"), "site_check_findings", ["check_id", "kind"], unique=False
+    )
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("merchandising_nodes", schema=None) as batch_op:
-        batch_op.drop_column("revision")
-        batch_op.drop_column("meta_description")
-        batch_op.drop_column("meta_title")
-
-    with op.batch_alter_table("site_check_findings", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_site_check_findings_check_id_kind"))
-
     op.drop_table("site_check_findings")
-    with op.batch_alter_table("sitemap_builds", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_sitemap_builds_site_id_created_at"))
-
     op.drop_table("sitemap_builds")
-    with op.batch_alter_table("site_checks", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_site_checks_site_id_created_at"))
-
     op.drop_table("site_checks")
     op.drop_table("crawler_hits")

@@ -1,8 +1,8 @@
-"""The payment simulator: what it keeps as another system
+"""The payment simulator
 
-Revision: 21098470e6d8
-Follows: 8d2a6f417be3
-Date: 2026-11-22 17:04:43.752783+00:00
+Revision: 912359e67f5c
+Follows: 5be23c1c2b11
+Date: 2026-11-24 19:14:00.000000+00:00
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "21098470e6d8"
-down_revision = "8d2a6f417be3"
+revision = "912359e67f5c"
+down_revision = "5be23c1c2b11"
 branch_labels = None
 depends_on = None
+
+JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:
@@ -28,9 +30,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_simulator_events")),
         sqlite_autoincrement=True,
     )
-    with op.batch_alter_table("simulator_events", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_simulator_events_due_at"), ["due_at"], unique=False)
-
+    op.create_index(op.f("ix_simulator_events_due_at"), "simulator_events", ["due_at"], unique=False)
     op.create_table(
         "simulator_intents",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -38,11 +38,7 @@ def upgrade() -> None:
         sa.Column("amount", sa.Integer(), nullable=False),
         sa.Column("currency", sa.String(length=3), nullable=False),
         sa.Column("description", sa.String(length=1000), nullable=False),
-        sa.Column(
-            "metadata",
-            sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql"),
-            nullable=False,
-        ),
+        sa.Column("metadata", JSON, nullable=False),
         sa.Column("status", sa.String(length=30), nullable=False),
         sa.Column("settles_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("card", sa.String(length=30), nullable=True),
@@ -53,37 +49,28 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_simulator_intents")),
     )
-    with op.batch_alter_table("simulator_intents", schema=None) as batch_op:
-        batch_op.create_index(
-            batch_op.f("ix_simulator_intents_account_id_created_at"), ["account_id", "created_at"], unique=False
-        )
-
+    op.create_index(
+        op.f("ix_simulator_intents_account_id_created_at"),
+        "simulator_intents",
+        ["account_id", "created_at"],
+        unique=False,
+    )
     op.create_table(
         "simulator_keys",
         sa.Column("account_id", sa.String(length=255), nullable=False),
         sa.Column("key", sa.String(length=255), nullable=False),
         sa.Column("request_hash", sa.String(length=64), nullable=False),
-        sa.Column(
-            "answer",
-            sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql"),
-            nullable=False,
-        ),
+        sa.Column("answer", JSON, nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("account_id", "key", name=op.f("pk_simulator_keys")),
     )
-    with op.batch_alter_table("simulator_keys", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_simulator_keys_expires_at"), ["expires_at"], unique=False)
-
+    op.create_index(op.f("ix_simulator_keys_expires_at"), "simulator_keys", ["expires_at"], unique=False)
     op.create_table(
         "simulator_locations",
         sa.Column("id", sa.String(length=64), nullable=False),
         sa.Column("account_id", sa.String(length=255), nullable=False),
         sa.Column("display_name", sa.String(length=1000), nullable=False),
-        sa.Column(
-            "address",
-            sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql"),
-            nullable=False,
-        ),
+        sa.Column("address", JSON, nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_simulator_locations")),
     )
@@ -93,6 +80,7 @@ def upgrade() -> None:
         sa.Column("account_id", sa.String(length=255), nullable=False),
         sa.Column("intent_id", sa.String(length=64), nullable=False),
         sa.Column("amount", sa.Integer(), nullable=False),
+        sa.Column("metadata", JSON, server_default="{}", nullable=False),
         sa.Column("fails_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
@@ -103,25 +91,12 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_simulator_refunds")),
     )
-    with op.batch_alter_table("simulator_refunds", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_simulator_refunds_intent_id"), ["intent_id"], unique=False)
+    op.create_index(op.f("ix_simulator_refunds_intent_id"), "simulator_refunds", ["intent_id"], unique=False)
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("simulator_refunds", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_simulator_refunds_intent_id"))
-
     op.drop_table("simulator_refunds")
     op.drop_table("simulator_locations")
-    with op.batch_alter_table("simulator_keys", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_simulator_keys_expires_at"))
-
     op.drop_table("simulator_keys")
-    with op.batch_alter_table("simulator_intents", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_simulator_intents_account_id_created_at"))
-
     op.drop_table("simulator_intents")
-    with op.batch_alter_table("simulator_events", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_simulator_events_due_at"))
-
     op.drop_table("simulator_events")

@@ -1,8 +1,8 @@
-"""The clock as it was last read
+"""The clock and what is kept only for a time
 
-Revision: 3c81e5b7a9d2
-Follows: 9d27c6a1be04
-Date: 2026-11-22 10:30:00+00:00
+Revision: c1db9bcdac60
+Follows: 76f1fbc976fc
+Date: 2026-11-24 19:03:00.000000+00:00
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "3c81e5b7a9d2"
-down_revision = "9d27c6a1be04"
+revision = "c1db9bcdac60"
+down_revision = "76f1fbc976fc"
 branch_labels = None
 depends_on = None
 

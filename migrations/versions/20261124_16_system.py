@@ -1,8 +1,8 @@
-"""The latest run of each scheduled job
+"""Runs of scheduled jobs
 
-Revision: 6d0b93e4f72a
-Follows: 4c2f9ae81d36
-Date: 2026-11-22 21:00:00+00:00
+Revision: a6edd80e284b
+Follows: b66f22d0f67e
+Date: 2026-11-24 19:16:00.000000+00:00
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "6d0b93e4f72a"
-down_revision = "4c2f9ae81d36"
+revision = "a6edd80e284b"
+down_revision = "b66f22d0f67e"
 branch_labels = None
 depends_on = None
 
-JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), "postgresql")
+JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:

@@ -1,8 +1,8 @@
-"""Imports, exports and transfers that the admin requests
+"""Imports and exports
 
-Revision: 4c2f9ae81d36
-Follows: 9e4d1c60a7f3
-Date: 2026-11-22 20:52:10.118402+00:00
+Revision: b66f22d0f67e
+Follows: 912359e67f5c
+Date: 2026-11-24 19:15:00.000000+00:00
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "4c2f9ae81d36"
-down_revision = "9e4d1c60a7f3"
+revision = "b66f22d0f67e"
+down_revision = "912359e67f5c"
 branch_labels = None
 depends_on = None
 
-JSON_VALUE = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
-UNFINISHED = sa.text("state in ('waiting', 'running')")
+JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 
 
 def upgrade() -> None:
@@ -26,7 +25,7 @@ def upgrade() -> None:
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("action", sa.String(length=16), nullable=False),
         sa.Column("is_dry_run", sa.Boolean(), nullable=False),
-        sa.Column("parts", JSON_VALUE, nullable=False),
+        sa.Column("parts", JSON, nullable=False),
         sa.Column("removes", sa.Boolean(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=True),
         sa.Column("source_site_id", sa.Integer(), nullable=True),
@@ -36,7 +35,8 @@ def upgrade() -> None:
         sa.Column("kept_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("step", sa.String(length=100), nullable=False),
         sa.Column("is_cancelled", sa.Boolean(), nullable=False),
-        sa.Column("report", JSON_VALUE, nullable=True),
+        sa.Column("columns", JSON, nullable=True),
+        sa.Column("report", JSON, nullable=True),
         sa.Column("site_id", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("requested_by", sa.String(length=100), nullable=False),
@@ -63,15 +63,15 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_bundle_runs")),
     )
-    with op.batch_alter_table("bundle_runs", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_bundle_runs_site_id_created_at"), ["site_id", "created_at"], unique=False)
-        batch_op.create_index(
-            "uq_bundle_runs_unfinished",
-            ["site_id"],
-            unique=True,
-            sqlite_where=UNFINISHED,
-            postgresql_where=UNFINISHED,
-        )
+    op.create_index(op.f("ix_bundle_runs_site_id_created_at"), "bundle_runs", ["site_id", "created_at"], unique=False)
+    op.create_index(
+        "uq_bundle_runs_unfinished",
+        "bundle_runs",
+        ["site_id"],
+        unique=True,
+        sqlite_where=sa.text("state in ('waiting', 'running')"),
+        postgresql_where=sa.text("state in ('waiting', 'running')"),
+    )
 
 
 def downgrade() -> None:
