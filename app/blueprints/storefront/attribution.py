@@ -1,5 +1,9 @@
 """Record searches, and what follows from them, for the statistics. No page reads any of it, and nothing here can fail
-or delay a page: the journey is kept in a signed cookie of the shopper's browser, events go to a spool."""
+or delay a page: the journey is kept in a signed cookie of the shopper's browser, events go to a spool.
+
+What leaves a record, a counted search or a new basket, is limited. Requests of every browser count, whatever it calls
+itself, because programs drive real browsers too.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +16,46 @@ from flask import Response, after_this_request, current_app, g, request
 from itsdangerous import BadSignature, Signer
 
 from app import ports
+from app.blueprints import rate_limit as callers
 from app.blueprints.rate_limit import network_of_client
-from app.blueprints.storefront import rate_limit
 from app.blueprints.storefront.blueprint import current_shop
 from app.domain.merchandising.shop import Shop
 from app.domain.search.listings.listing import ListingRequest
-from app.domain.search.serving.learned import LearningMode
-from app.domain.search.serving.redirects import SEARCH_PATH
+from app.domain.search.serving.plan import LearningMode
+from app.domain.search.serving.rules import SEARCH_PATH
 from app.domain.search.settings import CLICKS, LEARNING, TRACKING
 from app.domain.search_statistics.counting import attribution as rules
-from app.domain.search_statistics.counting.attribution import Attributed, EventContext, Journey, ResultsPage
+from app.domain.search_statistics.counting.attribution import (
+    Attributed,
+    EventContext,
+    Journey,
+    ResultsPage,
+    from_text,
+    to_text,
+)
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.gathering import gather
-from app.domain.search_statistics.counting.journey_codec import from_text, to_text
-from app.domain.search_statistics.counting.words import countable
+from app.domain.search_statistics.counting.gathering import countable, gather
 from app.domain.seo.crawlers.families import is_browser
+from app.domain.shared.rate_limit import Rate
 
+SEARCHES, BASKETS, UNDERSTOOD = "searches", "baskets", "understood"
+PER_MINUTE = 60  # More than a person makes, or an office that shares an address.
 COOKIE = "trail"
 LONGEST_COOKIE = 4_096
 PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
+
+
+def allows(action: str) -> bool:
+    """Count an action of the client, such as SEARCHES; return whether it is within the limit."""
+    return callers.seconds_to_wait(action, Rate(PER_MINUTE)) == 0
+
+
+def may_use_model() -> bool:
+    """Whether the sentence model may work for the client's search: only for browsers, and no more often than people
+    search, so that no program takes the model from the searches of others. What the model knows already is used for
+    everybody."""
+    return is_browser(request.headers.get("User-Agent", "")) and allows(UNDERSTOOD)
 
 
 def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:
@@ -91,7 +115,7 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
     except Exception:  # Whatever goes wrong here, the page is what matters.
         current_app.logger.exception("search_not_noted")
         return
-    if any(event.kind is EventKind.SEARCHED for event in events) and not rate_limit.allows(rate_limit.SEARCHES):
+    if any(event.kind is EventKind.SEARCHED for event in events) and not allows(SEARCHES):
         return
     if after != before:
         _keep_after_this(shop, after)
