@@ -14,7 +14,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.adapters.whoosh import WhooshEngine
-from app.blueprints.storefront.attribution import PER_MINUTE
+from app.blueprints.storefront.rate_limit import PER_MINUTE
 from app.domain.search.ranking.learning import examination
 from app.domain.search.sentence_model import Vectors
 from app.domain.search_statistics.models import SearchProductWeek, SearchWordDay

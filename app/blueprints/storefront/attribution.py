@@ -1,9 +1,5 @@
 """Record searches, and what follows from them, for the statistics. No page reads any of it, and nothing here can fail
-or delay a page: the journey is kept in a signed cookie of the shopper's browser, events go to a spool.
-
-What leaves a record, a counted search or a new basket, is limited. Requests of every browser count, whatever it calls
-itself, because programs drive real browsers too.
-"""
+or delay a page: the journey is kept in a signed cookie of the shopper's browser, events go to a spool."""
 
 from __future__ import annotations
 
@@ -16,9 +12,9 @@ from flask import Response, after_this_request, current_app, g, request
 from itsdangerous import BadSignature, Signer
 
 from app import ports
-from app.blueprints import rate_limit as callers
 from app.blueprints.rate_limit import network_of_client
 from app.blueprints.storefront.blueprint import current_shop
+from app.blueprints.storefront.rate_limit import SEARCHES, allows
 from app.domain.merchandising.shop import Shop
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.search.serving.plan import LearningMode
@@ -37,25 +33,10 @@ from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import countable, gather
 from app.domain.seo.crawlers.families import is_browser
-from app.domain.shared.rate_limit import Rate
 
-SEARCHES, BASKETS, UNDERSTOOD = "searches", "baskets", "understood"
-PER_MINUTE = 60  # More than a person makes, or an office that shares an address.
 COOKIE = "trail"
 LONGEST_COOKIE = 4_096
 PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
-
-
-def allows(action: str) -> bool:
-    """Count an action of the client, such as SEARCHES; return whether it is within the limit."""
-    return callers.seconds_to_wait(action, Rate(PER_MINUTE)) == 0
-
-
-def may_use_model() -> bool:
-    """Whether the sentence model may work for the client's search: only for browsers, and no more often than people
-    search, so that no program takes the model from the searches of others. What the model knows already is used for
-    everybody."""
-    return is_browser(request.headers.get("User-Agent", "")) and allows(UNDERSTOOD)
 
 
 def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:

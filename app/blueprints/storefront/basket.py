@@ -15,9 +15,10 @@ from flask import current_app, make_response, redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
-from app.blueprints.storefront.attribution import BASKETS, allows, note_added
+from app.blueprints.storefront.attribution import note_added
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
+from app.blueprints.storefront.rate_limit import BASKETS, allows
 from app.domain.catalogue.rules import LONGEST_SKU
 from app.domain.merchandising.product_page import PagePicture, small_pictures
 from app.domain.orders import basket_contents

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app import ports
 from app.blueprints.compression import compressed, quickly
 from app.blueprints.rate_limit import refuse_beyond
-from app.blueprints.storefront.attribution import is_a_shopper, may_use_model, note_search
+from app.blueprints.storefront.attribution import is_a_shopper, note_search
 from app.blueprints.storefront.blueprint import (
     POPULAR,
     RELATED_CACHE,
@@ -28,6 +28,7 @@ from app.blueprints.storefront.blueprint import (
     served_configuration,
 )
 from app.blueprints.storefront.presentation import count_answer, listing_answer, page_answer, wants_count
+from app.blueprints.storefront.rate_limit import may_use_model
 from app.domain.merchandising.shop import Shop
 from app.domain.search import settings
 from app.domain.search.engine import SearchUnavailable

@@ -1,13 +1,13 @@
 """The score of a document for a search, and its place in the order.
 
 A document scores by its words (BM25 by field), which sales, newness and stock lift, as does the kind of product that
-the words mean. Products of a level are lifted by that level's share in the first results; where the words are a name of the level,
-whole, they are lifted further: "laptop" names Laptops, and the many laptop bags that have the word as well do not
-outrank them.
+the words mean. Products of a level are lifted by that level's share in the first results; where the words are a name of
+the level, whole, they are lifted further: "laptop" names Laptops, and the many laptop bags that have the word as well
+do not outrank them.
 
-The order by words and the order by meaning are fused by reciprocal ranks, and a request may place
-documents by hand. The functions of scores and ranks take a number or an array of numbers alike, so that an engine may
-compute all documents at once.
+The order by words and the order by meaning are fused by reciprocal ranks, and a request may place documents by hand.
+The functions of scores and ranks take a number or an array of numbers alike, so that an engine may compute all
+documents at once.
 """
 
 from __future__ import annotations
