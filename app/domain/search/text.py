@@ -12,6 +12,9 @@ from itertools import pairwise
 
 from app.domain.shared.folding import fold
 
+# English plurals that no rule of endings gets right; `stem` looks here first. Kept small: words by which shops sell
+# things and whose plural would otherwise not get the stem of its singular, or get that of another word.
+#
 # The plural and the singular, one after the other.
 _CHANGED = """
     axes axe   children child   feet foot   geese goose   grandchildren grandchild   lice louse   men man   mice mouse

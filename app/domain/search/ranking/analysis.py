@@ -41,7 +41,7 @@ class Lexicon(Protocol[Word]):
 
 
 def analyse(document: IndexDocument, lexicon: Lexicon[Word]) -> dict[str, list[Word]]:
-    """The words of each field (`weights.FIELDS`), as often as they occur. `pairs` are neighbours in names, search terms
+    """The words of each field (`scoring.FIELDS`), as often as they occur. `pairs` are neighbours in names, search terms
     and codes written as one; `parts` are the runs within a word and the pieces between the hyphens of a code."""
     words = lexicon.words
     name = words(document.name)
