@@ -30,8 +30,8 @@ from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
-from app.domain.search.index.first_index import is_awaited
-from app.domain.search_statistics.counting import term_starts
+from app.domain.search.index.healing import is_awaited
+from app.domain.search_statistics.counting import before_after
 from app.domain.shared.clock import Clock
 from app.domain.shared.mailing import Mailer
 from app.domain.sites import versioning
@@ -72,7 +72,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
             ports.clock.follow(db.engine)
         versioning.listen(db.session)
         outbox.listen(db.session)
-        term_starts.listen(db.session)
+        before_after.listen(db.session)
 
     init_subscribers()
     init_errors(app)

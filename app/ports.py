@@ -17,9 +17,8 @@ from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.sentence_model import SentenceModel
-from app.domain.search_statistics.counting.events import Event
-from app.domain.search_statistics.counting.spool import NullSpool, Spool
-from app.domain.search_statistics.counting.suggestions import SuggestionsShown
+from app.domain.search_statistics.counting.daily_counts import SuggestionsShown
+from app.domain.search_statistics.counting.events import Event, NullSpool, Spool
 from app.domain.seo.crawlers.visits import CrawlerVisit
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore

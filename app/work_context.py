@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.ports import clock, search_engine, worker_locks
 from app.transaction import transaction
 

@@ -17,10 +17,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, insert, select, text
 
 from app.domain.search_statistics.counting import rolling_sums
-from app.domain.search_statistics.counting.aggregation import WordChange
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
+from app.domain.search_statistics.counting.aggregation import SUMMED, WordChange
 from app.domain.search_statistics.counting.queries import site_today
-from app.domain.search_statistics.counting.sums import SUMMED
+from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.loading import loading_for_good

@@ -19,8 +19,7 @@ from app.adapters.queue import NoQueue
 from app.blueprints.storefront import attribution
 from app.config import Config
 from app.domain.search.listings.listing import ListingRequest
-from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.spool import Spool
+from app.domain.search_statistics.counting.events import Event, EventKind, Spool
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.jobs.counting import drain

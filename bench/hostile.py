@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.vocabulary import Vocabulary
 from app.domain.search.engine import SearchRequest
-from app.domain.search.serving.plan import plan
-from app.domain.search.serving.served import Served
+from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from app.loading import loading_for_good
 from bench.catalogue import FACETS, documents, queries

@@ -20,9 +20,8 @@ from app.adapters.sentence_model.files import installed_files
 from app.adapters.sentence_model.model import ROWS, MiniLm
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import SearchRequest
-from app.domain.search.query_vectors import QueryVectors
-from app.domain.search.ranking.fusion import meaning_text
-from app.domain.search.sentence_model import Vectors
+from app.domain.search.ranking.scoring import meaning_text
+from app.domain.search.sentence_model import QueryVectors, Vectors
 from app.environment import path
 from bench.catalogue import FACETS, documents, many, queries
 from bench.measuring import (

@@ -16,7 +16,7 @@ from pathlib import Path
 from app.adapters.sentence_model import installed_model
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import IndexDocument, SearchRequest
-from app.domain.search.ranking.intent import phrases
+from app.domain.search.ranking.scoring import phrases
 from bench.catalogue import documents, queries
 from bench.judging import DEPTH, SEED, Judgement, Search, difference, halves, judge, mean, ndcg, rated_queries
 from bench.measuring import PRODUCTS, QUERIES, SITE, Yardstick, at_least, at_most, build, heading, run, workspace

@@ -12,8 +12,8 @@ from app.domain.relevance.trials.proposal import Proposal, RuleProposal, Synonym
 from app.domain.relevance.trials.replays import BETWEEN_NOTES
 from app.domain.relevance.trials.trial import Trial
 from app.domain.search.engine import IndexDocument, SearchRequest, Upsert
+from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import Rule
-from app.domain.search.serving.served import Served
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from bench.catalogue import documents, queries
 from bench.measuring import PRODUCTS, SITE, Yardstick, at_most, build, heading, run, seconds, workspace

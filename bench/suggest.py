@@ -18,8 +18,8 @@ from app import ports
 from app.adapters.whoosh import WhooshEngine
 from app.domain.merchandising.models import Node, Tree
 from app.domain.search.engine import IndexDocument, SearchRequest
-from app.domain.search.suggestions.typed import Typed
-from app.domain.search_statistics.counting.models import SearchWindow, SearchWordDay, SearchWordWindow
+from app.domain.search.suggestions import Typed
+from app.domain.search_statistics.models import SearchWindow, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.popular import DAYS
 from app.domain.sites.models import Domain, Site
 from app.extensions import db

@@ -24,7 +24,7 @@ from app.adapters.shared_memory import SharedMemory
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.domain.alerts import unwritten
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.extensions import db
 from app.ports import Ports, search_engine, worker_locks
 from app.supervisor import embedded_redis

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from app.domain.catalogue.models import Page, Product, Variant
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import IndexName, SearchRequest
+from app.domain.search.engine import IndexName, SearchContext, SearchRequest
 from app.domain.search.index import runs
 from app.domain.shared.author import Author
 from app.domain.sites.models import Domain, Site

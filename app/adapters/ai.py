@@ -13,7 +13,7 @@ from typing import Any
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.source import AI, Question, SuggestionsFailed
 from app.domain.search.serving.synonyms import SynonymType
-from app.domain.search_statistics.counting.words import countable
+from app.domain.search_statistics.counting.gathering import countable
 from app.domain.shared import strict_json
 
 TIMEOUT = 30.0  # Seconds for the whole answer; it is awaited in the background.

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.adapters.line_spool import LARGEST, MOST_TRIES, PART, LineSpool
-from app.domain.search_statistics.counting import events, suggestions
+from app.domain.search_statistics.counting import daily_counts, events
+from app.domain.search_statistics.counting.daily_counts import SuggestionsShown
 from app.domain.search_statistics.counting.events import Event
-from app.domain.search_statistics.counting.suggestions import SuggestionsShown
 from app.domain.seo.crawlers import visits
 from app.domain.seo.crawlers.visits import CrawlerVisit
 
@@ -27,7 +27,7 @@ class FileSpool(LineSpool[Event]):
         part: int = PART,
         notes: Callable[[OSError], bool] = lambda _error: False,
     ) -> None:
-        super().__init__(folder, events.as_json, events.from_json, largest, part, notes, events.is_of_later)
+        super().__init__(folder, events.as_json, events.from_json, largest, part, notes, events.is_of_unknown_version)
 
 
 class VisitSpool(LineSpool[CrawlerVisit]):
@@ -41,4 +41,10 @@ class SuggestionSpool(LineSpool[SuggestionsShown]):
     """The spool of lists of suggestions."""
 
     def __init__(self, folder: Path, notes: Callable[[OSError], bool] = lambda _error: False) -> None:
-        super().__init__(folder, suggestions.as_json, suggestions.from_json, LARGEST_OF_SUGGESTIONS, notes=notes)
+        super().__init__(
+            folder,
+            daily_counts.suggestions_as_json,
+            daily_counts.suggestions_from_json,
+            LARGEST_OF_SUGGESTIONS,
+            notes=notes,
+        )

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 import structlog
 
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.events import EventBatch
 
 CURRENT = "current"
 BATCH = ".batch"

@@ -19,8 +19,7 @@ from app.database_errors import check_database, write_probe
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
-from app.domain.search.index.first_index import lacks_products
-from app.domain.search.index.healing import lost_indexes
+from app.domain.search.index.healing import lacks_products, lost_indexes
 from app.domain.shared.problems import DomainError
 from app.domain.sites.models import Site
 from app.domain.sites.sites import site_by_host

@@ -19,9 +19,9 @@ from app.domain.relevance.overview.summary import summary
 from app.domain.search.engine import EngineState
 from app.domain.search.index import reconcile, runs
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search.index.run_summary import describe_join
+from app.domain.search.index.rebuild_outcomes import describe_join
 from app.domain.search.models import RebuildRun
-from app.domain.search_statistics.reports import analytics
+from app.domain.search_statistics import reports
 from app.domain.shared.counts import numbered
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
@@ -104,7 +104,7 @@ def reconcile_command(host: str | None) -> None:
 def status_command(host: str | None) -> None:
     """The state of search as JSON. The exit status is 1 unless the engine is healthy."""
     site_id = chosen_site(host).id
-    view = status.status_view(search_engine(), site_id, analytics.searches_today(clock(), site_id))
+    view = status.status_view(search_engine(), site_id, reports.searches_today(clock(), site_id))
     click.echo(json.dumps(view, indent=2, ensure_ascii=False))
     if view["engine"]["state"] != EngineState.HEALTHY:
         raise SystemExit(REFUSED)

@@ -14,8 +14,8 @@ from app.cli.refusals import reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.listings.browsing import SearchPage, read_request, search_listing
-from app.domain.search.serving.redirects import SEARCH_PATH
-from app.domain.search.serving.snapshot import served
+from app.domain.search.serving.configuration import served
+from app.domain.search.serving.rules import SEARCH_PATH
 from app.ports import clock, search_engine
 
 

@@ -27,8 +27,7 @@ from app.domain.relevance.synonyms.models import Synonym
 from app.domain.search_statistics.counting.attribution import weight_at
 from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
 from app.domain.search_statistics.counting.days import today
-from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.extensions import db

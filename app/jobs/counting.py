@@ -8,9 +8,9 @@ from typing import TypeVar
 import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 
+from app.domain.search_statistics.counting import daily_counts
 from app.domain.search_statistics.counting import daily_counts as searches
-from app.domain.search_statistics.counting import suggestions
-from app.domain.search_statistics.counting.spool import EventBatch, Spool
+from app.domain.search_statistics.counting.events import EventBatch, Spool
 from app.domain.seo.crawlers import daily_counts as crawlers
 from app.domain.shared.clock import Clock
 from app.domain.work.context import read_afresh
@@ -33,7 +33,7 @@ def drain() -> None:
     database records which it has. A batch that cannot be counted blocks no others for long."""
     read_afresh()
     _drain(counting(), searches.aggregate_by_site, _write_searches)
-    _drain(suggestions_shown(), suggestions.sums_by_day, suggestions.write_suggestions)
+    _drain(suggestions_shown(), daily_counts.suggestions_by_day, daily_counts.write_suggestions)
     _drain(crawler_visits(), crawlers.sums_by_day, crawlers.write_visits)
 
 

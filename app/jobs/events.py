@@ -11,7 +11,7 @@ import structlog
 from app.domain.orders import fulfilment
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
-from app.domain.search.index.level_changes import enqueue_products_of_levels
+from app.domain.search.index.outbox import enqueue_products_of_levels
 from app.domain.search.index.runs import BY_ITSELF, Scope
 from app.domain.shared.author import Author
 from app.domain.sites import stored_events

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from app.domain.relevance.golden import check as golden_check
-from app.domain.search.index import apply, first_index, healing
+from app.domain.search.index import backlog, healing
 from app.domain.search.index import rebuild as rebuilding
 from app.jobs.follow_up import follow_up
 from app.ports import queue
@@ -16,20 +16,20 @@ from app.work_context import work_context
 def apply_outbox(site_id: int) -> bool:
     """Apply outbox entries of a site for a turn, and enqueue the rest as a job of its own. Return whether there is a
     rest that the queue did not take."""
-    return apply.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("indexing:apply_outbox", site_id)
+    return backlog.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("indexing:apply_outbox", site_id)
 
 
 def make_first(site_id: int) -> None:
     """Make the first index of a site that was just saved. Never raises: a failure is logged, and noted in the run where
     there is one, so that neither saving the site nor what else follows from it fails."""
     with follow_up("first_index_failed", site=site_id):
-        first_index.make(work_context(), site_id)
+        healing.build_first_index(work_context(), site_id)
 
 
 def make_missing() -> None:
     """Make the small indexes that lack the products of their sites, before the shop is ready. Never raises."""
     with follow_up("first_index_failed"):
-        first_index.make_missing(work_context())
+        healing.build_missing_indexes(work_context())
 
 
 def heal() -> None:

@@ -6,8 +6,8 @@ import structlog
 
 from app.domain.relevance.learning import forgetting
 from app.domain.relevance.learning.learning import learn_site, mode_of, store, study
-from app.domain.search.serving.learned import LearningMode
-from app.domain.search_statistics.counting import product_counts
+from app.domain.search.serving.plan import LearningMode
+from app.domain.search_statistics.counting import weekly_counts
 from app.domain.work.context import read_afresh
 from app.jobs.follow_up import follow_up
 from app.jobs.purging import is_clock_trusted
@@ -44,7 +44,7 @@ def learn(site_id: int) -> None:
 def forget_product(site_id: int, product_id: int) -> None:
     """Remove the counts of a product that was deleted. Never raises: the deletion is committed already."""
     with follow_up("product_counts_kept", site=site_id, product=product_id), transaction():
-        product_counts.forget_product(site_id, product_id)
+        weekly_counts.forget_product(site_id, product_id)
 
 
 def learn_at_once(site_id: int) -> None:

@@ -24,7 +24,7 @@ from app.domain.relevance.trials.replays import REPLAY
 from app.domain.retention import clock_watch
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
 from app.domain.retention.purging import Purged, Retention, note_blocked_purge, purge
-from app.domain.search.index import purge as search
+from app.domain.search.index import runs as search
 from app.domain.search.models import JobSlot
 from app.domain.search_statistics.counting import purge as counting
 from app.domain.seo.crawlers import daily_counts as crawlers

@@ -6,7 +6,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.relevance import publishing
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.shared.problems import DomainError
 from app.extensions import db
 from app.log_redaction import error_summary
@@ -36,5 +36,5 @@ def publish(site_id: int, again: bool = False) -> bool:
 
 
 def publish_forgotten() -> None:
-    for site_id in versions.unpublished_sites():
+    for site_id in configuration.unpublished_sites():
         publish(site_id, again=True)

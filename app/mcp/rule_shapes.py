@@ -14,8 +14,8 @@ from app.domain.relevance.trials.comparison import Comparison, comparison_json
 from app.domain.relevance.trials.proposal import Proposal
 from app.domain.relevance.trials.trial import try_out
 from app.domain.search.engine import SearchUnavailable
-from app.domain.search.serving import versions
-from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving import configuration
 from app.mcp.arguments import Answer
 
 
@@ -87,7 +87,7 @@ class PreviewShape(Answer):
 
 
 def rule_shape(rule: SearchRule, state: ServedConfiguration | None, now: datetime) -> RuleShape:
-    synced = versions.is_live(rule, state)
+    synced = configuration.is_live(rule, state)
     return RuleShape.model_validate(rule.as_json(synced) | {"state": state_of(rule, now).value})
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from app.adapters.counting_spool import MOST_TRIES, PART, FileSpool
 from app.adapters.line_spool import LARGEST_OF_LATER
-from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json, is_of_later
+from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json, is_of_unknown_version
 
 DAY = date(2026, 11, 20)
 EVERYTHING = Event(EventKind.ORDERED, 3, "ten\u2028t “für” 👪", date(2026, 11, 19), 4, True, True, 12_345)
@@ -144,7 +144,7 @@ class OlderSpool(FileSpool):
     def __init__(self, folder: Path, part: int = PART) -> None:
         super().__init__(folder, part=part)
         self._read = lambda value: None if self._is_of_later(value) else from_json(value)
-        self._is_of_later = lambda value: is_of_later(value) or value[:1] == [EventKind.REPHRASED]
+        self._is_of_later = lambda value: is_of_unknown_version(value) or value[:1] == [EventKind.REPHRASED]
 
 
 def rephrased(word: str) -> Event:
@@ -195,8 +195,8 @@ def test_what_is_left_to_newer_releases_is_bounded(tmp_path: Path) -> None:
 def test_the_first_readers_take_a_search_of_a_new_network_for_a_search() -> None:
     search = replace(searched("tent"), of_new_network=True)
     assert len(as_json(search)) == 9 and from_json(as_json(search)) == search
-    assert not is_of_later(as_json(search)) and is_of_later(["sold", *as_json(search)[1:]])
-    assert not any(map(is_of_later, (None, [], {}, 5, "sold", ["sold"])))
+    assert not is_of_unknown_version(as_json(search)) and is_of_unknown_version(["sold", *as_json(search)[1:]])
+    assert not any(map(is_of_unknown_version, (None, [], {}, 5, "sold", ["sold"])))
 
 
 def test_a_folder_that_cannot_be_written_fails_nobody(tmp_path: Path) -> None:

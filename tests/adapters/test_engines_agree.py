@@ -30,7 +30,7 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
-from app.domain.search.ranking.signals import LOW_STOCK, SALES
+from app.domain.search.ranking.scoring import LOW_STOCK, SALES
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from tests.adapters.reference_engine import Evaluation, ReferenceEngine

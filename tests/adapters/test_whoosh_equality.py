@@ -15,7 +15,7 @@ from app.adapters.whoosh.schema import VALUE_SEPARATOR
 from app.adapters.whoosh.scoring import field_scores, word_matches
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, Upsert, ValueFilter
-from app.domain.search.ranking.weights import K1, TEXT_FIELDS, inverse_document_frequency
+from app.domain.search.ranking.scoring import K1, TEXT_FIELDS, inverse_document_frequency
 from app.domain.search.text import words
 from tests.adapters.whoosh_catalogue import (
     BRANDS,

@@ -20,9 +20,8 @@ from app.adapters.whoosh.trial import MOST_EMBEDDED
 from app.adapters.whoosh.unfinished_vectors import MOST_BYTES, UnfinishedVectors
 from app.adapters.whoosh.vectors import hashes_of, packed
 from app.domain.search.engine import Delete, EngineState, IndexDocument, SearchRequest, Upsert
-from app.domain.search.query_vectors import QueryVectors
-from app.domain.search.ranking.fusion import RANKED, SIMILAR_COSINE
-from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
+from app.domain.search.ranking.scoring import RANKED, SIMILAR_COSINE
+from app.domain.search.sentence_model import QueryVectors, SentenceModelUnavailable, Vectors
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild

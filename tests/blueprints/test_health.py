@@ -12,7 +12,7 @@ from sqlalchemy import select
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.unwritten import unwritten_alerts
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import JobSlot
 from app.extensions import db

@@ -17,7 +17,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.blueprints.storefront.rate_limit import PER_MINUTE
 from app.domain.search.ranking.learning import examination
 from app.domain.search.sentence_model import Vectors
-from app.domain.search_statistics.counting.models import SearchProductWeek, SearchWordDay
+from app.domain.search_statistics.models import SearchProductWeek, SearchWordDay
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings

@@ -18,7 +18,7 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
-from app.domain.search.ranking.fusion import BEST_BY_MEANING, BEST_BY_WORDS, MOST_SIMILAR
+from app.domain.search.ranking.scoring import BEST_BY_MEANING, BEST_BY_WORDS, MOST_SIMILAR
 from app.domain.search.ranking_settings import RankingSettings, SoldOut
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild
 from tests.fakes.sentence_model import WordSums

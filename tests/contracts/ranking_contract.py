@@ -6,11 +6,10 @@ import pytest
 
 from app.domain.relevance.explain.learned import with_evidence
 from app.domain.search.engine import Delete, Pin, SearchEngine, SearchRequest, Sort
-from app.domain.search.ranking.intent import KIND
 from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct, LearnedSearch
-from app.domain.search.ranking.signals import CREATED, LOW_STOCK, SALES, SECONDS_A_DAY
+from app.domain.search.ranking.scoring import CREATED, KIND, LOW_STOCK, SALES, SECONDS_A_DAY
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
-from app.domain.search.serving.learned import factors_of
+from app.domain.search.serving.plan import factors_of
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, found, rebuild, shoe
 
 TODAY = 20_000

@@ -261,7 +261,7 @@ class SearchEngineContract:
     def test_pages_end_at_the_result_window_and_the_total_does_not(
         self, engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("app.domain.search.engine.requests.RESULT_WINDOW", 8)
+        monkeypatch.setattr("app.domain.search.engine.RESULT_WINDOW", 8)
         rebuild(engine, [shoe(n, "Shoe") for n in range(1, 13)])
         pages = [SearchRequest(words="shoe", sort=Sort.PRICE_ASC, page=page, per_page=5) for page in (1, 2, 3, 10**9)]
         results = engine.search_many(SITE, PRODUCTS, pages)

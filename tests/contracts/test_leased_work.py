@@ -42,7 +42,7 @@ from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.relevance.trials import replays
 from app.domain.relevance.trials.proposal import SynonymProposal
 from app.domain.relevance.trials.replays import REPLAY
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index import runs
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD

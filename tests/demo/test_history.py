@@ -28,24 +28,19 @@ from app.domain.relevance.learning.listing import learned_rows, learning_state
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
 from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.listings.browsing import read_request, search_listing
-from app.domain.search.serving.learned import LearningMode
-from app.domain.search.serving.snapshot import served
-from app.domain.search_statistics.counting import rephrased_counts
+from app.domain.search.serving.configuration import served
+from app.domain.search.serving.plan import LearningMode
+from app.domain.search_statistics import reports
+from app.domain.search_statistics.counting import weekly_counts
+from app.domain.search_statistics.counting.aggregation import SUMMED
 from app.domain.search_statistics.counting.before_after import Comparable
-from app.domain.search_statistics.counting.models import (
-    SearchDay,
-    SearchProductWeek,
-    SearchWordDay,
-    SearchWordWindow,
-)
-from app.domain.search_statistics.counting.sums import SUMMED
-from app.domain.search_statistics.counting.words import countable
+from app.domain.search_statistics.counting.gathering import countable
+from app.domain.search_statistics.measures import ListName
+from app.domain.search_statistics.models import SearchDay, SearchProductWeek, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.popular import counted_searches, presentable
-from app.domain.search_statistics.reports import analytics
-from app.domain.search_statistics.reports.parameters import ListName
 from app.domain.shared.author import Author
 from app.domain.sites import audit
 from app.domain.sites.sites import site_at, site_by_host
@@ -124,7 +119,7 @@ def test_analytics_orders_and_see_effect_have_something_to_say(indexing: SearchC
     clock = indexing.clock
     _assert_sums_agree(site_id)
     for days in (7, 30):
-        report = analytics.report(clock, site_id, days)
+        report = reports.report(clock, site_id, days)
         assert not report.is_empty and all(report.lists[name] for name in ListName), days
         assert all(measure.comparison for measure in report.measures), days
     waiting = counts(clock, site_id)
@@ -141,7 +136,7 @@ def test_analytics_orders_and_see_effect_have_something_to_say(indexing: SearchC
         before, after = compared.before, compared.after
         assert after.found_nothing < before.found_nothing or after.clicked > before.clicked, effect.subject
     assert db.session.scalar(select(func.count()).select_from(GoldenSearch)) == 1
-    pairs = rephrased_counts.rephrased(site_id, clock.now().date(), 90, least_visits=1, most=9)
+    pairs = weekly_counts.rephrased(site_id, clock.now().date(), 90, least_visits=1, most=9)
     assert [(found.root, found.words) for found in candidates_of(pairs)] == [("hoodie", ("jumper",))]
 
 

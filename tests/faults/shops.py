@@ -16,10 +16,9 @@ from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue
 from app.adapters.whoosh import WhooshEngine
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName, SearchRequest
+from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchRequest
 from app.domain.search.index import backlog, runs
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.documents import product_documents
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun

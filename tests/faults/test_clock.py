@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from app.domain.alerts.alerts import open_alerts
 from app.domain.relevance.learning.models import LearnedWord
 from app.domain.search.models import JobSlot, RebuildRun
-from app.domain.search.serving.learned import LearningMode
+from app.domain.search.serving.plan import LearningMode
 from app.domain.sites.models import SignInFailure, Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db

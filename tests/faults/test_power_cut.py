@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.engine import EngineState, IndexName, SearchContext
 from app.domain.search.models import RebuildRun
 from app.extensions import db
 from tests.faults.power import Disk, anything_is_kept, entries_are_kept, nothing_is_kept, recording, the_last_is_kept

@@ -20,8 +20,8 @@ from app.domain.relevance.trials.proposal import SynonymProposal
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.work import leases
 from app.extensions import db

@@ -12,11 +12,11 @@ from app.domain.alerts import job_failures
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.causes import Cause
 from app.domain.orders.models import OPEN, Order
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun, ReconcileReport
-from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
+from app.domain.search_statistics.models import CountedBatch, SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Unauthenticated
 from app.domain.sites import api_sessions, audit, sign_in_sessions, stored_events, throttle

@@ -11,7 +11,7 @@ from app.domain.orders.models import ProductSales
 from app.domain.relevance.learning import forgetting
 from app.domain.relevance.learning.models import ForgottenWord, LearnedWord
 from app.domain.relevance.synonyms.models import SuggestionRun
-from app.domain.search.serving.learned import LearningMode
+from app.domain.search.serving.plan import LearningMode
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.popular import counted_searches

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.adapters.counting_spool import MOST_TRIES
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.models import SearchDay
+from app.domain.search_statistics.models import SearchDay
 from app.extensions import db
 from app.jobs.counting import drain
 from app.jobs.scheduler import Scheduler

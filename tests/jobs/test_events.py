@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import delete, select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
 from app.domain.relevance.golden import searches as golden
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
 from app.domain.sites.settings import change_settings

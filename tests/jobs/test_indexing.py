@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index import backlog
-from app.domain.search.index.apply import TURN
+from app.domain.search.index.backlog import TURN
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.extensions import db

@@ -7,7 +7,7 @@ from sqlalchemy import event, text
 
 from app.domain.relevance.learning.models import LearnedWord
 from app.domain.search.events import ConfigurationSaved
-from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving import configuration
 from app.events import PENDING
 from app.extensions import db
 from app.jobs import words
@@ -26,18 +26,18 @@ def site_id() -> int:
     with transaction():
         site = add_site()
         synonym = make_synonym(site, "sofa", "couch")
-        synonym.words_version = versions.raise_version(site.id)
+        synonym.words_version = configuration.raise_version(site.id)
         db.session.flush()
         db.session.info[PENDING].clear()
         site_id = site.id
-    assert versions.unpublished_sites() == [site_id]
+    assert configuration.unpublished_sites() == [site_id]
     return site_id
 
 
 def test_the_scheduler_publishes_what_was_forgotten_at_its_next_look(site_id: int):
     Scheduler(lambda _name, _work: True).look()
-    assert versions.unpublished_sites() == []
-    assert len(snapshot.served(site_id).synonyms.groups) == 1
+    assert configuration.unpublished_sites() == []
+    assert len(configuration.served(site_id).synonyms.groups) == 1
 
 
 def test_publishing_that_fails_leaves_the_save_as_it_is_and_is_made_up_for(site_id: int):
@@ -48,9 +48,9 @@ def test_publishing_that_fails_leaves_the_save_as_it_is_and_is_made_up_for(site_
     event.listen(db.engine, "before_cursor_execute", refuse)
     publish_words(ConfigurationSaved(site_id))
     event.remove(db.engine, "before_cursor_execute", refuse)
-    assert versions.unpublished_sites() == [site_id]
+    assert configuration.unpublished_sites() == [site_id]
     assert words.publish(site_id)
-    assert versions.unpublished_sites() == []
+    assert configuration.unpublished_sites() == []
 
 
 def test_words_of_a_site_that_is_gone_are_nothing_to_publish(site_id: int):
@@ -63,7 +63,7 @@ def test_what_another_release_stored_and_this_one_cannot_read_fails_no_save(site
     with transaction():
         db.session.add(LearnedWord(site_id=site_id, word="tent", learned={"products": [[7]]}, opens=1, learned_at=WHEN))
     with transaction():
-        versions.raise_version(site_id)
-    assert versions.unpublished_sites() == [site_id]
+        configuration.raise_version(site_id)
+    assert configuration.unpublished_sites() == [site_id]
     Scheduler(lambda _name, _work: True).look()
     assert not words.publish(site_id)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search_statistics.counting.models import SearchWordDay
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.extensions import db

@@ -9,7 +9,7 @@ import structlog
 
 from app.adapters.whoosh.vectors import Hashes, Rows, RowVectors, hashes_of, joined_rows, packed
 from app.domain.search.engine import IndexDocument
-from app.domain.search.ranking.fusion import meaning_text
+from app.domain.search.ranking.scoring import meaning_text
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
 
 log = structlog.get_logger(__name__)

@@ -35,8 +35,7 @@ from app.domain.search.engine import (
     SearchResult,
     SearchUnavailable,
 )
-from app.domain.search.query_vectors import QueryVectors
-from app.domain.search.sentence_model import SentenceModel
+from app.domain.search.sentence_model import QueryVectors, SentenceModel
 
 
 class WhooshEngine:

@@ -18,7 +18,7 @@ from app.adapters.whoosh.signals import in_stock
 from app.adapters.whoosh.unit_matches import missing_units
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, Sort, ValueFilter
-from app.domain.search.ranking import strategy
+from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
 
 
@@ -114,7 +114,7 @@ def answer_words(view: View, request: SearchRequest) -> WordMatches:
     allowed = _allowed(view, request.scope)
     query = Query.of(request)
     if query.words:
-        found = strategy.answer(ViewIndex(view, request, allowed), request, query)
+        found = spelling.answer(ViewIndex(view, request, allowed), request, query)
         matched = found.found
         answer = WordMatches(
             matched.docs,

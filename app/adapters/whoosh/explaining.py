@@ -13,7 +13,7 @@ from app.adapters.whoosh.scoring import Matches, place_of
 from app.adapters.whoosh.unit_matches import UnitMatch, alternative_matches, matches_of
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Explanation, FieldMatch, ScorePart, SearchRequest
-from app.domain.search.ranking.weights import FIELDS
+from app.domain.search.ranking.scoring import FIELDS
 from app.domain.search.text import query_words
 
 

@@ -1,4 +1,4 @@
-"""The lifts of products whose kind the words mean (app/domain/search/ranking/intent.py), over arrays."""
+"""The lifts of products whose kind the words mean (app/domain/search/ranking/scoring.py), over arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.schema import KIND_NAMES
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.view import View
-from app.domain.search.ranking.intent import FIRST_RESULTS, KIND, LIFT_BY_NAME, Phrase, lift_by_share, phrases
+from app.domain.search.ranking.scoring import FIRST_RESULTS, KIND, LIFT_BY_NAME, Phrase, lift_by_share, phrases
 
 
 def lifts_by_share(view: View, docs: Docs, scores: Scores) -> Scores | None:

@@ -25,7 +25,7 @@ from app.adapters.whoosh.schema import (
 )
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.analysis import analyse
-from app.domain.search.ranking.weights import FIELDS, TEXT_FIELDS
+from app.domain.search.ranking.scoring import FIELDS, TEXT_FIELDS
 from app.domain.search.text import code, parts, stem, tokens
 from app.domain.shared.folding import fold
 

@@ -10,7 +10,7 @@ from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.scoring import Scores, place_of
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest
-from app.domain.search.ranking.intent import KIND
+from app.domain.search.ranking.scoring import KIND
 
 
 def factors(view: View, request: SearchRequest, docs: Docs) -> Iterator[tuple[str, Scores]]:

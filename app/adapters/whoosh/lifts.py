@@ -13,7 +13,7 @@ from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest
-from app.domain.search.ranking.intent import Phrase, phrase_of
+from app.domain.search.ranking.scoring import Phrase, phrase_of
 from app.domain.search.text import LINKING_WORDS
 
 

@@ -26,8 +26,8 @@ from app.adapters.whoosh.vocabulary import Vocabulary
 from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import ENOUGH, FEW, Query, completions, fewest_words
+from app.domain.search.ranking.scoring import CODE_WEIGHT, PHRASE_WEIGHT, PREFIX_WORTH, demotion
 from app.domain.search.ranking.spelling import NAMES_CONSULTED, Spelling
-from app.domain.search.ranking.weights import CODE_WEIGHT, PHRASE_WEIGHT, PREFIX_WORTH, demotion
 from app.domain.search.text import joined, neighbours
 
 

@@ -1,4 +1,4 @@
-"""Documents near the words of a search in meaning (app/domain/search/ranking/fusion.py), over arrays."""
+"""Documents near the words of a search in meaning (app/domain/search/ranking/scoring.py), over arrays."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from app.adapters.whoosh.signs import Differing, least, most_differing
 from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest
-from app.domain.search.query_vectors import QueryVectors, read_words
-from app.domain.search.ranking.fusion import (
+from app.domain.search.ranking.scoring import (
     BEST_BY_MEANING,
     BEST_BY_WORDS,
     MOST_SIMILAR,
@@ -26,7 +25,7 @@ from app.domain.search.ranking.fusion import (
     points_by_words,
     reads_as_code,
 )
-from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
+from app.domain.search.sentence_model import QueryVectors, SentenceModel, SentenceModelUnavailable, Vectors, read_words
 from app.domain.search.text import joined
 
 # Fewer documents with vectors than this share would make some stand out for having one.

@@ -13,7 +13,7 @@ from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueCol
 from app.adapters.whoosh.schema import BYTES_COLUMNS, INDEXED_FIELDS
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.vectors import merged_rows
-from app.domain.search.ranking.weights import TEXT_FIELDS
+from app.domain.search.ranking.scoring import TEXT_FIELDS
 
 SMALL = 10_000
 SEGMENTS_A_TIER = 5

@@ -1,4 +1,4 @@
-"""Pinned, boosted and buried documents (app/domain/search/ranking/placement.py) in an order by keys."""
+"""Pinned, boosted and buried documents (app/domain/search/ranking/scoring.py) in an order by keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.adapters.whoosh.ordering import Keys, slice_of
 from app.adapters.whoosh.scoring import place_of
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest
-from app.domain.search.ranking.placement import PlacedDocuments
+from app.domain.search.ranking.scoring import PlacedDocuments
 
 
 def pinned_docs(view: View, request: SearchRequest, allowed: Mask | None) -> Docs:

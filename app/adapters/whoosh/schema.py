@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from whoosh import analysis, columns, fields, formats
 
-from app.domain.search.ranking.weights import EXACT_FIELDS, FIELDS, TEXT_FIELDS
+from app.domain.search.ranking.scoring import EXACT_FIELDS, FIELDS, TEXT_FIELDS
 
 ID_FIELD = "id"
 INDEXED_FIELDS = (*FIELDS, ID_FIELD)

@@ -19,7 +19,7 @@ from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import Vocabulary
 from app.domain.search.engine import ScorePart
 from app.domain.search.ranking.query import completions, with_neighbours_joined
-from app.domain.search.ranking.weights import (
+from app.domain.search.ranking.scoring import (
     ALTERNATIVE_WORTH,
     CODE_WEIGHT,
     COMPOUND_WORTH,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.view import BYTE_LENGTHS, View
-from app.domain.search.ranking.weights import (
+from app.domain.search.ranking.scoring import (
     FIELDS,
     TEXT_FIELDS,
     field_weight,

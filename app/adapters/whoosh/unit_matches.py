@@ -13,7 +13,7 @@ from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.scoring import Matches, Scores, member, scores_at, united, word_matches
 from app.adapters.whoosh.view import View
 from app.domain.search.ranking.query import Query, Unit, required_words
-from app.domain.search.ranking.weights import ALTERNATIVE_WORTH, COMPOUND_WORTH, FIELDS, TEXT_FIELDS, demotion
+from app.domain.search.ranking.scoring import ALTERNATIVE_WORTH, COMPOUND_WORTH, FIELDS, TEXT_FIELDS, demotion
 
 _IN_TEXT = np.uint16(sum(1 << bit for bit, field in enumerate(FIELDS) if field in TEXT_FIELDS))
 

@@ -11,7 +11,7 @@ from rapidfuzz.process import extract
 from app.adapters.whoosh.scoring import member, word_matches
 from app.adapters.whoosh.segment import LARGE, Segment
 from app.adapters.whoosh.view import View
-from app.domain.search.ranking.vocabulary import COMMONNESS
+from app.domain.search.ranking.analysis import COMMONNESS
 
 
 class Words:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from app.blueprints.storefront import (  # noqa: F401  (importing the views registers them)
-    addresses,
     assets,
     basket,
     category,
     checkout,
-    content,
-    crawler_visits,
     crawlers,
-    home,
-    missing_page,
-    origin,
-    pictures,
-    popular,
+    pages,
     presentation,
-    product,
-    receipt,
+    request_hooks,
     search,
-    suggest,
-    theme_preview,
 )
 from app.blueprints.storefront.blueprint import bp
 

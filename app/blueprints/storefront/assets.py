@@ -1,5 +1,5 @@
-"""The one style sheet and the one script of a page, and the files of a theme. Their addresses name their content, so
-browsers keep them for good."""
+"""The one style sheet and the one script of a page, the files of a theme, and drawn pictures for products without
+photographs. Their addresses name their content, so browsers keep them for good."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from flask import Response, request, send_from_directory
 from app.blueprints.compression import takes_gzip
 from app.blueprints.static_files import IMMUTABLE
 from app.blueprints.storefront.blueprint import bp
+from app.domain.catalogue.pictures import drawn_picture
 from app.domain.shared.problems import NotFound
 from app.permissions import public
 from app.themes import bundles
@@ -29,13 +30,13 @@ def script_url() -> str:
 @bp.get("/static/themes/<name>/shop-<digest>.css")
 @public
 def style(name: str, digest: str) -> Response:
-    return _sent(bundles.style_sheet(_theme(name)), digest, "text/css")
+    return _bundle_answer(bundles.style_sheet(_theme(name)), digest, "text/css")
 
 
 @bp.get("/static/shop-<digest>.js")
 @public
 def script(digest: str) -> Response:
-    return _sent(bundles.script(), digest, "text/javascript")
+    return _bundle_answer(bundles.script(), digest, "text/javascript")
 
 
 @bp.get("/static/themes/<name>/files/<path:filename>")
@@ -56,7 +57,7 @@ def _theme(name: str) -> Theme:
     return theme
 
 
-def _sent(bundle: Bundle, digest: str, mimetype: str) -> Response:
+def _bundle_answer(bundle: Bundle, digest: str, mimetype: str) -> Response:
     """Return the current file, to be kept for good at its current address alone: a page from before an upgrade gets it,
     too."""
     packed = takes_gzip()
@@ -67,4 +68,12 @@ def _sent(bundle: Bundle, digest: str, mimetype: str) -> Response:
         response.headers["Content-Encoding"] = "gzip"
     response.set_etag(f"{bundle.digest}-gzip" if packed else bundle.digest)
     response.make_conditional(request)
+    return response
+
+
+@bp.get("/picture/<shape>/<name>.svg")
+@public
+def picture(shape: str, name: str) -> Response:
+    response = Response(drawn_picture(shape, name), mimetype="image/svg+xml")
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
     return response

@@ -13,20 +13,25 @@ from itsdangerous import BadSignature, Signer
 
 from app import ports
 from app.blueprints.rate_limit import network_of_client
-from app.blueprints.storefront import rate_limit
 from app.blueprints.storefront.blueprint import current_shop
+from app.blueprints.storefront.rate_limit import SEARCHES, allows
 from app.domain.merchandising.shop import Shop
 from app.domain.search.listings.listing import ListingRequest
-from app.domain.search.serving.learned import LearningMode
-from app.domain.search.serving.redirects import SEARCH_PATH
+from app.domain.search.serving.plan import LearningMode
+from app.domain.search.serving.rules import SEARCH_PATH
 from app.domain.search.settings import CLICKS, LEARNING, TRACKING
 from app.domain.search_statistics.counting import attribution as rules
-from app.domain.search_statistics.counting.attribution import Attributed, EventContext, Journey, ResultsPage
+from app.domain.search_statistics.counting.attribution import (
+    Attributed,
+    EventContext,
+    Journey,
+    ResultsPage,
+    from_text,
+    to_text,
+)
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.gathering import gather
-from app.domain.search_statistics.counting.journey_codec import from_text, to_text
-from app.domain.search_statistics.counting.words import countable
+from app.domain.search_statistics.counting.gathering import countable, gather
 from app.domain.seo.crawlers.families import is_browser
 
 COOKIE = "trail"
@@ -91,7 +96,7 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
     except Exception:  # Whatever goes wrong here, the page is what matters.
         current_app.logger.exception("search_not_noted")
         return
-    if any(event.kind is EventKind.SEARCHED for event in events) and not rate_limit.allows(rate_limit.SEARCHES):
+    if any(event.kind is EventKind.SEARCHED for event in events) and not allows(SEARCHES):
         return
     if after != before:
         _keep_after_this(shop, after)

@@ -15,13 +15,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.storefront.blueprint import (
     DrawnListing,
+    PackedMarkup,
     bp,
     current_shop,
     landing_pages_of,
     listing_cache,
     page_cache,
 )
-from app.blueprints.storefront.fragment_cache import PackedMarkup
 from app.blueprints.storefront.presentation import (
     count_answer,
     drawn_answer,
@@ -31,15 +31,20 @@ from app.blueprints.storefront.presentation import (
     wants_count,
     wants_listing,
 )
-from app.blueprints.storefront.theme_preview import previewed_label
+from app.blueprints.storefront.request_hooks import previewed_label
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchUnavailable
-from app.domain.search.listings.browsing import Listing, category_listing, extra_tracking, is_past_window, read_request
-from app.domain.search.listings.links import ListingLinks
-from app.domain.search.listings.listing import ListingRequest
+from app.domain.search.listings.browsing import (
+    Listing,
+    category_listing,
+    extra_tracking,
+    is_past_window,
+    plain_category_listing,
+    read_request,
+)
+from app.domain.search.listings.listing import ListingLinks, ListingRequest
 from app.domain.search.listings.listing_parameters import tracking_parameters
-from app.domain.search.listings.plain import plain_category_listing
 from app.domain.seo.heads import (
     PageHead,
     ShownListing,

@@ -1,4 +1,5 @@
-"""The checkout: the contact of an order, then its page. The order is paid for when it is collected."""
+"""The checkout: the contact of an order, then its page, and the receipt of a card payment. The order is paid for when
+it is collected."""
 
 from __future__ import annotations
 
@@ -9,16 +10,25 @@ from flask import redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
+from app.blueprints.receipt_links import transaction_of_link
 from app.blueprints.recipient_key import recipient_key
 from app.blueprints.storefront.attribution import note_ordered
-from app.blueprints.storefront.basket import basket_page, pictures_of, private, shown
-from app.blueprints.storefront.basket_cookie import basket_token, set_order_cookies
+from app.blueprints.storefront.basket import (
+    basket_context,
+    basket_page,
+    basket_token,
+    pictures_of,
+    private,
+    set_order_cookies,
+)
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.orders import basket_contents
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.contact import Contact
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
+from app.domain.pos.receipts.letters import rows_of
+from app.domain.pos.receipts.receipt import NO_RECEIPT, receipt_of
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.permissions import public
 from app.transaction import transaction
@@ -93,9 +103,24 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
         "days_kept": CONTACT_KEPT.days,
         "years_kept": CONTACT_KEPT_AT_MOST.days // 365,
     }
-    return private("storefront/checkout.html", status, **context, **shown(held))
+    return private("storefront/checkout.html", status, **context, **basket_context(held))
 
 
 def _secret_of_form() -> str:
     """Return the secret that is made with the form, so that only its viewer knows which order came from it."""
     return request.form.get("form", "")[:LONGEST_FIELD]
+
+
+@bp.get("/r/<token>")
+@public
+def receipt(token: str) -> Response:
+    """The receipt of a card payment, for every holder of its link."""
+    site_id = current_shop().site_id
+    transaction_id = transaction_of_link(site_id, token)
+    if transaction_id is None:
+        raise NotFound(NO_RECEIPT)
+    issued = receipt_of(site_id, transaction_id)
+    answer = private("storefront/receipt.html", receipt=issued, rows=rows_of(issued), items=0)
+    answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
+    answer.headers["Referrer-Policy"] = "no-referrer"  # The link opens the receipt: no other site learns it.
+    return answer

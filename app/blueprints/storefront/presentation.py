@@ -9,8 +9,15 @@ from flask import Response, make_response, request
 from markupsafe import Markup
 
 from app.blueprints.compression import answer_of_gzip, compressed, quickly
-from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
-from app.blueprints.storefront.fragment_cache import DrawnPage, PackedMarkup
+from app.blueprints.storefront.blueprint import (
+    DrawnPage,
+    PackedMarkup,
+    bp,
+    card_cache,
+    current_shop,
+    links_cache,
+    shop_or_none,
+)
 from app.domain.catalogue.image_store import jpeg, small, srcset
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path

@@ -12,7 +12,7 @@ from app import ports
 from app.blueprints.rate_limit import rate_limited
 from app.blueprints.storefront.blueprint import current_shop, served_configuration
 from app.blueprints.storefront.presentation import card_picture
-from app.blueprints.storefront.suggest import RATE, suggestions_for
+from app.blueprints.storefront.search import RATE, suggestions_for
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.bearer import identified
 from app.blueprints.v1.catalogue_shapes import (
@@ -28,8 +28,8 @@ from app.domain.catalogue.for_sale import Lookup, product_by_sku, products_for_s
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.merchandising.product_page import PagePicture, photograph, pictures_of
-from app.domain.search.listings.words import products_by_words
-from app.domain.search.suggestions.typed import Typed
+from app.domain.search.listings.browsing import products_by_words
+from app.domain.search.suggestions import Typed
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Unauthenticated
 from app.permissions import public

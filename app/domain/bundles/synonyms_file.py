@@ -15,7 +15,7 @@ from app.domain.relevance.synonyms.group import Taken, check, fingerprint
 from app.domain.relevance.synonyms.importing import planned
 from app.domain.relevance.synonyms.models import AI, LIVE, MANUAL, MINED, REJECTED, SUGGESTED, Synonym
 from app.domain.relevance.synonyms.table import TableLine
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Choice, Flag, Object, Record, Text, Whole
@@ -81,7 +81,7 @@ def _sent(task: ImportTask, document: Document) -> Iterator[_Sent]:
 def _take_live(task: ImportTask, document: Document, live: dict[int, _Sent]) -> None:
     report, by_line = _planned(task, document, live)
     if report.changes and not task.dry_run:
-        version = versions.raise_version(task.site_id)
+        version = configuration.raise_version(task.site_id)
         report, by_line = _planned(task, document, live)  # Nobody else changes them from here on.
         for line, one in zip(report.lines, by_line, strict=True):
             _write_live(task, line, one, version)

@@ -12,10 +12,15 @@ from app.domain.catalogue.products import product_of
 from app.domain.relevance.learning.models import LearnedWord
 from app.domain.relevance.rules.editing import rule_of
 from app.domain.relevance.synonyms.editing import synonym_of
-from app.domain.search.serving.versions import serving_state
-from app.domain.search_statistics.counting.before_after import BeforeAfter, LiveChange, compare
-from app.domain.search_statistics.counting.phrases import PhraseMatcher
-from app.domain.search_statistics.counting.term_starts import normalized_terms, starts_of
+from app.domain.search.serving.configuration import serving_state
+from app.domain.search_statistics.counting.before_after import (
+    BeforeAfter,
+    LiveChange,
+    compare,
+    normalized_terms,
+    starts_of,
+)
+from app.domain.search_statistics.counting.gathering import PhraseMatcher
 from app.domain.shared.clock import Clock
 from app.extensions import db
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 from app.domain.merchandising.content import ContentLink
 from app.domain.search.engine import Searching, SearchRequest, SearchUnavailable
-from app.domain.search.listings.content_hits import answering_content
-from app.domain.search.serving import snapshot
+from app.domain.search.listings.content import answering_content
+from app.domain.search.serving import configuration
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import search_many_products
-from app.domain.search_statistics.counting.no_results import DAYS, SearchWithoutResults, searches_without_results
+from app.domain.search_statistics.counting.queries import (
+    NO_RESULTS_DAYS,
+    SearchWithoutResults,
+    searches_without_results,
+)
 from app.domain.shared.clock import Clock
 
 MOST = 50  # Searches in a list, each of which is run again.
@@ -69,7 +73,9 @@ class NoResults:
         return len(self.rows) == self.total
 
 
-def no_results(clock: Clock, engine: Searching, site_id: int, period: int = DAYS, most: int = MOST) -> NoResults:
+def no_results(
+    clock: Clock, engine: Searching, site_id: int, period: int = NO_RESULTS_DAYS, most: int = MOST
+) -> NoResults:
     """Return the searches of a period of days that found nothing. While search is unavailable, each has the result
     count of its latest search as its answer now."""
     found, total = searches_without_results(clock, site_id, period, most)
@@ -89,7 +95,7 @@ def answers_now(clock: Clock, engine: Searching, site_id: int, words: Sequence[s
 
 def _answers(clock: Clock, engine: Searching, site_id: int, words: Sequence[str]) -> dict[str, AnswerNow]:
     """Return the current answer to each search, by the words. Raises SearchUnavailable."""
-    served, now = snapshot.served(site_id), clock.now()
+    served, now = configuration.served(site_id), clock.now()
     plans = {word: plan(word, served, now) for word in words}
     answers = {word: AnswerNow(redirect=planned.redirect) for word, planned in plans.items()}
     searches = [

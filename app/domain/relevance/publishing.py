@@ -12,8 +12,8 @@ from app.domain.relevance.learning.learning import mode_of
 from app.domain.relevance.learning.models import LearnedWord
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search.serving.learned import Learned, LearningMode, search_of_json
-from app.domain.search.serving.versions import state_query
+from app.domain.search.serving.configuration import state_query
+from app.domain.search.serving.plan import Learned, LearningMode, search_of_json
 from app.domain.shared.clock import Clock
 from app.extensions import db
 

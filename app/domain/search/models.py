@@ -1,4 +1,4 @@
-"""Tables of search: the outbox, the rebuilds, what reconciliation found, and job slots."""
+"""Tables of search: the outbox, the rebuilds, what reconciliation found, job slots, and the served configuration."""
 
 from __future__ import annotations
 
@@ -95,3 +95,24 @@ class JobSlot(Base):
     job: Mapped[str] = mapped_column(String(64))
     slot: Mapped[datetime] = mapped_column(UtcDateTime)
     claimed_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class ServedConfiguration(Base):
+    """The snapshot of a site's synonyms, rules and learned order that every process serves, written whole.
+
+    Each save raises `saved_version` in its own transaction; publishing writes `synonyms` and `rules` and sets
+    `live_version` to the version that it read. A record whose `words_version` is above `live_version` is not yet
+    live; so is a deletion while the two versions differ. `learning_since` is when shoppers were first served what was
+    learned, None while they are not.
+    """
+
+    __tablename__ = "served_words"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    saved_version: Mapped[int] = mapped_column(default=0)
+    live_version: Mapped[int] = mapped_column(default=0)
+    synonyms: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    rules: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    learned: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
+    learning_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -9,8 +9,8 @@ from typing import Any
 from app.domain.merchandising.filters import LABELS
 from app.domain.search import ranking_settings
 from app.domain.search.events import LearningChanged
-from app.domain.search.serving import versions
-from app.domain.search.serving.learned import LearningMode
+from app.domain.search.serving import configuration
+from app.domain.search.serving.plan import LearningMode
 from app.domain.search.text import tokens
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
@@ -152,7 +152,7 @@ def _store(author: Author, values: Mapping[str, object]) -> SavedSettings:
 def follow(site_id: int, changed: Collection[str]) -> None:
     """Have search follow settings that were changed, by their keys, in the transaction that stored them."""
     if not SERVED.isdisjoint(changed):
-        versions.raise_version(site_id)
+        configuration.raise_version(site_id)
     if LEARNING in changed:
         publish(LearningChanged(site_id))
 

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
-from app.domain.search.suggestions.names import Names
-from app.domain.search_statistics.counting.models import SearchWordDay, SearchWordWindow
-from app.domain.search_statistics.counting.phrases import PhraseMatcher
+from app.domain.search.suggestions import Names
+from app.domain.search_statistics.counting.gathering import PhraseMatcher
 from app.domain.search_statistics.counting.rolling_sums import first_day, window_end
+from app.domain.search_statistics.models import SearchWordDay, SearchWordWindow
 from app.domain.shared.clock import Clock
 from app.extensions import db
 

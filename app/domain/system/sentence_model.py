@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.domain.search.engine import IndexName, SearchEngine
-from app.domain.search.index.meanings import is_hopeless, latest_failure, ranks_by_meaning
+from app.domain.search.index.documents import ranks_by_meaning
+from app.domain.search.index.healing import is_hopeless, latest_failure
 from app.domain.search.sentence_model import SentenceModel, state_of
 from app.domain.system.facts import Health, Line
 

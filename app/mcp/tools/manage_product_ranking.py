@@ -13,8 +13,8 @@ from app.domain.relevance.rules.placing import Placement, PlacementKind
 from app.domain.relevance.rules.rule import LAST_POSITION, LONGEST_BANNER, LONGEST_TERM, MOST_PLACED
 from app.domain.relevance.rules.steps import RuleStep, existing_rule, remove_rule, take_step
 from app.domain.relevance.trials.proposal import RuleProposal
+from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.rules import Rule
-from app.domain.search.serving.versions import serving_state
 from app.domain.seo.landing import saving
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
 from app.domain.shared.problems import Invalid

@@ -14,9 +14,9 @@ from app.domain.relevance.synonyms.group import LONGEST_WORD, MOST_TOKENS, MOST_
 from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
 from app.domain.relevance.synonyms.models import LIVE, Synonym
 from app.domain.relevance.trials.proposal import SynonymProposal
-from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.search.serving.versions import serving_state
 from app.domain.shared.address_values import lookup_id
 from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of

@@ -11,7 +11,7 @@ from app.domain.merchandising.category_reference import category_referred_to
 from app.domain.relevance.rules import listing
 from app.domain.relevance.rules.editing import rule_for
 from app.domain.relevance.rules.listing import Narrowed, RuleQuery
-from app.domain.search.serving.versions import serving_state
+from app.domain.search.serving.configuration import serving_state
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.landing_shapes import LandingShape, landing_shape
 from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of

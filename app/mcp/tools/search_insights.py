@@ -9,12 +9,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from app import ports
-from app.domain.search_statistics.counting.sums import Sums
-from app.domain.search_statistics.reports import analytics, word_lists
-from app.domain.search_statistics.reports.analytics import AnalyticsReport, TrackingStatus
-from app.domain.search_statistics.reports.measures import Measure, Period, share
-from app.domain.search_statistics.reports.parameters import PAGE_SIZE, ListName, ListRequest
-from app.domain.search_statistics.reports.word_lists import WordRow
+from app.domain.search_statistics import reports
+from app.domain.search_statistics.counting.aggregation import Sums
+from app.domain.search_statistics.measures import PAGE_SIZE, ListName, ListRequest, Measure, Period, share
+from app.domain.search_statistics.reports import AnalyticsReport, TrackingStatus, WordRow
 from app.domain.shared.paging import Paged
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.paging import PageNumber, PagingShape, paging_of
@@ -115,14 +113,14 @@ def search_insights(call: Call, sent: InsightsArguments) -> InsightsAnswer:
     or at what time of day. Follow a search up with searchDiagnose; then help it with manageSynonyms,
     manageProductSearchTerms or manageProductRanking."""
     if sent.report == "overview":
-        return _overview(analytics.report(ports.clock(), call.site_id, sent.days))
-    over = analytics.period(ports.clock(), call.site_id, sent.days)
-    tracking = analytics.tracking_status(call.site_id)
+        return _overview(reports.report(ports.clock(), call.site_id, sent.days))
+    over = reports.period(ports.clock(), call.site_id, sent.days)
+    tracking = reports.tracking_status(call.site_id)
     if sent.report == "days":
-        by_day = analytics.every_day(call.site_id, over)
+        by_day = reports.every_day(call.site_id, over)
         return _answer(over, tracking, days=[_day(day, sums) for day, sums in by_day])
     listing = _list_request(sent, ListName(sent.report))
-    found = word_lists.page_of(call.site_id, over, listing)
+    found = reports.page_of(call.site_id, over, listing)
     return _answer(over, tracking, lists=[_list(listing.name, found.items, found)])
 
 

@@ -18,10 +18,9 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
-from app.domain.search.ranking import fusion, signals
-from app.domain.search.ranking.analysis import analyse
-from app.domain.search.ranking.vocabulary import COMMONNESS
-from app.domain.search.ranking.weights import (
+from app.domain.search.ranking import scoring
+from app.domain.search.ranking.analysis import COMMONNESS, analyse
+from app.domain.search.ranking.scoring import (
     EXACT_FIELDS,
     FIELDS,
     TEXT_FIELDS,
@@ -117,7 +116,7 @@ class Documents:
     @cached_property
     def vectors(self) -> dict[str, Vectors]:
         assert self.model is not None
-        texts = [fusion.meaning_text(document) for document in self.by_id.values()]
+        texts = [scoring.meaning_text(document) for document in self.by_id.values()]
         return dict(zip(self.by_id, self.model.embed(texts), strict=True)) if texts else {}
 
     def has_code(self, words: Sequence[str]) -> bool:
@@ -163,7 +162,7 @@ def carries(document: IndexDocument, wanted: ValueFilter) -> bool:
 
 
 def sells(document: IndexDocument) -> bool:
-    return signals.YES in document.values.get(signals.IN_STOCK, ())
+    return scoring.YES in document.values.get(scoring.IN_STOCK, ())
 
 
 def lies_in(document: IndexDocument, wanted: RangeFilter) -> bool:

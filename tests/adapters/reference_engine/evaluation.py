@@ -15,11 +15,11 @@ from app.domain.search.engine import (
     SearchResult,
     Sort,
 )
-from app.domain.search.ranking import fusion, strategy
-from app.domain.search.ranking.placement import PlacedDocuments
+from app.domain.search.ranking import scoring, spelling
 from app.domain.search.ranking.query import (
     Query,
 )
+from app.domain.search.ranking.scoring import PlacedDocuments
 from app.domain.shared.folding import fold
 from tests.adapters.reference_engine.documents import Documents, Scores, carries, lies_in, sells
 from tests.adapters.reference_engine.matching import Index
@@ -32,7 +32,7 @@ class Evaluation:
         self.documents, self.request = documents, request
         self.index = Index(documents, request)
         query = Query.of(request)
-        self.answer = strategy.answer(self.index, request, query) if query.words else None
+        self.answer = spelling.answer(self.index, request, query) if query.words else None
         everything = {} if request.words.strip() else {id: 0.0 for id in self._in_scope()}
         self.scores = dict(self.answer.found.scores) if self.answer else everything
         self.by_words = set(self.scores)
@@ -54,7 +54,7 @@ class Evaluation:
         words, model = self.answer.query.words, self.documents.model
         if model is None or not self.request.by_meaning or self.request.is_typing:
             return {}
-        if fusion.reads_as_code(words) or self.documents.has_code(words):
+        if scoring.reads_as_code(words) or self.documents.has_code(words):
             return {}
         text = self.answer.suggestion if self.answer.corrected else None
         vector = model.embed([text or self.request.words])[0]
@@ -64,10 +64,10 @@ class Evaluation:
         assert self.answer is not None
         words = {id: score for id, score in self.scores.items() if id in self.by_words}
         near = [id for id in sorted(words, key=lambda id: -self.cosines[id]) if self.cosines[id] > 0]
-        ranks = _ranks({id: self.cosines[id] for id in near[: fusion.NEAREST]})
-        self.by_meaning = {id: fusion.points_by_meaning(rank) for id, rank in ranks.items()}
+        ranks = _ranks({id: self.cosines[id] for id in near[: scoring.NEAREST]})
+        self.by_meaning = {id: scoring.points_by_meaning(rank) for id, rank in ranks.items()}
         for id, rank in _ranks(words).items():
-            self.scores[id] = fusion.points_by_words(rank) + self.by_meaning.get(id, 0.0)
+            self.scores[id] = scoring.points_by_words(rank) + self.by_meaning.get(id, 0.0)
 
     def _similar(self) -> tuple[Hit, ...]:
         request = self.request
@@ -75,8 +75,8 @@ class Evaluation:
             return ()
         left_out = self.scores.keys() | request.buries
         ids = [id for id in self.cosines if id in self._in_scope() and self._passes(id) and id not in left_out]
-        near = [id for id in ids if self.cosines[id] >= fusion.SIMILAR_COSINE]
-        near = sorted(near, key=lambda id: -self.cosines[id])[: fusion.MOST_SIMILAR]
+        near = [id for id in ids if self.cosines[id] >= scoring.SIMILAR_COSINE]
+        near = sorted(near, key=lambda id: -self.cosines[id])[: scoring.MOST_SIMILAR]
         return tuple(Hit(id, self.cosines[id], self._card(id)) for id in near)
 
     def _card(self, id: str) -> Mapping[str, object]:

@@ -16,13 +16,7 @@ from app.domain.search.ranking.query import (
     completions,
     with_neighbours_joined,
 )
-from app.domain.search.ranking.weights import (
-    ALTERNATIVE_WORTH,
-    COMPOUND_WORTH,
-    FIELDS,
-    PREFIX_WORTH,
-    field_weight,
-)
+from app.domain.search.ranking.scoring import ALTERNATIVE_WORTH, COMPOUND_WORTH, FIELDS, PREFIX_WORTH, field_weight
 from app.domain.search.text import query_words
 from tests.adapters.reference_engine.documents import sells
 from tests.adapters.reference_engine.evaluation import Evaluation

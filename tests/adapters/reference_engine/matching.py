@@ -13,7 +13,7 @@ from app.domain.search.engine import (
     ScorePart,
     SearchRequest,
 )
-from app.domain.search.ranking import intent, signals, spelling
+from app.domain.search.ranking import scoring, spelling
 from app.domain.search.ranking.query import (
     ENOUGH,
     FEW,
@@ -22,8 +22,7 @@ from app.domain.search.ranking.query import (
     fewest_words,
     required_words,
 )
-from app.domain.search.ranking.spelling import Spelling
-from app.domain.search.ranking.weights import (
+from app.domain.search.ranking.scoring import (
     ALTERNATIVE_WORTH,
     CODE_WEIGHT,
     COMPOUND_WORTH,
@@ -32,6 +31,7 @@ from app.domain.search.ranking.weights import (
     TEXT_FIELDS,
     demotion,
 )
+from app.domain.search.ranking.spelling import Spelling
 from app.domain.search.text import joined, neighbours
 from app.domain.shared.folding import fold
 from tests.adapters.reference_engine.documents import Documents, Scores, carries, sells
@@ -193,25 +193,25 @@ class Index:
     def by_signal(self, ids: Iterable[str]) -> Lifts:
         """What sales, newness and stock multiply the score of each document by."""
         by_id, weights = self.documents.by_id, self._request.ranking.weights
-        sold = {id: log1p(document.numbers.get(signals.SALES, 0)) for id, document in by_id.items()}
+        sold = {id: log1p(document.numbers.get(scoring.SALES, 0)) for id, document in by_id.items()}
         most = max(sold.values(), default=0.0)
         shares = {
-            "sales": {id: signals.sales_share(sold[id], most) if most else 0.0 for id in ids},
+            "sales": {id: scoring.sales_share(sold[id], most) if most else 0.0 for id in ids},
             "newness": {id: self._newness(by_id[id]) for id in ids},
-            "stock": {id: signals.stock_share(sells(by_id[id]), signals.LOW_STOCK in by_id[id].numbers) for id in ids},
+            "stock": {id: scoring.stock_share(sells(by_id[id]), scoring.LOW_STOCK in by_id[id].numbers) for id in ids},
         }
         return {
-            kind: {id: signals.lift(weights[kind], share) for id, share in own.items()} for kind, own in shares.items()
+            kind: {id: scoring.lift(weights[kind], share) for id, share in own.items()} for kind, own in shares.items()
         }
 
     def _newness(self, document: IndexDocument) -> float:
-        created = document.numbers.get(signals.CREATED)
-        return 0.0 if created is None else float(signals.newness_share(created, self._request.day))
+        created = document.numbers.get(scoring.CREATED)
+        return 0.0 if created is None else float(scoring.newness_share(created, self._request.day))
 
     def learned(self, ids: Iterable[str]) -> Lifts:
         """What clicks taught about the search, for documents and for levels."""
         documents, levels = dict(self._request.learned.documents), dict(self._request.learned.levels)
-        carried = {id: self.documents.by_id[id].values.get(intent.KIND, ()) for id in ids}
+        carried = {id: self.documents.by_id[id].values.get(scoring.KIND, ()) for id in ids}
         return {
             "learned": {id: documents.get(id, 1.0) for id in carried},
             "learned_level": {
@@ -223,19 +223,21 @@ class Index:
         """What the kind of each document multiplies its score by: its level's share in the first results, or, where the
         words name the level, that alone."""
         documents = self.documents.by_id
-        may_be_names = intent.phrase_of(query.words), intent.phrase_of(query.words, query.optional)
-        by_phrase = ({id for id in scores if name in intent.phrases(documents[id].kind_names)} for name in may_be_names)
+        may_be_names = scoring.phrase_of(query.words), scoring.phrase_of(query.words, query.optional)
+        by_phrase = (
+            {id for id in scores if name in scoring.phrases(documents[id].kind_names)} for name in may_be_names
+        )
         named = next((ids for ids in by_phrase if ids), set())
-        levels = {id: documents[id].values.get(intent.KIND, ()) for id in scores}
+        levels = {id: documents[id].values.get(scoring.KIND, ()) for id in scores}
         evidence: Counter[tuple[str, ...]] = Counter()
-        for id in sorted(scores, key=lambda id: -scores[id])[: intent.FIRST_RESULTS]:
+        for id in sorted(scores, key=lambda id: -scores[id])[: scoring.FIRST_RESULTS]:
             evidence[levels[id]] += scores[id] ** 2  # type: ignore[assignment]
         largest = max((sum_ for level, sum_ in evidence.items() if level), default=0)
         shares = {
-            id: intent.lift_by_share(evidence[level], largest) if level and largest and id not in named else 1.0
+            id: scoring.lift_by_share(evidence[level], largest) if level and largest and id not in named else 1.0
             for id, level in levels.items()
         }
-        return {"level": shares, "level_name": {id: intent.LIFT_BY_NAME if id in named else 1.0 for id in scores}}
+        return {"level": shares, "level_name": {id: scoring.LIFT_BY_NAME if id in named else 1.0 for id in scores}}
 
     def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
         return spelling.corrections(query.words, self.vocabulary, right, last_may_go_on=last_may_go_on)

@@ -17,9 +17,9 @@ from app.blueprints.admin.search.charts import (
     drift_bars,
     sparkline,
 )
-from app.domain.search.index.drift import DriftDay, DriftHistory
-from app.domain.search_statistics.counting.sums import Sums
-from app.domain.search_statistics.reports.measures import Period, measures
+from app.domain.search.index.reconcile import DriftDay, DriftHistory
+from app.domain.search_statistics.counting.aggregation import Sums
+from app.domain.search_statistics.measures import Period, measures
 
 DAYS = [date(2026, 11, 18) + timedelta(days=number) for number in range(3)]
 

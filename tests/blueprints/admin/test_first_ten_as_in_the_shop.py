@@ -7,7 +7,7 @@ import re
 import pytest
 from flask import Flask
 
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings

@@ -9,13 +9,13 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.search.context import SearchContext
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.engine import SearchContext
+from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
-from app.domain.search.serving import snapshot
-from app.domain.search_statistics.counting.models import SearchWordDay
+from app.domain.search.serving import configuration
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -50,7 +50,7 @@ def someone(app: Flask, indexing: SearchContext) -> Merchandiser:
 
 def stored(app: Flask, site_id: int) -> RankingSettings:
     with app.app_context():
-        return snapshot.served(site_id).ranking
+        return configuration.served(site_id).ranking
 
 
 def test_settings_are_saved_noted_and_undone(app: Flask, someone: Merchandiser) -> None:

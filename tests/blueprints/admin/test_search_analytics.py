@@ -10,10 +10,10 @@ from io import StringIO
 import pytest
 from flask import Flask
 
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search_statistics.counting.models import SuggestionDay
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.models import SuggestionDay
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs.analytics import LOOK_EVERY, StaleWindows

@@ -8,9 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from flask import Flask
 
-from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.models import SearchTermStart
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
+from app.domain.search_statistics.models import SearchTermStart
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction

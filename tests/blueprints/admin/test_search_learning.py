@@ -14,7 +14,7 @@ from app.domain.relevance.learning.listing import learned_rows
 from app.domain.relevance.trials.replays import replay
 from app.domain.search import settings
 from app.domain.search.index.runs import request_rebuild
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.settings import stored_settings
 from app.domain.shared.author import Author
 from app.domain.sites.roles import Role
@@ -134,7 +134,7 @@ def test_switched_off_nothing_is_in_shadow_even_before_it_is_unlearned(
     learn(app, mia, clock, "shadow")
     with app.app_context(), transaction():
         change_settings(mia.site_id, {"search-learning": "off"})
-        versions.raise_version(mia.site_id)
+        configuration.raise_version(mia.site_id)
     clock.move(seconds=2)
     product = answers(mia)["Tent 3"]
     assert not product.get("wouldAdd") and not product.get("wouldRank")

@@ -7,8 +7,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.relevance.rules.models import SearchRule
-from app.domain.search.serving.models import ServedConfiguration
-from app.domain.search_statistics.counting.models import SearchWordDay
+from app.domain.search.models import ServedConfiguration
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from app.blueprints.admin.search.settings_form import SearchSettingsForm
 from app.domain.search import settings
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
-from app.domain.search.serving import snapshot
-from app.domain.search.serving.learned import LearningMode
+from app.domain.search.serving import configuration
+from app.domain.search.serving.plan import LearningMode
 from app.domain.search.settings import (
     LONGEST_BLOCKED,
     MOST_BLOCKED,
@@ -160,7 +160,7 @@ def test_words_that_may_be_missing_are_saved_without_repetition(app: Flask, brow
     browser.post(PATH, ON | {"filter": ["price"], "stopWords": "Cheap, buy,, cheap , café, Cafe"})
     with app.app_context():
         assert stored_settings(site_id).stop_words == ("Cheap", "buy", "café")
-        assert snapshot.served(site_id).stop_words >= {"cheap", "buy", "cafe"}
+        assert configuration.served(site_id).stop_words >= {"cheap", "buy", "cafe"}
 
 
 def test_what_is_no_word_may_not_be_missing(app: Flask, browser: PageClient, site_id: int) -> None:
@@ -267,15 +267,15 @@ def test_ranking_by_meaning_is_switched_off_for_a_site_and_the_change_is_noted(
 ) -> None:
     with_model(app, WordSums())
     with app.app_context():
-        assert snapshot.served(site_id).by_meaning
+        assert configuration.served(site_id).by_meaning
     browser.post(PATH, ON | {"filter": ["price"], "byMeaning": "off"})
     with app.app_context():
         assert not stored_settings(site_id).by_meaning
-        assert not snapshot.served(site_id).by_meaning
+        assert not configuration.served(site_id).by_meaning
         entry = db.session.scalars(select(AuditEntry)).one()
         assert entry.after["search-by-meaning"] is False
         assert "ranking by meaning" in entry.summary
     assert "The sentence model sums of words is installed." in browser.client.get(PATH).text
     browser.post(PATH, ON | {"filter": ["price"], "byMeaning": ["off", "on"]})
     with app.app_context():
-        assert snapshot.served(site_id).by_meaning
+        assert configuration.served(site_id).by_meaning

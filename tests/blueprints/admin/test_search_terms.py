@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.catalogue.models import Product
 from app.domain.search.models import OutboxEntry
-from app.domain.search_statistics.counting.models import SearchWordDay
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db

@@ -18,8 +18,8 @@ from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
 from app.domain.search.index.runs import request_rebuild
 from app.domain.search.models import OutboxEntry
-from app.domain.search.serving import versions
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
+from app.domain.search.serving import configuration
+from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.roles import Role
@@ -76,7 +76,7 @@ def synonym(app: Flask, site_id: int, status: str, *words: str) -> int:
     with app.app_context(), transaction():
         made = Synonym(site_id=site_id, type="EQUIVALENT", words=list(words), status=status, fingerprint=words[0])
         made.created_at = made.updated_at = WHEN
-        made.updated_by, made.words_version = "Mia", versions.raise_version(site_id)
+        made.updated_by, made.words_version = "Mia", configuration.raise_version(site_id)
         db.session.add(made)
         db.session.flush()
         return made.id
@@ -188,7 +188,7 @@ def test_a_scheduled_rule_shows_as_of_its_date(app: Flask, mia: Merchandiser, cl
     begins = clock.now() + timedelta(days=30)
     with app.app_context(), transaction():
         signed = {"created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia", "starts_at": begins}
-        version = versions.raise_version(mia.site_id)
+        version = configuration.raise_version(mia.site_id)
         pins = [{"sku": "U-1", "position": 1}]
         db.session.add(
             SearchRule(

@@ -10,7 +10,7 @@ from flask import Flask
 from app.domain.catalogue.models import Collection, Product
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.shop import read_shop
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.seo.inspector.address import InspectedAddress
 from app.domain.seo.inspector.inspection import InspectedShop, inspect
 from app.domain.seo.landing.of_category import LandingDirectory

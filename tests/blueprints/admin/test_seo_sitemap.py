@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app import ports
 from app.adapters.null_engine import NullEngine
 from app.domain.merchandising.models import Node
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap import builds
 from app.domain.sites.models import AuditEntry, Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role

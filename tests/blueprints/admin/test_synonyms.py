@@ -12,8 +12,8 @@ from sqlalchemy import select
 from app.domain.relevance.synonyms import editing
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search.serving import snapshot, versions
-from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -175,7 +175,7 @@ def test_resync_is_offered_while_something_is_not_live(app: Flask, mia: Merchand
     assert "Not live yet" in mia.fragment(f"{PATH}?live=no").text
     assert "are live" in mia.swap(f"{PATH}/resync", {}).text
     with app.app_context():
-        state = versions.serving_state(mia.site_id)
+        state = configuration.serving_state(mia.site_id)
         assert state is not None and state.live_version == 7
 
 
@@ -196,10 +196,12 @@ def test_resync_gives_shoppers_what_was_not_served_yet(app: Flask, mia: Merchand
         state = db.session.scalars(select(ServedConfiguration)).one()
         state.synonyms, state.live_version = [], 0
     with app.app_context():
-        assert not snapshot.served(mia.site_id).synonyms.groups
+        assert not configuration.served(mia.site_id).synonyms.groups
     mia.swap(f"{PATH}/resync", {})
     with app.app_context():
-        assert [group.words for group in snapshot.served(mia.site_id).synonyms.groups] == [("mobile", "cell phone")]
+        assert [group.words for group in configuration.served(mia.site_id).synonyms.groups] == [
+            ("mobile", "cell phone")
+        ]
     assert "Not live yet" not in mia.fragment(PATH).text
 
 

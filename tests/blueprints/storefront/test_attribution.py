@@ -18,8 +18,8 @@ from app import ports
 from app.blueprints.storefront import attribution
 from app.domain.orders.models import Order
 from app.domain.search.listings.listing import ListingRequest
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs.counting import drain

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product, ProductImage
 from app.domain.orders.models import Order
-from app.domain.search_statistics.counting.models import SearchWordDay
+from app.domain.search_statistics.models import SearchWordDay
 from app.extensions import db
 from app.jobs.counting import drain
 from app.transaction import transaction

@@ -219,7 +219,7 @@ def test_a_change_by_another_process_shows_within_a_second(app: Flask, get: Get,
 def test_a_list_too_long_to_page_through_says_so_and_links_its_last_page(
     get: Get, monkeypatch: pytest.MonkeyPatch, path: str
 ):
-    for module in ("engine.requests", "listings.browsing"):
+    for module in ("engine", "listings.browsing"):
         monkeypatch.setattr(f"app.domain.search.{module}.RESULT_WINDOW", 3)
     sign = "&" if "?" in path else "?"
     page = get(f"{path}{sign}pageSizeOverride=2&p=3")

@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.demo.shop import HOST, create_demo
 from app.domain.merchandising.shop import read_shop
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.seo.site_check.checked_shop import checked_shop
 from app.domain.seo.site_check.crawl import Crawl

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from app import ports
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap.writing import Limits
 from app.domain.sites.models import Domain, Site

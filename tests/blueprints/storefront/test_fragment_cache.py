@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from flask import Flask
 from markupsafe import Markup
 
-from app.blueprints.storefront.blueprint import LISTING_CACHE, PAGE_CACHE
-from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
+from app.blueprints.storefront.blueprint import LISTING_CACHE, PAGE_CACHE, FragmentCache, PackedMarkup
 from app.domain.catalogue.models import Product
 from app.extensions import db
 from app.transaction import transaction

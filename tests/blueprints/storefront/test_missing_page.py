@@ -12,9 +12,9 @@ from flask import Flask
 
 from app import ports
 from app.blueprints.storefront.blueprint import MISSING_CACHE
-from app.blueprints.storefront.missing_page import OF_CALLER, OF_SITE
+from app.blueprints.storefront.pages import OF_CALLER, OF_SITE
 from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchResult
-from app.domain.search_statistics.counting.models import SearchDay
+from app.domain.search_statistics.models import SearchDay
 from app.extensions import db
 from app.jobs.counting import drain
 from tests.blueprints.storefront.conftest import Get

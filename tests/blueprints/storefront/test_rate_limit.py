@@ -6,7 +6,7 @@ from flask import Flask
 
 from app.blueprints.storefront import rate_limit
 from app.domain.orders.models import Order
-from app.domain.search_statistics.counting.models import SearchDay
+from app.domain.search_statistics.models import SearchDay
 from app.extensions import db
 from app.jobs.counting import drain
 from tests.blueprints.storefront.conftest import Get

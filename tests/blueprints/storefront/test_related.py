@@ -16,7 +16,7 @@ from app import ports
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import CANCELLED, SUBMITTED, Order, OrderLine
 from app.domain.search.engine import Hit, IndexName, SearchEngine, SearchRequest, SearchResult
-from app.domain.search.listings.related import nearest_in_price
+from app.domain.search.listings.recommendations import nearest_in_price
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.domain.relevance.synonyms.evidence import describe_evidence
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search_statistics.counting.models import SearchRephrasing
+from app.domain.search_statistics.models import SearchRephrasing
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs.counting import drain

@@ -88,7 +88,7 @@ def test_a_category_shows_the_same_products_in_the_same_order_without_filters(
 
 
 def test_only_the_first_pages_of_a_category_are_shown(get: Get, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.domain.search.listings.plain.WINDOW", 6)
+    monkeypatch.setattr("app.domain.search.listings.browsing.WINDOW", 6)
     second = get("/c/camping?p=2")
     assert len(cards(second.text)) == 2
     assert "p=3" not in second.text

@@ -12,7 +12,7 @@ from sqlalchemy import Date, DateTime, select
 
 from app.blueprints.rate_limit import network_of_client
 from app.domain.catalogue.models import Product
-from app.domain.search_statistics.counting.models import SearchProductWeek, SearchRephrasing, SearchWordDay
+from app.domain.search_statistics.models import SearchProductWeek, SearchRephrasing, SearchWordDay
 from app.domain.sites.settings import change_settings
 from app.extensions import Base, db
 from app.jobs.counting import drain

@@ -11,13 +11,13 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app import ports
-from app.blueprints.storefront import suggest
+from app.blueprints.storefront import search
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Tree
 from app.domain.search import settings
 from app.domain.search.engine import IndexName, SearchRequest
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SuggestionDay
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.models import SearchDay, SearchWordDay, SuggestionDay
 from app.domain.search_statistics.popular import FRESH
 from app.domain.sites.settings import change_settings
 from app.extensions import db
@@ -322,7 +322,7 @@ def test_nothing_is_counted_where_searches_are_not(app: Flask, site_id: int, get
 
 
 def test_a_program_that_types_without_end_is_refused(get: Get, clock: StoppedClock) -> None:
-    answers = [get(f"{PATH}?q=te", HX_Request="true") for _ in range(suggest.RATE.most + 2)]
+    answers = [get(f"{PATH}?q=te", HX_Request="true") for _ in range(search.RATE.most + 2)]
     assert {answer.status_code for answer in answers[:-2]} == {200}
     assert (answers[-1].status_code, "Retry-After" in answers[-1].headers) == (429, True)
     clock.move(minutes=1)

@@ -15,7 +15,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.domain.catalogue.models import Product
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving import configuration
 from app.domain.sites.models import Setting
 from app.extensions import db
 from app.ports import EXTENSION
@@ -39,7 +39,7 @@ def add_synonym(app: Flask, site_id: int, *words: str) -> None:
                 type="EQUIVALENT",
                 words=list(words),
                 fingerprint="|".join(words),
-                words_version=versions.raise_version(site_id),
+                words_version=configuration.raise_version(site_id),
                 created_at=small_shop.BEGAN,
                 updated_at=small_shop.BEGAN,
                 updated_by="tests",
@@ -54,7 +54,7 @@ def add_rule(app: Flask, site_id: int, term: str, **more: Any) -> None:
                 site_id=site_id,
                 term=term,
                 normalized_term=term,
-                words_version=versions.raise_version(site_id),
+                words_version=configuration.raise_version(site_id),
                 created_at=small_shop.BEGAN,
                 updated_at=small_shop.BEGAN,
                 updated_by="tests",
@@ -201,4 +201,4 @@ def test_another_shop_s_rules_and_synonyms_change_nothing(app: Flask, get: Get, 
         assert (answer.status_code, answer.text) == (200, before)
         assert "Canaryword" not in answer.text
     with app.app_context():
-        assert snapshot.served(site_id).rules.by_term == {}
+        assert configuration.served(site_id).rules.by_term == {}

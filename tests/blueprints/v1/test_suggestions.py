@@ -10,8 +10,8 @@ import pytest
 from flask import Flask
 
 from app.blueprints.v1.catalogue_shapes import SuggestionsShape
-from app.domain.search_statistics.counting.models import SearchDay, SuggestionDay
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.models import SearchDay, SuggestionDay
 from app.extensions import db
 from app.jobs.counting import drain
 from app.transaction import transaction

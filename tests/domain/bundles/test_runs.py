@@ -21,7 +21,7 @@ from app.domain.bundles.products.importing import BATCH
 from app.domain.bundles.running import UNCLAIMED, BundleSettings
 from app.domain.bundles.runs import BUNDLE_RUN, FILE_KEPT, RunSummary
 from app.domain.catalogue.models import Product
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Unauthenticated

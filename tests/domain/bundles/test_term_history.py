@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.search_statistics.counting.models import SearchTermStart
+from app.domain.search_statistics.models import SearchTermStart
 from app.extensions import db
 from tests.domain.bundles.conftest import SITE, Take, product
 from tests.fakes.clock import StoppedClock

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving import configuration
 from app.domain.sites import sites
 from app.extensions import db
 from tests.domain.bundles.conftest import HOST, SITE, Take, product, refusals, write_bundle
@@ -50,7 +50,7 @@ def test_synonyms_and_rules_come_in_and_are_served(take: Take, clock: StoppedClo
     report = take(**WHOLE)
     assert (counts(report, "synonyms"), counts(report, "rules")) == ({"added": 4}, {"added": 2})
     assert report.refusals == []
-    served = snapshot.served(sites.site_at(HOST).id)
+    served = configuration.served(sites.site_at(HOST).id)
     assert served.rules.find("RAIN COAT", clock.now()).pins[0].sku == "T-1"
     assert [group.words for group in served.synonyms.groups] == [("mobile", "cell phone"), ("mug", "cup")]
 
@@ -58,20 +58,20 @@ def test_synonyms_and_rules_come_in_and_are_served(take: Take, clock: StoppedClo
 def test_a_mode_of_learning_that_a_bundle_brings_is_served(take: Take):
     for mode in ("on", "shadow"):
         take(site=SITE | {"settings": {"search-learning": mode}})
-        assert snapshot.served(sites.site_at(HOST).id).learned.mode == mode
-    version = versions.serving_state(sites.site_at(HOST).id).saved_version
+        assert configuration.served(sites.site_at(HOST).id).learned.mode == mode
+    version = configuration.serving_state(sites.site_at(HOST).id).saved_version
     take(site=SITE | {"settings": {"search-learning": "shadow", "listing-page-size": 12}})
-    assert versions.serving_state(sites.site_at(HOST).id).saved_version == version
+    assert configuration.serving_state(sites.site_at(HOST).id).saved_version == version
 
 
 def test_the_same_a_second_time_changes_nothing(take: Take):
     take(**WHOLE)
-    version = versions.serving_state(sites.site_at(HOST).id).saved_version
+    version = configuration.serving_state(sites.site_at(HOST).id).saved_version
     again = take(**WHOLE)
     assert again.changes == 0
     assert (counts(again, "synonyms"), counts(again, "rules")) == ({"unchanged": 4}, {"unchanged": 2})
     assert counts(again, "golden searches") == {"unchanged": 2}
-    assert versions.serving_state(sites.site_at(HOST).id).saved_version == version
+    assert configuration.serving_state(sites.site_at(HOST).id).saved_version == version
 
 
 @pytest.mark.parametrize("ending", ["", ".zip"])

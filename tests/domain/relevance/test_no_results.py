@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.domain.merchandising.content import ContentLink
 from app.domain.relevance.no_results import AnswerNow, NoResults, answers_now, no_results
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.sites.settings import change_settings

@@ -13,8 +13,8 @@ from app.domain.catalogue import images
 from app.domain.orders.models import Order
 from app.domain.orders.purge import RETENTIONS as ORDERS
 from app.domain.retention.allowance import FEW, most_at_once
-from app.domain.search_statistics.counting.models import SearchWordDay
 from app.domain.search_statistics.counting.purge import RETENTIONS as COUNTS
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import SignInFailure
 from app.domain.sites.purge import RETENTIONS
 from app.extensions import db

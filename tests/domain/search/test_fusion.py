@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.search.engine import IndexDocument
-from app.domain.search.ranking.fusion import (
+from app.domain.search.ranking.scoring import (
     BEST_BY_MEANING,
     BEST_BY_WORDS,
     LONGEST_TEXT,

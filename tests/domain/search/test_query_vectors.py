@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from structlog.typing import EventDict
 
-from app.domain.search.query_vectors import MOST_WAITING, QueryVectors
-from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
+from app.domain.search.sentence_model import MOST_WAITING, QueryVectors, SentenceModelUnavailable, Vectors
 from app.domain.search.text import MAX_WORDS
 from tests.fakes.sentence_model import WordSums
 

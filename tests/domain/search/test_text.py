@@ -4,11 +4,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.domain.search.plurals import SINGULARS
 from app.domain.search.text import (
     MAX_CHARACTERS,
     MAX_WORD_LENGTH,
     MAX_WORDS,
+    SINGULARS,
     code,
     neighbours,
     parts,

@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 
 from app.adapters.counting_spool import VisitSpool
 from app.domain.search.listings.listing_parameters import is_listing_parameter, listing_parameters
+from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.counting.queries import site_today
-from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.seo.crawlers.daily_counts import MOST_PARAMETERS, RETENTION, sums_by_day, within_bounds, write_visits
 from app.domain.seo.crawlers.families import OTHER, family_of, is_browser
 from app.domain.seo.crawlers.report import MOST_ROWS, names_in_addresses, report, report_of

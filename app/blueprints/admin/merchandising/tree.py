@@ -22,7 +22,7 @@ from app.domain.merchandising.filters import known_facets
 from app.domain.merchandising.nodes import PlannedMove
 from app.domain.merchandising.outline import TreeOutline, outline_of
 from app.domain.merchandising.shop import read_shop
-from app.domain.search.listings.category_counts import category_counts
+from app.domain.search.listings.browsing import category_counts
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.htmx import wants_fragment

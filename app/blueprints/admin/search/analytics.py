@@ -11,12 +11,11 @@ from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.domain.relevance.no_results import AnswerNow, answers_now
+from app.domain.search_statistics import reports
+from app.domain.search_statistics.counting.aggregation import Sums
 from app.domain.search_statistics.counting.days import PERIODS
-from app.domain.search_statistics.counting.sums import Sums
-from app.domain.search_statistics.reports import analytics, word_lists
-from app.domain.search_statistics.reports.measures import NONE, Period, percent, share
-from app.domain.search_statistics.reports.parameters import ListName, ListRequest, days_of
-from app.domain.search_statistics.reports.word_lists import WordRow
+from app.domain.search_statistics.measures import NONE, ListName, ListRequest, Period, days_of, percent, share
+from app.domain.search_statistics.reports import WordRow
 from app.domain.shared.money import decimal_text
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -32,7 +31,7 @@ bp.add_app_template_filter(share, "share")
 @bp.get("/search/analytics")
 @requires(Permission.MANAGE_SEARCH)
 def search_analytics() -> str:
-    report = analytics.report(ports.clock(), current_user.site_id, days_of(request.args))
+    report = reports.report(ports.clock(), current_user.site_id, days_of(request.args))
     answers = _answers_now(report.lists[ListName.NOTHING])
     return render_template("admin/search/analytics/page.html", report=report, periods=PERIODS, answers=answers)
 
@@ -42,9 +41,9 @@ def search_analytics() -> str:
 def search_analytics_list(list_name: str) -> str:
     """Show a whole list, page by page; the fragment is its table."""
     listing = ListRequest.read(ListName(list_name), request.args)
-    period = analytics.period(ports.clock(), current_user.site_id, listing.days)
-    found = word_lists.page_of(current_user.site_id, period, listing)
-    tracking = analytics.tracking_status(current_user.site_id)
+    period = reports.period(ports.clock(), current_user.site_id, listing.days)
+    found = reports.page_of(current_user.site_id, period, listing)
+    tracking = reports.tracking_status(current_user.site_id)
     template = "admin/search/analytics/_results.html" if wants_fragment() else "admin/search/analytics/list.html"
     answers = _answers_now(found.items) if listing.name is ListName.NOTHING else {}
     return render_template(
@@ -62,8 +61,8 @@ def _answers_now(rows: Sequence[WordRow]) -> dict[str, AnswerNow]:
 def search_analytics_table(list_name: str) -> Response:
     """The whole list for a spreadsheet, filtered and sorted as requested."""
     site_id, listing = current_user.site_id, ListRequest.read(ListName(list_name), request.args)
-    period = analytics.period(ports.clock(), site_id, listing.days)
-    currency = analytics.tracking_status(site_id).currency
+    period = reports.period(ports.clock(), site_id, listing.days)
+    currency = reports.tracking_status(site_id).currency
     return _download(_words(site_id, period, listing, currency), f"searches-{list_name}", period)
 
 
@@ -72,8 +71,8 @@ def search_analytics_table(list_name: str) -> Response:
 def search_analytics_days() -> Response:
     """Return the figures of each day of the period for a spreadsheet."""
     site_id = current_user.site_id
-    period = analytics.period(ports.clock(), site_id, days_of(request.args))
-    currency = analytics.tracking_status(site_id).currency
+    period = reports.period(ports.clock(), site_id, days_of(request.args))
+    currency = reports.tracking_status(site_id).currency
     return _download(_days(site_id, period, currency), "searches-by-day", period)
 
 
@@ -89,7 +88,7 @@ def _words(site_id: int, period: Period, listing: ListRequest, currency: str) ->
     header = ("Search", *_counts_header(currency), "Results of the latest", "Latest search")
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])
     some = []
-    for row in word_lists.every_row(site_id, period, listing):
+    for row in reports.every_row(site_id, period, listing):
         some.append(_word(row, currency))
         if len(some) == WRITTEN_AT_ONCE:
             yield spreadsheet.lines(some)
@@ -104,7 +103,7 @@ def _word(row: WordRow, currency: str) -> tuple[str, ...]:
 
 def _days(site_id: int, period: Period, currency: str) -> Iterator[str]:
     yield spreadsheet.BEGINNING + spreadsheet.lines([("Day", *_counts_header(currency))])
-    days = analytics.every_day(site_id, period)
+    days = reports.every_day(site_id, period)
     yield spreadsheet.lines([(day.isoformat(), *_counts(sums, currency)) for day, sums in days])
 
 

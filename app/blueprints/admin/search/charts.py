@@ -8,8 +8,8 @@ from datetime import date
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.charts import HEIGHT, ROOM, STEP, Chart, height_of, line_chart
-from app.domain.search.index.drift import DriftDay, DriftHistory
-from app.domain.search_statistics.reports.measures import Measure, Period, amount
+from app.domain.search.index.reconcile import DriftDay, DriftHistory
+from app.domain.search_statistics.measures import Measure, Period, amount
 
 SPARK_WIDTH, SPARK_HEIGHT = 96, 24
 SPARK_POINTS = 30

@@ -13,7 +13,7 @@ from app.blueprints.admin.blueprint import bp
 from app.domain.relevance import effect
 from app.domain.relevance.effect import Effect
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
-from app.domain.search_statistics.reports.effect_table import effect_rows
+from app.domain.search_statistics.measures import effect_rows
 from app.domain.sites.sites import currency_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires

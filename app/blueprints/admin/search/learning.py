@@ -16,7 +16,7 @@ from app.domain.relevance.learning import forgetting, learning, listing
 from app.domain.relevance.learning.models import ALL
 from app.domain.relevance.trials.proposal import LearningProposal, as_json
 from app.domain.search.ranking import learning as rule
-from app.domain.search.serving.learned import LearningMode
+from app.domain.search.serving.plan import LearningMode
 from app.domain.search.settings import stored_settings
 from app.domain.sites.sites import time_zone_of
 from app.errors import wants_json

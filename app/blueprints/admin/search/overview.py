@@ -15,8 +15,8 @@ from app.domain.relevance.overview import overview
 from app.domain.relevance.overview.rebuilds import rebuilds
 from app.domain.relevance.overview.summary import latest_summary
 from app.domain.search.index import runs
-from app.domain.search.index.run_summary import describe_join
-from app.domain.search_statistics.reports import analytics
+from app.domain.search.index.rebuild_outcomes import describe_join
+from app.domain.search_statistics import reports
 from app.domain.shared.problems import Conflict
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -30,8 +30,8 @@ REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new
 @requires(Permission.MANAGE_SEARCH)
 def search_overview() -> str:
     shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
-    glance = analytics.glance(ports.clock(), current_user.site_id)
-    in_vain = no_results(ports.clock(), ports.search_engine(), current_user.site_id, analytics.WEEK, GLANCED)
+    glance = reports.glance(ports.clock(), current_user.site_id)
+    in_vain = no_results(ports.clock(), ports.search_engine(), current_user.site_id, reports.WEEK, GLANCED)
     return render_template(
         "admin/search/overview/page.html", shown=shown, run=shown.run, glance=glance, no_results=in_vain
     )
@@ -46,7 +46,7 @@ def search_run() -> str:
     if run is None or run.state == request.args.get("was"):
         return render_template("admin/search/overview/_run.html", run=run)
     shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
-    glance = analytics.glance(ports.clock(), current_user.site_id)
+    glance = reports.glance(ports.clock(), current_user.site_id)
     return render_template("admin/search/overview/_run_changed.html", shown=shown, run=shown.run, glance=glance)
 
 

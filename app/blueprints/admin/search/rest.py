@@ -12,7 +12,7 @@ from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body
 from app.domain.relevance.overview.status import status_view
 from app.domain.search.index import runs
-from app.domain.search_statistics.reports import analytics
+from app.domain.search_statistics import reports
 from app.domain.shared.schema import Record, Text
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -23,7 +23,7 @@ REBUILD = Record(scope=Text(required=True))
 @bp.get("/search/rest/status")
 @requires(Permission.MANAGE_SEARCH)
 def search_status() -> Response:
-    today = analytics.searches_today(ports.clock(), current_user.site_id)
+    today = reports.searches_today(ports.clock(), current_user.site_id)
     return jsonify(status_view(ports.search_engine(), current_user.site_id, today))
 
 

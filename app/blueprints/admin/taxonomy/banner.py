@@ -15,15 +15,14 @@ from app.blueprints.author import current_author
 from app.domain.relevance.overview.summary import summary
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
-from app.domain.search.index.rebuilt import (
-    Unindexed,
+from app.domain.search.index.backlog import Unindexed, unindexed
+from app.domain.search.index.rebuild_outcomes import RunSummary
+from app.domain.search.index.runs import (
     brings_products_of,
     is_followed_by_products,
     latest_of_products,
     products_rebuilt_since,
-    unindexed,
 )
-from app.domain.search.index.run_summary import RunSummary
 from app.domain.search.models import RebuildRun
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks

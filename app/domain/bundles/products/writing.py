@@ -13,8 +13,8 @@ from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product, ProductAttributeValue, ProductImage, Variant
 from app.domain.catalogue.rules import VariantDraft
 from app.domain.search.index.outbox import PRODUCT, enqueue
-from app.domain.search_statistics.counting import term_starts
-from app.domain.search_statistics.counting.term_starts import TermsChange
+from app.domain.search_statistics.counting import before_after
+from app.domain.search_statistics.counting.before_after import TermsChange
 from app.extensions import db
 
 PRODUCTS: Table = Product.__table__  # type: ignore[assignment]
@@ -71,7 +71,7 @@ def _search_terms(changes: Sequence[Change]) -> dict[int, list[str]]:
 
 def _note_terms(site_id: int, changes: Sequence[Change], before: Mapping[int, list[str]], now: datetime) -> None:
     changed = [change for change in changes if "search_terms" in change.columns]
-    term_starts.record(
+    before_after.record(
         db.session,
         (
             TermsChange(site_id, _id_of(change), before.get(_id_of(change), []), change.columns["search_terms"], now)

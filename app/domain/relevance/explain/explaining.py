@@ -33,16 +33,15 @@ from app.domain.search.engine import (
 )
 from app.domain.search.index import backlog, runs
 from app.domain.search.index.document import product_document_id
+from app.domain.search.index.documents import content_search_is_on
 from app.domain.search.index.outbox import PRODUCT
-from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits, content_hits, is_content_searched
+from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
 from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
-from app.domain.search.serving import snapshot, versions
-from app.domain.search.serving.learned import LearningMode
-from app.domain.search.serving.plan import Plan, plan
+from app.domain.search.serving import configuration
+from app.domain.search.serving.plan import LearningMode, Plan, Served, plan
 from app.domain.search.serving.query import Answered, search_products
 from app.domain.search.serving.rules import normalized_term
-from app.domain.search.serving.served import Served
 from app.domain.search.serving.synonyms import SynonymSet
 from app.domain.search.text import LINKING_WORDS, query_words
 from app.domain.shared.clock import Clock
@@ -73,7 +72,7 @@ class _ServedSearch:
         return search_products(self.engine, self.site_id, request, self.plan, self.served.stop_words)
 
     def content(self) -> ContentHits:
-        if not is_content_searched(self.site_id):
+        if not content_search_is_on(self.site_id):
             return NO_CONTENT
         return content_hits(self.engine, self.site_id, self.plan.words)
 
@@ -111,9 +110,9 @@ class _ServedSearch:
 def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: ExplainRequest) -> SearchExplanation:
     """Return the explanation of a search, also while the engine is unavailable: its results are then left out, and
     `engine` has the reason."""
-    now, served = clock.now(), snapshot.served(site_id)
+    now, served = clock.now(), configuration.served(site_id)
     planned = plan(request.words, served, request.at or now)
-    state = versions.serving_state(site_id)
+    state = configuration.serving_state(site_id)
     latest = runs.latest_run(site_id)
     tokens = query_words(request.words)
     optional = tuple(token for token in tokens if token in LINKING_WORDS or token in served.stop_words)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.search.engine import EngineState, FieldMatch, ScorePart
-from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits
+from app.domain.search.listings.content import NO_CONTENT, ContentHits
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from app.domain.search.engine import Hit, ScorePart, SearchRequest
 from app.domain.search.index.document import product_document_id
 from app.domain.search.ranking.learning import LearnedLevel, LearnedSearch
-from app.domain.search.serving.learned import factors_of
+from app.domain.search.serving.plan import factors_of
 
 LEARNED, LEARNED_LEVEL, MEANING = "learned", "learned_level", "meaning"
 WOULD_STAND = 50  # Results that are read, as learning would order them.

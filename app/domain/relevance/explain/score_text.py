@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.domain.search.engine import FieldMatch, ScorePart
-from app.domain.search.ranking.fusion import rank_by_meaning
 from app.domain.search.ranking.learning import WINDOW
+from app.domain.search.ranking.scoring import rank_by_meaning
 
 FIELDS = {
     "name": "name",

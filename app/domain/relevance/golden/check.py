@@ -12,13 +12,19 @@ from sqlalchemy import Select, func, select
 from app.domain.catalogue.models import Product
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.golden.searches import FURTHEST, wanted
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, Generation, IndexName, Searching, SearchRequest, SearchUnavailable
-from app.domain.search.serving.models import ServedConfiguration
-from app.domain.search.serving.plan import plan
+from app.domain.search.engine import (
+    EngineState,
+    Generation,
+    IndexName,
+    SearchContext,
+    Searching,
+    SearchRequest,
+    SearchUnavailable,
+)
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving.configuration import served as served_now
+from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import search_many_products
-from app.domain.search.serving.served import Served
-from app.domain.search.serving.snapshot import served as served_now
 from app.domain.sites.settings import settings_of
 from app.domain.work.context import read_afresh
 from app.extensions import db

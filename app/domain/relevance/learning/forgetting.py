@@ -15,7 +15,7 @@ from sqlalchemy import null, select, update
 from app.domain.relevance.learning.learning import learn_words, request_learning, unlearn_site
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
 from app.domain.retention.purging import Retention
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.shared.author import Author
@@ -74,7 +74,7 @@ def end_this_week(clock: Clock, site_id: int) -> None:
 
 
 def _set(author: Author, word: str, through: date | None) -> None:
-    versions.lock(author.site_id)  # Else learning that is under way would store again what is forgotten here.
+    configuration.lock(author.site_id)  # Else learning that is under way would store again what is forgotten here.
     row = db.session.get(ForgottenWord, (author.site_id, word))
     before = _state(row)
     if through is None and row is not None:

@@ -24,12 +24,12 @@ from app.domain.search.ranking.learning import (
     ProductCount,
     learn,
 )
-from app.domain.search.serving import versions
-from app.domain.search.serving.learned import LearningMode, search_as_json
+from app.domain.search.serving import configuration
+from app.domain.search.serving.plan import LearningMode, search_as_json
+from app.domain.search_statistics.counting.aggregation import ProductChange
 from app.domain.search_statistics.counting.attribution import HUNDREDTHS
-from app.domain.search_statistics.counting.product_changes import ProductChange
-from app.domain.search_statistics.counting.product_counts import forget_site, product_weeks
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.counting.weekly_counts import forget_site, product_weeks
 from app.domain.shared.clock import Clock
 from app.domain.shared.counting_memory import WEEK, week_of
 from app.domain.shared.portions import portions
@@ -83,7 +83,7 @@ def study(clock: Clock, site_id: int) -> Study:
 def store(clock: Clock, site_id: int, studied: Study) -> bool:
     """Store the result of `study` in place of what was learned before. Returns False, and stores nothing, where
     learning was switched or a search forgotten or restored meanwhile: study again. Call it in a transaction."""
-    versions.lock(site_id)
+    configuration.lock(site_id)
     if _basis(site_id) != studied.basis:
         return False
     _replace(clock, site_id, studied.lessons, None)
@@ -100,7 +100,7 @@ def request_learning(site_id: int) -> None:
 def learn_site(clock: Clock, site_id: int) -> int:
     """Learn all searches of a site anew, while other writers wait, and return how many taught something. Call it in a
     transaction."""
-    versions.lock(site_id)
+    configuration.lock(site_id)
     studied = study(clock, site_id)
     store(clock, site_id, studied)
     return len(studied.lessons)
@@ -108,7 +108,7 @@ def learn_site(clock: Clock, site_id: int) -> int:
 
 def learn_words(clock: Clock, site_id: int, words: Sequence[str]) -> None:
     """Learn these searches anew, as after one was forgotten. Call it in a transaction."""
-    versions.lock(site_id)
+    configuration.lock(site_id)
     basis = _basis(site_id)
     if basis.mode is not LearningMode.OFF:
         _replace(clock, site_id, _lessons(site_id, site_today(clock, site_id), words, basis.forgotten), words)
@@ -116,7 +116,7 @@ def learn_words(clock: Clock, site_id: int, words: Sequence[str]) -> None:
 
 def unlearn_site(clock: Clock, site_id: int) -> None:
     """Drop all that was learned, as after all of it was forgotten. Call it in a transaction."""
-    versions.lock(site_id)
+    configuration.lock(site_id)
     _replace(clock, site_id, {}, None)
 
 
@@ -192,4 +192,4 @@ def _replace(clock: Clock, site_id: int, lessons: Mapping[str, Lesson], words: S
         db.session.execute(delete(LearnedWord).where(of_site), execution_options={"synchronize_session": "fetch"})
     db.session.flush()
     if changed or gone:
-        versions.raise_version(site_id)
+        configuration.raise_version(site_id)

@@ -13,8 +13,8 @@ from app.domain.catalogue.models import Product
 from app.domain.relevance.learning.learning import mode_of
 from app.domain.relevance.learning.models import ForgottenWord, LearnedWord
 from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct
-from app.domain.search.serving.learned import LearningMode, search_of_json
-from app.domain.search.serving.versions import serving_state
+from app.domain.search.serving.configuration import serving_state
+from app.domain.search.serving.plan import LearningMode, search_of_json
 from app.domain.shared.containing import containing
 from app.domain.shared.counts import numbered
 from app.domain.shared.paging import Paged

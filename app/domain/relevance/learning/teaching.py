@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 
 from app.domain.relevance.learning.models import ALL, ForgottenWord
 from app.domain.search.ranking.learning import FEWEST_A_WEEK, FEWEST_WEEKS
-from app.domain.search_statistics.counting.models import SearchProductWeek
+from app.domain.search_statistics.models import SearchProductWeek
 from app.extensions import db
 
 MOST_A_WEEK = 200  # Opens of a product in one week that count in the order of searches; more move no search up.

@@ -12,11 +12,11 @@ from app.domain.relevance.overview.rebuilds import rebuilds
 from app.domain.relevance.overview.status import advice_of, pages_indexed
 from app.domain.relevance.overview.summary import latest_summary
 from app.domain.search.engine import EngineState, EngineStatus, IndexName, SearchEngine
-from app.domain.search.index import backlog, runs
+from app.domain.search.index import backlog, documents
 from app.domain.search.index.backlog import SetAside
-from app.domain.search.index.drift import DAYS, DriftHistory, drift
 from app.domain.search.index.healing import lost_indexes
-from app.domain.search.index.run_summary import RunSummary
+from app.domain.search.index.rebuild_outcomes import RunSummary
+from app.domain.search.index.reconcile import DAYS, DriftHistory, drift
 from app.domain.search.models import ReconcileReport
 from app.domain.shared.clock import Clock
 from app.domain.shared.counts import numbered
@@ -118,7 +118,7 @@ def overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
 
 def _status(clock: Clock, engine: SearchEngine, site_id: int) -> SearchStatus:
     products = engine.status(site_id, IndexName.PRODUCTS)
-    content_search = runs.content_search_is_on(site_id)
+    content_search = documents.content_search_is_on(site_id)
     waiting, set_aside = backlog.count(site_id)
     since = backlog.waiting_since(site_id) if waiting else None
     return SearchStatus(

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, func, select
 
 from app.domain.relevance.overview.summary import summary
 from app.domain.search.engine import SearchEngine
-from app.domain.search.index.run_summary import RunSummary, summary_of
+from app.domain.search.index.rebuild_outcomes import RunSummary, summary_of
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
 from app.domain.shared.clock import Clock

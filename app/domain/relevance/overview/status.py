@@ -17,7 +17,7 @@ from app.domain.search.engine import (
     SearchUnavailable,
     ValueFilter,
 )
-from app.domain.search.index import backlog, runs
+from app.domain.search.index import backlog, documents, runs
 from app.domain.search.index.outbox import PAGE
 from app.domain.search.models import RebuildRun, ReconcileReport
 from app.domain.taxonomy.products.classification import active_taxonomy
@@ -28,7 +28,7 @@ from app.extensions import db
 def status_view(engine: SearchEngine, site_id: int, searches_today: int | None = None) -> dict[str, Any]:
     """Return the status as JSON, whatever state the engine is in. `searches_today` is None where it is not counted."""
     products = engine.status(site_id, IndexName.PRODUCTS)
-    content_search = runs.content_search_is_on(site_id)
+    content_search = documents.content_search_is_on(site_id)
     latest = runs.latest_run(site_id)
     return {
         "engine": {"state": products.state.value, "error": products.error},
@@ -59,7 +59,7 @@ def advice_of(engine: SearchEngine, site_id: int) -> tuple[str, ...]:
     return advise(
         Signs(
             products_built=status.documents is not None,
-            content_built=not runs.content_search_is_on(site_id) or pages_indexed(engine, site_id) is not None,
+            content_built=not documents.content_search_is_on(site_id) or pages_indexed(engine, site_id) is not None,
             arranged_since=_arranged_since_rebuild(site_id),
             last_failed=latest is not None and latest.has_failed,
             drift=_last_drift(site_id),

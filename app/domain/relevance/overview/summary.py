@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import runs
-from app.domain.search.index.run_summary import RunSummary, summary_of
+from app.domain.search.index.rebuild_outcomes import RunSummary, summary_of
 from app.domain.search.models import RebuildRun
 from app.domain.shared.clock import Clock
 from app.domain.work import leases

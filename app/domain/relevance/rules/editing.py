@@ -14,7 +14,7 @@ from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.rules.rule import MOST_PLACED, MOST_RULES, check, tidy
 from app.domain.relevance.rules.summary import effects
 from app.domain.relevance.rules.targets import target_problems
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
@@ -167,7 +167,7 @@ def _site_problems(site_id: int, term: str, own: SearchRule | None) -> list[Prob
 def _insert(author: Author, row: SearchRule, clean: Rule, action: str, summary: str) -> None:
     row.write(clean)
     row.updated_at, row.updated_by = author.now(), author.name[:100]
-    row.words_version = versions.raise_version(row.site_id)
+    row.words_version = configuration.raise_version(row.site_id)
     db.session.add(row)
     flush_or_conflict(TAKEN)
     audit.record(author, action, ("rule", str(row.id)), summary, None, row.value.as_json())
@@ -175,7 +175,7 @@ def _insert(author: Author, row: SearchRule, clean: Rule, action: str, summary: 
 
 def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
     before, subject = row.value.as_json(), ("rule", str(row.id))
-    versions.raise_version(row.site_id)
+    configuration.raise_version(row.site_id)
     db.session.delete(row)
     db.session.flush()
     audit.record(author, action, subject, summary, before)
@@ -198,7 +198,7 @@ def _note(author: Author, row: SearchRule, before: Record, action: str, summary:
         row.live_since = None
     row.revision += 1
     row.updated_at, row.updated_by = now, author.name[:100]
-    row.words_version = versions.raise_version(row.site_id)
+    row.words_version = configuration.raise_version(row.site_id)
     flush_or_conflict(TAKEN)
     audit.record(author, action, ("rule", str(row.id)), summary, before, after)
 

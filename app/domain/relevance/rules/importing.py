@@ -14,7 +14,7 @@ from app.domain.relevance.rules.rule import MOST_RULES, check, tidy
 from app.domain.relevance.rules.table import Cells, RuleRow, read_table
 from app.domain.relevance.rules.table import rule_of as read_rule
 from app.domain.relevance.rules.targets import leading_nowhere, problems_of_targets
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import Rule, normalized_term
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
@@ -110,7 +110,7 @@ def _checked(around: Surroundings, read: Rule | Invalid, seen: Mapping[str, int]
 def apply(author: Author, text: str, digest: str) -> ImportReport[RuleRow]:
     """Apply the changes that the preview with this digest showed; refused lines are left out. Raises Invalid, and
     Conflict where the rules or what they name have changed since."""
-    versions.raise_version(author.site_id)  # Locks the rules of the site until the commit.
+    configuration.raise_version(author.site_id)  # Locks the rules of the site until the commit.
     report = preview(author.site_id, text)
     if report.digest != digest:
         raise Conflict(CHANGED)

@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.rules.summary import RuleState, effects, state_of
-from app.domain.search.serving import versions
-from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving import configuration
 from app.domain.shared.paging import Paged
 from app.extensions import db
 
@@ -75,18 +75,18 @@ class RuleList:
 
 def rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[str, int] | None = None) -> RuleList:
     """Return a page of rules, in two statements. `applied` are searches by normalised term."""
-    state = versions.serving_state(site_id)
+    state = configuration.serving_state(site_id)
     stored = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)).all()
     listed = [_listed(rule, state, now, applied) for rule in stored if _says(rule, query.words)]
     found = sorted((row for row in listed if _is_in(row, query.narrowed)), key=lambda row: _order(row, query.order))
-    return RuleList(Paged.cut(found, query.page, query.page_size), len(stored), versions.is_behind(state))
+    return RuleList(Paged.cut(found, query.page, query.page_size), len(stored), configuration.is_behind(state))
 
 
 def _listed(
     rule: SearchRule, state: ServedConfiguration | None, now: datetime, applied: Mapping[str, int] | None
 ) -> ListedRule:
     times = applied.get(rule.normalized_term, 0) if applied is not None else None
-    return ListedRule(rule, state_of(rule, now), versions.is_live(rule, state), times)
+    return ListedRule(rule, state_of(rule, now), configuration.is_live(rule, state), times)
 
 
 def _says(rule: SearchRule, words: str) -> bool:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from app.domain.search.serving.redirects import LONGEST_PATH, safe_redirect, words_searched_at
-from app.domain.search.serving.rules import Banner, PinnedSku, Rule, normalized_term
+from app.domain.search.serving.rules import (
+    LONGEST_PATH,
+    Banner,
+    PinnedSku,
+    Rule,
+    normalized_term,
+    safe_redirect,
+    words_searched_at,
+)
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems, one_line
 

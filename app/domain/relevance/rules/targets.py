@@ -11,8 +11,7 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.queries import load_tree
 from app.domain.merchandising.tree import ShopTree
-from app.domain.search.serving.redirects import safe_redirect
-from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.rules import Rule, safe_redirect
 from app.domain.shared.problems import Problem
 from app.extensions import db
 
@@ -39,7 +38,7 @@ class _Place(NamedTuple):
 
 def leading_nowhere(site_id: int, paths: Iterable[str | None]) -> dict[str, str]:
     """Return those of the paths at which shoppers of this site find nothing, each with the reason, by one query for
-    each kind of page. What is no path of a site is left out (app/domain/search/serving/redirects.py)."""
+    each kind of page. What is no path of a site is left out (app/domain/search/serving/rules.py)."""
     places = {path: _place(path) for path in set(paths) if path and safe_redirect(path) and not _is_always(path)}
     there = {kind: _there(site_id, kind, places.values()) for kind in {place.kind for place in places.values()}}
     return {path: _why(place.kind) for path, place in places.items() if place.name not in there[place.kind]}

@@ -19,7 +19,7 @@ from app.domain.relevance.synonyms.group import (
 )
 from app.domain.relevance.synonyms.models import LIVE, MANUAL, REJECTED, SUGGESTED, Synonym
 from app.domain.relevance.synonyms.rejected import RejectedWords, digests_of
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -53,7 +53,7 @@ def live_groups(site_id: int, but: int | None = None) -> list[SynonymGroup]:
 def add(author: Author, sent: SynonymGroup) -> Synonym:
     """Add a live synonym; a suggested or rejected one of the same words becomes live instead. Raises Invalid,
     Conflict."""
-    version = versions.raise_version(author.site_id)
+    version = configuration.raise_version(author.site_id)
     others = live_groups(author.site_id)
     check_room(len(others))
     return add_checked(author, check(sent, others), version)
@@ -80,7 +80,7 @@ def add_checked(
 def change(author: Author, synonym_id: int, revision: int, sent: SynonymGroup) -> bool:
     """Change a live synonym that was read at `revision`; False where nothing differs. Raises NotFound, Conflict where
     it is not live, StaleRevision, Invalid."""
-    version = versions.raise_version(author.site_id)
+    version = configuration.raise_version(author.site_id)
     synonym = _to_change(author.site_id, synonym_id, revision, (LIVE,))
     group = check(sent, live_groups(author.site_id, but=synonym.id))
     if group.as_json() == synonym.group.as_json():
@@ -104,7 +104,7 @@ def change_checked(author: Author, synonym: Synonym, group: SynonymGroup, versio
 def delete(author: Author, synonym_id: int, revision: int) -> str:
     """Delete a synonym and return its text. One that was once suggested is kept as rejected, so that it is not
     suggested again. Raises NotFound, Conflict where it is rejected already, StaleRevision."""
-    versions.raise_version(author.site_id)
+    configuration.raise_version(author.site_id)
     synonym = _to_change(author.site_id, synonym_id, revision, (LIVE, SUGGESTED))
     before, written = synonym.record, str(synonym.group)
     after = None
@@ -123,7 +123,7 @@ def delete(author: Author, synonym_id: int, revision: int) -> str:
 def accept(author: Author, synonym_id: int, revision: int, edited: SynonymGroup | None = None) -> Synonym:
     """Make a suggestion, or a rejected one, live as it is or edited. Raises NotFound, Conflict where it is live
     already, StaleRevision, Invalid."""
-    version = versions.raise_version(author.site_id)
+    version = configuration.raise_version(author.site_id)
     synonym = _to_change(author.site_id, synonym_id, revision, (SUGGESTED, REJECTED))
     others = live_groups(author.site_id)
     check_room(len(others))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from app.domain.relevance.synonyms.editing import add_checked, change_checked, live_groups, synonym_of
 from app.domain.relevance.synonyms.group import MOST_GROUPS, Taken, check, fingerprint
 from app.domain.relevance.synonyms.table import TableLine, read_table
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
@@ -81,7 +81,7 @@ def apply(author: Author, text: str, digest: str) -> ImportReport[SynonymGroup]:
     """Apply the changes that the preview with this digest showed; refused lines are left out. Raises Invalid, and
     Conflict where the synonyms have changed since."""
     lines = read_table(text)
-    version = versions.raise_version(author.site_id)
+    version = configuration.raise_version(author.site_id)
     report = planned(live_groups(author.site_id), lines)
     if report.digest != digest:
         raise Conflict("The synonyms changed since you looked. Look at what the file does now, then import it.")

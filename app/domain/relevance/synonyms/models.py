@@ -9,9 +9,9 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstra
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.relevance.synonyms.group import fingerprint
-from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving.configuration import is_live
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.search.serving.versions import is_live
 from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
 from app.domain.shared.times import rfc3339
 from app.domain.work.models import LeasedWork, state_known

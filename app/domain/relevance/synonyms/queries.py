@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, func, select
 from app.domain.relevance.synonyms.evidence import strength
 from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList, SynonymOrder
 from app.domain.relevance.synonyms.models import SUGGESTED, Synonym
-from app.domain.search.serving.models import ServedConfiguration
-from app.domain.search.serving.versions import is_behind, serving_state
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving.configuration import is_behind, serving_state
 from app.domain.shared.folding import fold
 from app.domain.shared.paging import Paged
 from app.extensions import db

@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search.text import tokens
-from app.domain.search_statistics.counting.rephrasing import Rephrased
+from app.domain.search_statistics.counting.aggregation import Rephrased
 from app.domain.shared.counting_memory import WEEK
 from app.domain.shared.folding import fold
 

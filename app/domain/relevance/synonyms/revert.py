@@ -15,7 +15,7 @@ from app.domain.relevance.synonyms.editing import (
 )
 from app.domain.relevance.synonyms.group import check, fingerprint
 from app.domain.relevance.synonyms.models import LIVE, REJECTED, SUGGESTED, Synonym
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
@@ -34,7 +34,7 @@ def records(site_id: int, ids: list[int]) -> dict[str, Record]:
 def revert(author: Author, synonym_id: int, before: Record | None) -> None:
     """Restore a synonym to its earlier record, or remove it for None. Raises Invalid where it conflicts with live
     synonyms, and Conflict where another synonym has the words of one that was suggested or rejected."""
-    version = versions.raise_version(author.site_id)
+    version = configuration.raise_version(author.site_id)
     synonym = find_record(Synonym, author.site_id, synonym_id, to_change=True)
     if before is None:
         if synonym is not None:

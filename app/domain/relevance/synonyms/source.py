@@ -9,7 +9,7 @@ from typing import Protocol
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.mining import CatalogueWords, FoundNothing, mine
 from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of
-from app.domain.search_statistics.counting.rephrasing import Rephrased
+from app.domain.search_statistics.counting.aggregation import Rephrased
 from app.domain.shared.problems import DomainError
 
 MINED, AI = "MINED", "AI"

@@ -17,16 +17,15 @@ from app.domain.relevance.synonyms.models import SuggestionRun
 from app.domain.relevance.synonyms.rephrasing_candidates import LEAST_VISITS
 from app.domain.relevance.synonyms.source import Question, SuggestionsFailed, SuggestionSource
 from app.domain.relevance.synonyms.vocabulary import vocabulary_of
-from app.domain.search.context import SearchContext
-from app.domain.search.listings.content_hits import answering_content
-from app.domain.search.serving.plan import plan
+from app.domain.search.engine import SearchContext
+from app.domain.search.listings.content import answering_content
+from app.domain.search.serving.configuration import served
+from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import first_ten
-from app.domain.search.serving.served import Served
-from app.domain.search.serving.snapshot import served
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.search_statistics.counting import days, rolling_sums
-from app.domain.search_statistics.counting.rephrased_counts import rephrased
-from app.domain.search_statistics.counting.rephrasing import Rephrased
+from app.domain.search_statistics.counting.aggregation import Rephrased
+from app.domain.search_statistics.counting.weekly_counts import rephrased
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import DomainError

@@ -16,8 +16,8 @@ from typing import Any
 
 from app.domain.catalogue.search_terms import clean_terms
 from app.domain.search.ranking_settings import RANKING, RankingSettings, of_json
+from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule
-from app.domain.search.serving.served import Served
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.problems import Invalid
 from app.domain.shared.text import one_line

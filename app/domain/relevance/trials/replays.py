@@ -18,7 +18,7 @@ from app.domain.relevance.trials.models import SearchReplay
 from app.domain.relevance.trials.proposal import Proposal, TermsProposal
 from app.domain.relevance.trials.replay_report import ReplayReport, Touched, read_report
 from app.domain.relevance.trials.trial import Trial, on_trial
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock

@@ -32,10 +32,9 @@ from app.domain.relevance.trials.sold_out import hidden_as_sold_out
 from app.domain.relevance.trials.without_effect import not_found
 from app.domain.search.engine import Change, IndexName, SearchEngine, Searching, TrialsUnsupported, Upsert
 from app.domain.search.index.documents import product_documents
-from app.domain.search.serving.plan import plan
+from app.domain.search.serving.configuration import served as served_now
+from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import FirstTen, first_tens
-from app.domain.search.serving.served import Served
-from app.domain.search.serving.snapshot import served as served_now
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.clock import Clock
 from app.domain.shared.records import existing

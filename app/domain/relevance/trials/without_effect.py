@@ -7,10 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from app.domain.search.engine import Searching, SearchRequest
-from app.domain.search.serving.plan import plan
+from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import search_products
 from app.domain.search.serving.rules import Rule
-from app.domain.search.serving.served import Served
 
 
 def not_found(

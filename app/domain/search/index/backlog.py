@@ -1,22 +1,32 @@
-"""The backlog of the outbox, and how an entry ends."""
+"""The backlog of the outbox: its entries, how they are applied to the live indexes, and how each of them ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import inf
 
 from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, select, update
 
-from app.domain.search.engine import IndexName
+from app.domain.search.engine import Change, EngineState, IndexName, SearchContext, SearchUnavailable
+from app.domain.search.index.documents import Record, changes_of, ranks_by_meaning
 from app.domain.search.index.outbox import COLLECTION, PAGE, PRODUCT
 from app.domain.search.models import OutboxEntry, RebuildRun
+from app.domain.shared.clock import Clock
+from app.domain.sites import versioning
+from app.domain.work.context import read_afresh
 from app.domain.work.states import UNFINISHED
 from app.extensions import db
+from app.log_redaction import error_summary
 
 KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}
 AT_ONCE = 500
 HELD_UP = timedelta(minutes=2)  # A change that waits longer is held up.
+ENOUGH_TO_BLAME_THE_ENGINE = 3
+TURN = 2.0  # Seconds after which other sites and other jobs come first.
+
+Failures = dict[Record, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +38,7 @@ class Waiting:
     record_id: int
 
     @property
-    def record(self) -> tuple[str, int]:
+    def record(self) -> Record:
         return self.kind, self.record_id
 
 
@@ -41,13 +51,20 @@ class SetAside:
     error: str
 
 
-def newest(site_id: int, index: IndexName) -> int:
-    """The id of the newest entry; 0 without any."""
-    query = select(func.max(OutboxEntry.id)).where(OutboxEntry.site_id == site_id, OutboxEntry.kind.in_(KINDS[index]))
-    return db.session.scalar(query) or 0
+@dataclass(frozen=True, slots=True)
+class Unindexed:
+    """Numbers of changes of records that are `waiting` to get into search, `held_up` if for minutes already, and of
+    records that are `set_aside` because they could not be indexed."""
+
+    waiting: int
+    held_up: bool
+    set_aside: int
+
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.set_aside)
 
 
-def waiting(site_id: int, index: IndexName, up_to: int) -> list[Waiting]:
+def oldest_entries(site_id: int, index: IndexName, up_to: int) -> list[Waiting]:
     """Return the oldest AT_ONCE entries that are neither applied nor set aside, none newer than the id `up_to`."""
     query = _entries(site_id, index).where(_is_waiting(), OutboxEntry.id <= up_to)
     query = query.order_by(OutboxEntry.id).limit(AT_ONCE)
@@ -92,18 +109,21 @@ def waiting_since(site_id: int) -> datetime | None:
     return db.session.scalars(query.order_by(OutboxEntry.created_at).limit(1)).first()
 
 
+def unindexed(clock: Clock, site_id: int) -> Unindexed:
+    """Return the numbers of what is not in search yet."""
+    waiting, set_aside = count(site_id)
+    since = waiting_since(site_id) if waiting else None
+    return Unindexed(waiting, since is not None and clock.now() - since > HELD_UP, set_aside)
+
+
 def set_aside(site_id: int) -> list[SetAside]:
-    """Records that could not be indexed while others could. Saving one again, or a rebuild, gives it another chance."""
+    """Return the records that could not be indexed while others could. Saving one again, or a rebuild, gives it another
+    chance."""
     query = select(OutboxEntry.kind, OutboxEntry.record_id, func.max(OutboxEntry.error)).where(
         OutboxEntry.site_id == site_id, _is_set_aside()
     )
     grouped = query.group_by(OutboxEntry.kind, OutboxEntry.record_id).order_by(OutboxEntry.kind, OutboxEntry.record_id)
     return [SetAside(kind, record, error or "") for kind, record, error in db.session.execute(grouped)]
-
-
-def set_aside_entries(site_id: int, index: IndexName) -> list[Waiting]:
-    query = _entries(site_id, index).where(_is_set_aside())
-    return [Waiting(entry, kind, record) for entry, kind, record in db.session.execute(query)]
 
 
 def settle(site_id: int, entry_ids: Iterable[int]) -> None:
@@ -112,27 +132,27 @@ def settle(site_id: int, entry_ids: Iterable[int]) -> None:
     in whatever order they committed."""
     for ids in portions(entry_ids):
         chosen = OutboxEntry.id.in_(ids)
-        _run(delete(OutboxEntry).where(chosen, ~_rebuild_under_way(site_id)))
-        _run(update(OutboxEntry).where(chosen).values(applied_at=func.now()))
+        _execute(delete(OutboxEntry).where(chosen, ~_rebuild_under_way(site_id)))
+        _execute(update(OutboxEntry).where(chosen).values(applied_at=func.now()))
 
 
 def drop(entry_ids: Iterable[int]) -> None:
     """Remove entries whose changes a new index holds, or which nothing needs any more."""
     for ids in portions(entry_ids):
-        _run(delete(OutboxEntry).where(OutboxEntry.id.in_(ids)))
+        _execute(delete(OutboxEntry).where(OutboxEntry.id.in_(ids)))
 
 
 def drop_applied(site_id: int) -> None:
     """Remove the applied entries that stayed only for a rebuild that has ended since."""
     applied = (OutboxEntry.site_id == site_id) & OutboxEntry.applied_at.is_not(None)
-    _run(delete(OutboxEntry).where(applied, ~_rebuild_under_way(site_id)))
+    _execute(delete(OutboxEntry).where(applied, ~_rebuild_under_way(site_id)))
 
 
 def put_aside(entry_ids: Iterable[int], error: str) -> None:
     """Set aside the entries of a record that cannot be indexed, with its error, so that they delay no others."""
     for ids in portions(entry_ids):
         failed = update(OutboxEntry).where(OutboxEntry.id.in_(ids))
-        _run(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))
+        _execute(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))
 
 
 def portions(ids: Iterable[int]) -> Iterator[Sequence[int]]:
@@ -165,6 +185,103 @@ def _rebuild_under_way(site_id: int) -> ColumnElement[bool]:
     return exists().where(RebuildRun.site_id == site_id, RebuildRun.state.in_(UNFINISHED))
 
 
-def _run(statement: Delete | Update) -> None:
+def _execute(statement: Delete | Update) -> None:
     """Execute a statement. No row is ever held as an object, so there is none to bring up to date."""
     db.session.execute(statement, execution_options={"synchronize_session": False})
+
+
+def apply_waiting(context: SearchContext, site_id: int) -> int:
+    """Apply the outbox entries that wait now, and return how many were applied or set aside; later ones have a wake-up
+    of their own. The entries of an index that cannot take changes now keep waiting. Raises SearchUnavailable when the
+    engine fails on the way."""
+    return sum(_apply_index(context, site_id, index) for index in IndexName)
+
+
+def apply_for_a_turn(context: SearchContext, site_id: int) -> bool:
+    """Apply waiting entries until TURN is over. Return whether it ran out, so that more may wait: embedding the
+    products of a large import takes minutes. Raises SearchUnavailable."""
+    ends = context.clock.monotonic() + TURN
+    applied = sum(_apply_index(context, site_id, index, ends) for index in IndexName)
+    return applied > 0 and context.clock.monotonic() >= ends
+
+
+def _apply_index(context: SearchContext, site_id: int, index: IndexName, ends: float = inf) -> int:
+    """Apply the waiting entries of an index, at least one batch and no further one once the time is `ends`; return
+    their number. Those of an index that is not set up are dropped: without an engine there is nothing to bring up to
+    date, and one that comes later begins with a rebuild."""
+    state = context.engine.status(site_id, index).state
+    if state not in (EngineState.HEALTHY, EngineState.NOT_SET_UP):
+        return 0
+    read_afresh()
+    kinds = OutboxEntry.kind.in_(KINDS[index])
+    newest = db.session.scalar(select(func.max(OutboxEntry.id)).where(OutboxEntry.site_id == site_id, kinds)) or 0
+    if state is EngineState.NOT_SET_UP:
+        if dropped := oldest_entries(site_id, index, newest):
+            context.commit(lambda: settle(site_id, [entry.id for entry in dropped]))
+        return 0
+    applied = 0
+    while batch := _apply_batch(context, site_id, index, newest):
+        applied += batch
+        if context.clock.monotonic() >= ends:
+            break
+    return applied
+
+
+def _apply_batch(context: SearchContext, site_id: int, index: IndexName, newest: int) -> int:
+    """Apply one batch and return its size. The records are read and applied under one lock, so that an older state
+    never overwrites a newer; embedding, which takes long, is done before, for the records as they are then."""
+    if ranks_by_meaning(site_id):
+        context.engine.prepare(site_id, index, _upcoming_changes(site_id, index, newest))
+    with context.engine.exclusive(site_id, index):
+        read_afresh()
+        batch = oldest_entries(site_id, index, newest)
+        if not batch:
+            return 0
+        failures: Failures = {}
+
+        def refuse(kind: str, record_id: int, error: Exception) -> None:
+            failures[kind, record_id] = error_summary(error)
+
+        records = {entry.record for entry in batch}
+        changes = changes_of(site_id, index, records, refuse)
+        try:
+            context.engine.apply(site_id, index, changes)
+        except SearchUnavailable:
+            failures |= _apply_singly(context, site_id, index, [record for record in records if record not in failures])
+        context.commit(lambda: _end_entries(site_id, index, batch, failures))
+    return len(batch)
+
+
+def _upcoming_changes(site_id: int, index: IndexName, newest: int) -> Iterator[Change]:
+    """Yield the changes of the next batch, to be prepared. No transaction stays open meanwhile."""
+    read_afresh()
+    records = {entry.record for entry in oldest_entries(site_id, index, newest)}
+    changes = changes_of(site_id, index, records, lambda *_: None)
+    read_afresh()
+    yield from changes
+
+
+def _apply_singly(context: SearchContext, site_id: int, index: IndexName, records: Sequence[Record]) -> Failures:
+    """Apply records one by one and return those that the engine refuses, with their errors. Raises SearchUnavailable
+    when the engine itself is broken: when it refuses all of the first ENOUGH_TO_BLAME_THE_ENGINE, or all there are."""
+    failures: Failures = {}
+    for number, record in enumerate(records, 1):
+        try:
+            context.engine.apply(site_id, index, changes_of(site_id, index, [record]))
+        except SearchUnavailable as error:
+            failures[record] = error_summary(error)
+            if len(failures) == number and number in (len(records), ENOUGH_TO_BLAME_THE_ENGINE):
+                raise
+    return failures
+
+
+def _end_entries(site_id: int, index: IndexName, batch: Sequence[Waiting], failures: Failures) -> None:
+    """Settle the entries whose changes were applied, with those of the same records that were set aside before, and set
+    aside the others."""
+    applied = {entry.record for entry in batch} - failures.keys()
+    before = [Waiting(*row) for row in db.session.execute(_entries(site_id, index).where(_is_set_aside()))]
+    settle(site_id, [entry.id for entry in (*batch, *before) if entry.record in applied])
+    for entry in batch:
+        if error := failures.get(entry.record):
+            put_aside([entry.id], error)
+    versioning.index_changed(db.session(), site_id)

@@ -1,30 +1,37 @@
-"""Indexes that are damaged or lost while the shop runs, or that another release made, are rebuilt by the shop."""
+"""Rebuilds that the shop requests by itself: the first index of a site, indexes that are damaged or lost while the shop
+runs or that another release made, and an index of products that lacks the vectors of its sentence model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from sqlalchemy import select
+from sqlalchemy import Select, exists, select
 
 from app.domain.alerts.alerts import end_alert, last_seen, open_about, raise_alert
 from app.domain.alerts.causes import BY_KEY, Cause
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName, SearchEngine
-from app.domain.search.index import first_index
-from app.domain.search.index.first_index import was_built
-from app.domain.search.index.meanings import missing_model, request_meanings
-from app.domain.search.index.rebuild_pauses import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
-from app.domain.search.index.runs import BY_ITSELF, Scope, content_search_is_on, request_rebuild
+from app.domain.catalogue.models import Product
+from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
+from app.domain.search.index import backlog
+from app.domain.search.index.documents import content_search_is_on, count_of, ranks_by_meaning
+from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.rebuild_outcomes import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
+from app.domain.search.index.runs import BY_ITSELF, Scope, request_rebuild
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict
 from app.domain.sites import audit
 from app.domain.sites.models import Site
 from app.domain.work.context import read_afresh
+from app.domain.work.states import State
 from app.extensions import db
 
+SOON = 3_000  # Products that are indexed within seconds, also with a sentence model.
+MODEL_PAUSE = timedelta(hours=1)
+HOPELESS_MODEL_AFTER = 2  # Rebuilds in a row for the same model, which failed, or whose worker had no model.
 SEEN_AGAIN_AFTER = timedelta(minutes=1)
 HOPELESS_AFTER = 2  # Rebuilds that failed.
 CONTENTS = {IndexName.PRODUCTS: "products", IndexName.CONTENT: "pages and collections"}
@@ -45,9 +52,108 @@ class LostIndex:
 LostBySite = Mapping[int, Sequence[LostIndex]]
 
 
+def build_first_index(context: SearchContext, site_id: int) -> None:
+    """Build the first index of a site in this process. Without an engine there is none; a build that the database or
+    a stop interrupted is resumed by a worker; one that fails otherwise says why in its run, and waits for a rebuild."""
+    with suppress(Conflict):
+        rebuild(context, context.commit(lambda: request_first_index(context, site_id)))
+
+
+def request_first_index(context: SearchContext, site_id: int) -> str:
+    """Request the first index of a site and return the id of its rebuild. Call it in a transaction. Raises Conflict
+    when search is not set up."""
+    author = Author(site_id, BY_ITSELF, context.clock)
+    run, _ = request_rebuild(author, context.engine, context.locks, Scope.ALL)
+    return run.id
+
+
+def build_missing_indexes(context: SearchContext) -> None:
+    """Build, in this process, the index of each site that lacks its products and has no more than SOON. It begins
+    before anything else of the shop runs; a larger one is for the workers."""
+    read_afresh()
+    for site_id in db.session.scalars(select(Site.id).order_by(Site.id)).all():
+        if lacks_products(context.engine, site_id) and count_of(site_id, IndexName.PRODUCTS) <= SOON:
+            build_first_index(context, site_id)
+            read_afresh()
+
+
+def lacks_products(engine: SearchEngine, site_id: int) -> bool:
+    """Whether a site has products of which no index has any, since its first one is still to come or to be filled."""
+    status = engine.status(site_id, IndexName.PRODUCTS)
+    if status.state is EngineState.UNREACHABLE:
+        return _has_products(site_id) and not was_built(site_id, IndexName.PRODUCTS)
+    return status.documents == 0 and is_awaited(site_id)
+
+
+def is_awaited(site_id: int) -> bool:
+    """Whether products are on their way into an index of a site that has none. Those that could not be indexed are on
+    none."""
+    is_on_its_way = backlog.has_waiting(site_id, IndexName.PRODUCTS) or backlog.is_rebuilt(site_id)
+    return is_on_its_way and _has_products(site_id)
+
+
+def _has_products(site_id: int) -> bool:
+    return bool(db.session.scalar(select(exists().where(Product.site_id == site_id, Product.enabled))))
+
+
+def was_built(site_id: int, index: IndexName) -> bool:
+    """Whether a rebuild ever put this index in place, by the stored runs. The latest run of each scope that is done is
+    never purged."""
+    swaps = db.session.scalars(select(RebuildRun.generations).where(RebuildRun.site_id == site_id))
+    return any("after" in generations.get(index.value, {}) for generations in swaps)
+
+
+def sites_without(engine: SearchEngine) -> list[int]:
+    """Return the sites that have no index and for which none was requested: the process that made the site died, or
+    there was no engine yet."""
+    never_requested = select(Site.id).where(~exists().where(RebuildRun.site_id == Site.id)).order_by(Site.id)
+    return [
+        site_id
+        for site_id in db.session.scalars(never_requested)
+        if engine.status(site_id, IndexName.PRODUCTS).state is EngineState.UNREACHABLE
+    ]
+
+
+def missing_model(context: SearchContext, site_id: int) -> str | None:
+    """Return the name of the sentence model whose vectors a rebuild of a site's products would add. None where nothing
+    lacks them, the site ranks by words alone, a rebuild was requested within MODEL_PAUSE or the model is hopeless."""
+    if not ranks_by_meaning(site_id):
+        return None
+    model = context.engine.status(site_id, IndexName.PRODUCTS).lacks_vectors
+    if model is None or is_hopeless(site_id, model):
+        return None
+    latest = db.session.scalar(_latest_runs(site_id).with_only_columns(RebuildRun.created_at).limit(1))
+    return model if latest is None or abs(context.clock.now() - latest) >= MODEL_PAUSE else None
+
+
+def is_hopeless(site_id: int, model: str) -> bool:
+    """Whether the latest HOPELESS_MODEL_AFTER rebuilds were all for this model, so that none of them put it to use. A
+    rebuild for any other reason, such as a person's after a golden search was put right, begins the count anew."""
+    latest = db.session.scalars(
+        _latest_runs(site_id).with_only_columns(RebuildRun.for_model).limit(HOPELESS_MODEL_AFTER)
+    ).all()
+    return len(latest) == HOPELESS_MODEL_AFTER and all(for_model == model for for_model in latest)
+
+
+def latest_failure(site_id: int, model: str) -> str | None:
+    """Return why the latest rebuild for the model failed, None where it did not."""
+    run = db.session.scalar(_latest_runs(site_id).where(RebuildRun.for_model == model).limit(1))
+    return run.error if run is not None and run.state == State.FAILED else None
+
+
+def request_meanings(context: SearchContext, site_id: int, model: str) -> None:
+    """Request a rebuild of a site's products for the vectors of a model. Call it in a transaction."""
+    author = Author(site_id, BY_ITSELF, context.clock)
+    run, joined = request_rebuild(author, context.engine, context.locks, Scope.PRODUCTS)
+    if not joined:
+        run.for_model = model
+        summary = "Requested a rebuild, so that the meaning of words counts in search"
+        audit.record(author, "index.rebuild", ("index", Scope.PRODUCTS), summary)
+
+
 def lost_indexes(engine: SearchEngine, site_id: int) -> list[LostIndex]:
-    """The indexes of a site that a rebuild put in place and that cannot be read now. One that was never built is not
-    lost."""
+    """Return the indexes of a site that a rebuild put in place and that cannot be read now. One that was never built is
+    not lost."""
     states = {index: engine.status(site_id, index) for index in IndexName}
     unreadable = [
         LostIndex(index, status.error or "Search does not answer.")
@@ -72,36 +178,40 @@ def heal(context: SearchContext) -> None:
     an index; one with vectors where the index lacks those of the sentence model. Raise and end the alerts about lost
     indexes. Called once a second, it writes only where something is to be done."""
     read_afresh()
-    for site_id in first_index.sites_without(context.engine):
-        context.commit(partial(first_index.request, context, site_id))
+    for site_id in sites_without(context.engine):
+        context.commit(partial(request_first_index, context, site_id))
     sites = db.session.scalars(select(Site.id).order_by(Site.id)).all()
     lost = {site_id: found for site_id in sites if (found := lost_indexes(context.engine, site_id))}
     for site_id, indexes in lost.items():
-        _heal_site(context, site_id, indexes)
+        _rebuild_lost(context, site_id, indexes)
     for site_id in sites:
         if site_id in lost:
             continue
         if outdated := outdated_indexes(context.engine, site_id):
-            _renew(context, site_id, outdated)
+            _rebuild_outdated(context, site_id, outdated)
         elif (model := missing_model(context, site_id)) is not None:
             context.commit(partial(request_meanings, context, site_id, model))
     _end_alerts(context, lost)
 
 
-def _heal_site(context: SearchContext, site_id: int, indexes: Sequence[LostIndex]) -> None:
+def _rebuild_lost(context: SearchContext, site_id: int, indexes: Sequence[LostIndex]) -> None:
+    """Raise the alerts about lost indexes, unless they were raised just before, and request their rebuild."""
     past = _past_rebuilds(site_id)
     faults = {(Cause.INDEX_DAMAGED, lost.contents): f"{lost.contents}: {lost.error}" for lost in indexes}
     if failures_in_a_row(past) >= HOPELESS_AFTER:
-        faults[Cause.INDEX_NOT_REBUILT, ""] = _latest_error(site_id)
+        failed = _latest_runs(site_id).where(RebuildRun.error.is_not(None)).with_only_columns(RebuildRun.error)
+        faults[Cause.INDEX_NOT_REBUILT, ""] = db.session.scalar(failed.limit(1)) or "No reason was recorded."
     for (cause, subject), detail in faults.items():
-        _raise_unless_known(context, cause, detail, site_id, subject)
+        seen = last_seen(cause, site_id, subject)
+        if seen is None or abs(context.clock.now() - seen) >= SEEN_AGAIN_AFTER:
+            context.commit(partial(raise_alert, context.clock, cause, detail, site_id, subject))
     if may_rebuild(context.clock.now(), past):
         named = " and of ".join(lost.contents for lost in indexes)
         summary = f"Requested a rebuild of the lost index of {named}"
         context.commit(lambda: _request_rebuild(context, site_id, [lost.index for lost in indexes], summary))
 
 
-def _renew(context: SearchContext, site_id: int, indexes: Sequence[IndexName]) -> None:
+def _rebuild_outdated(context: SearchContext, site_id: int, indexes: Sequence[IndexName]) -> None:
     """Request a rebuild of outdated indexes. They answer, so nobody is alarmed, and rebuilds that fail are not repeated
     for ever."""
     past = _past_rebuilds(site_id)
@@ -111,28 +221,21 @@ def _renew(context: SearchContext, site_id: int, indexes: Sequence[IndexName]) -
         context.commit(lambda: _request_rebuild(context, site_id, indexes, summary))
 
 
-def _raise_unless_known(context: SearchContext, cause: Cause, detail: str, site_id: int, subject: str) -> None:
-    seen = last_seen(cause, site_id, subject)
-    if seen is None or abs(context.clock.now() - seen) >= SEEN_AGAIN_AFTER:
-        context.commit(lambda: raise_alert(context.clock, cause, detail, site_id, subject))
-
-
 def _request_rebuild(context: SearchContext, site_id: int, indexes: Sequence[IndexName], summary: str) -> None:
     author = Author(site_id, BY_ITSELF, context.clock)
-    scope = Scope.ALL if len(indexes) == len(IndexName) else Scope(indexes[0].value.upper())
+    scope = Scope.of(indexes)
     _, joined = request_rebuild(author, context.engine, context.locks, scope)
     if not joined:
         audit.record(author, "index.rebuild", ("index", scope), summary)
 
 
+def _latest_runs(site_id: int) -> Select[RebuildRun]:
+    return select(RebuildRun).where(RebuildRun.site_id == site_id).order_by(RebuildRun.created_at.desc())
+
+
 def _past_rebuilds(site_id: int) -> list[PastRebuild]:
-    query = select(RebuildRun).where(RebuildRun.site_id == site_id).order_by(RebuildRun.created_at.desc())
-    return [PastRebuild(run.has_failed, run.finished_at) for run in db.session.scalars(query.limit(WORTH_REMEMBERING))]
-
-
-def _latest_error(site_id: int) -> str:
-    failed = select(RebuildRun.error).where(RebuildRun.site_id == site_id, RebuildRun.error.is_not(None))
-    return db.session.scalar(failed.order_by(RebuildRun.created_at.desc()).limit(1)) or "No reason was recorded."
+    runs = db.session.scalars(_latest_runs(site_id).limit(WORTH_REMEMBERING))
+    return [PastRebuild(run.has_failed, run.finished_at) for run in runs]
 
 
 def _end_alerts(context: SearchContext, lost: LostBySite) -> None:

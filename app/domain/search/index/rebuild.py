@@ -14,15 +14,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import Change, Generation, IndexDocument, IndexName
+from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchContext
 from app.domain.search.index import backlog
-from app.domain.search.index.changes import changes_of, documents_of
-from app.domain.search.index.documents import count_of
-from app.domain.search.index.failures import Refusals
-from app.domain.search.index.meanings import ranks_by_meaning
+from app.domain.search.index.documents import changes_of, content_search_is_on, count_of, documents_of, ranks_by_meaning
 from app.domain.search.index.outbox import PRODUCT
-from app.domain.search.index.runs import REBUILD, Scope, content_search_is_on
+from app.domain.search.index.rebuild_outcomes import Refusals
+from app.domain.search.index.runs import REBUILD, Scope
 from app.domain.search.models import RebuildRun
 from app.domain.shared.problems import Conflict
 from app.domain.sites import versioning

@@ -1,22 +1,23 @@
-"""Compares the live indexes with the database and repairs what differs."""
+"""Compares the live indexes with the database and repairs what differs; and the findings of the last thirty days."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Protocol
 
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import Delete, EngineState, IndexName, SearchEngine, SearchUnavailable
+from app.domain.search.engine import Delete, EngineState, IndexName, SearchContext, SearchUnavailable
 from app.domain.search.index import backlog, outbox
-from app.domain.search.index.apply import apply_waiting
-from app.domain.search.index.changes import Record, document_id, documents_of, record_of
-from app.domain.search.index.first_index import was_built
-from app.domain.search.index.healing import CONTENTS, is_wanted
+from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.documents import Record, document_id, documents_of, record_of
+from app.domain.search.index.healing import CONTENTS, is_wanted, was_built
 from app.domain.search.models import ReconcileReport
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh
 from app.extensions import db
 
+DAYS = 30
 EXAMPLES = 10
 MISSING, EXTRA, STALE = "missing", "extra", "stale"
 
@@ -48,40 +49,31 @@ def reconcile(context: SearchContext, site_id: int) -> ReconcileReport | None:
     run finds nothing. Checksums are compared first. Raises SearchUnavailable for an index that is damaged or lost, once
     the others are reconciled."""
     read_afresh()
-    readable, unreadable = _verified(context.engine, site_id)
-    report = _reconciled(context, site_id, readable) if readable else None
+    readable: list[IndexName] = []
+    unreadable: list[str] = []
+    for index in IndexName:
+        if not is_wanted(site_id, index) or context.engine.status(site_id, index).state is EngineState.NOT_SET_UP:
+            continue
+        try:
+            context.engine.verify(site_id, index)
+            readable.append(index)
+        except SearchUnavailable as error:
+            if was_built(site_id, index):
+                unreadable.append(f"The index of {CONTENTS[index]} could not be compared. {error.message}")
+    report = None
+    if readable:
+        apply_waiting(context, site_id)
+        found = Drift()
+        for index in readable:
+            found |= _find_drift(context, site_id, index)
+        report = context.commit(lambda: _store_report(context, site_id, found))
+        apply_waiting(context, site_id)
     if unreadable:
         raise SearchUnavailable(" ".join(unreadable))
     return report
 
 
-def _verified(engine: SearchEngine, site_id: int) -> tuple[list[IndexName], list[str]]:
-    """Return the indexes that can be compared, and a sentence for each that was built and cannot be read."""
-    readable: list[IndexName] = []
-    unreadable: list[str] = []
-    for index in IndexName:
-        if not is_wanted(site_id, index) or engine.status(site_id, index).state is EngineState.NOT_SET_UP:
-            continue
-        try:
-            engine.verify(site_id, index)
-            readable.append(index)
-        except SearchUnavailable as error:
-            if was_built(site_id, index):
-                unreadable.append(f"The index of {CONTENTS[index]} could not be compared. {error.message}")
-    return readable, unreadable
-
-
-def _reconciled(context: SearchContext, site_id: int, indexes: Iterable[IndexName]) -> ReconcileReport:
-    apply_waiting(context, site_id)
-    drift = Drift()
-    for index in indexes:
-        drift |= _drift(context, site_id, index)
-    report = context.commit(lambda: _report(context, site_id, drift))
-    apply_waiting(context, site_id)
-    return report
-
-
-def _drift(context: SearchContext, site_id: int, index: IndexName) -> Drift:
+def _find_drift(context: SearchContext, site_id: int, index: IndexName) -> Drift:
     """Return the drift of an index. It is compared while changes are applied and, only where something differs, once
     more within the publish lock, so that a save in between is no drift. Documents that are no record's are deleted."""
     suspects = _compare(context, site_id, index).ids()
@@ -91,12 +83,12 @@ def _drift(context: SearchContext, site_id: int, index: IndexName) -> Drift:
         read_afresh()
         on_their_way = {document_id(*entry.record) for entry in backlog.all_of(site_id, index)}
         records = {record for id in suspects if (record := record_of(id))}
-        drift = _compare(context, site_id, index, suspects, records).among(suspects - on_their_way)
-        strangers = [Delete(id) for id in drift.extra if record_of(id) is None]
+        found = _compare(context, site_id, index, suspects, records).among(suspects - on_their_way)
+        strangers = [Delete(id) for id in found.extra if record_of(id) is None]
         if strangers:
             context.engine.apply(site_id, index, strangers)
             context.commit(lambda: versioning.index_changed(db.session(), site_id))
-    return drift
+    return found
 
 
 def _compare(
@@ -110,37 +102,90 @@ def _compare(
     the documents of `records`."""
     indexed = {id: digest for id, digest in context.engine.digests(site_id, index) if ids is None or id in ids}
     read_afresh()
-    drift = Drift()
+    found = Drift()
     for document in documents_of(site_id, index, records, refuse=_ignore):
         digest = indexed.pop(document.id, None)
         if digest is None:
-            drift.missing.add(document.id)
+            found.missing.add(document.id)
         elif digest != document.digest:
-            drift.stale.add(document.id)
-    drift.extra.update(indexed)
-    return drift
+            found.stale.add(document.id)
+    found.extra.update(indexed)
+    return found
 
 
 def _ignore(_kind: str, _record_id: int, _error: Exception) -> None:
     """Do nothing: the applier sets aside a record without a document, with its error."""
 
 
-def _report(context: SearchContext, site_id: int, drift: Drift) -> ReconcileReport:
+def _store_report(context: SearchContext, site_id: int, found: Drift) -> ReconcileReport:
     """Store the report of the drift that was found, and the entries that repair it, in one transaction."""
-    _ask_for_repair(site_id, drift.ids())
+    records = {record for id in found.ids() if (record := record_of(id))}
+    for kind in sorted({kind for kind, _ in records}):
+        outbox.enqueue(db.session, site_id, kind, [record_id for named, record_id in records if named == kind])
     report = ReconcileReport(
         site_id=site_id,
         at=context.clock.now(),
-        missing=len(drift.missing),
-        extra=len(drift.extra),
-        stale=len(drift.stale),
-        examples={cause: sorted(ids)[:EXAMPLES] for cause, ids in drift.by_cause().items() if ids},
+        missing=len(found.missing),
+        extra=len(found.extra),
+        stale=len(found.stale),
+        examples={cause: sorted(ids)[:EXAMPLES] for cause, ids in found.by_cause().items() if ids},
     )
     db.session.add(report)
     return report
 
 
-def _ask_for_repair(site_id: int, ids: Iterable[str]) -> None:
-    records = {record for id in ids if (record := record_of(id))}
-    for kind in sorted({kind for kind, _ in records}):
-        outbox.enqueue(db.session, site_id, kind, [record_id for named, record_id in records if named == kind])
+class DriftReport(Protocol):
+    """The report of one comparison, as ReconcileReport has it (app/domain/search/models.py)."""
+
+    at: datetime
+    missing: int
+    extra: int
+    stale: int
+
+
+@dataclass(frozen=True, slots=True)
+class DriftDay:
+    """All comparisons of a day together; `compared` is False where none was made."""
+
+    day: date
+    missing: int = 0
+    extra: int = 0
+    stale: int = 0
+    compared: bool = False
+
+    @property
+    def total(self) -> int:
+        return self.missing + self.extra + self.stale
+
+
+@dataclass(frozen=True, slots=True)
+class DriftHistory:
+    """The days from the oldest to today, and when the last comparison was made."""
+
+    days: tuple[DriftDay, ...]
+    last_at: datetime | None
+
+    @property
+    def last(self) -> DriftDay | None:
+        return next((day for day in reversed(self.days) if day.compared), None)
+
+    @property
+    def total(self) -> int:
+        return sum(day.total for day in self.days)
+
+
+def drift(reports: Sequence[DriftReport], today: date) -> DriftHistory:
+    """Return the findings of all reports by day, over the DAYS days that end today."""
+    first = today - timedelta(days=DAYS - 1)
+    days = {first + timedelta(days=number): DriftDay(first + timedelta(days=number)) for number in range(DAYS)}
+    for report in reports:
+        day = days.get(report.at.date())
+        if day is not None:
+            days[day.day] = DriftDay(
+                day.day,
+                missing=day.missing + report.missing,
+                extra=day.extra + report.extra,
+                stale=day.stale + report.stale,
+                compared=True,
+            )
+    return DriftHistory(tuple(days.values()), max((report.at for report in reports), default=None))

@@ -1,4 +1,4 @@
-"""Rebuild runs: who requested one, whether one is joined, how far it is and how it ended."""
+"""Rebuild runs: who requested one, whether one is joined, how far it is, how it ended and how long it is kept."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy.orm import aliased
 
+from app.domain.retention.purging import Retention
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import backlog
-from app.domain.search.index.failures import EXPECTED, why_it_failed
-from app.domain.search.models import RebuildRun
+from app.domain.search.index.documents import content_search_is_on
+from app.domain.search.index.rebuild_outcomes import EXPECTED, why_it_failed
+from app.domain.search.models import JobSlot, RebuildRun, ReconcileReport
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.records import existing, find_record
 from app.domain.sites import versioning
-from app.domain.sites.settings import settings_of
 from app.domain.work import leases
 from app.domain.work.joining import insert_alone
 from app.domain.work.kinds import WorkKind, WorkRequested
@@ -30,6 +32,8 @@ from app.extensions import db
 
 JOINED_FOR = timedelta(minutes=30)
 BY_ITSELF = "the shop itself"  # The name of the requester where no user requested a rebuild.
+KEEP_REPORTS = timedelta(days=90)
+KEEP_SLOTS = timedelta(days=7)
 
 
 def _on_end(clock: Clock, run: RebuildRun) -> None:
@@ -39,7 +43,7 @@ def _on_end(clock: Clock, run: RebuildRun) -> None:
     versioning.index_changed(db.session(), run.site_id)
     queued = _wanted_indexes(run.site_id, run.queued_scope) if run.queued_scope else frozenset()
     if queued:
-        _create(Author(run.site_id, run.queued_by or BY_ITSELF, clock), Scope.of(queued))
+        _create_run(Author(run.site_id, run.queued_by or BY_ITSELF, clock), Scope.of(queued))
 
 
 REBUILD = WorkKind(
@@ -79,7 +83,7 @@ def request_rebuild(
     whatever its scope. What it does not bring is queued behind it: indexes outside of its scope, and all of them where
     it began before `since`. Call it in a transaction. Raises Invalid for an unknown scope, Conflict when search is not
     set up or content search is off."""
-    _check(engine, author.site_id, scope)
+    _check_request(engine, author.site_id, scope)
     for _ in range(3):
         unfinished = select(RebuildRun).where(RebuildRun.site_id == author.site_id, RebuildRun.state.in_(UNFINISHED))
         known = db.session.scalar(unfinished.with_for_update().execution_options(populate_existing=True))
@@ -93,13 +97,13 @@ def request_rebuild(
             scope = Scope.of({*Scope(scope).indexes, *_queued_indexes(known)})
             known.queued_scope = None  # It is in the run that begins now.
             leases.end(REBUILD, author.clock, known, State.FAILED, reason)
-        created = _create(author, scope)
+        created = _create_run(author, scope)
         if created is not None:
             return created, False
     raise Conflict("Others are asking for rebuilds at this moment. Try again.")
 
 
-def _check(engine: SearchEngine, site_id: int, scope: str) -> None:
+def _check_request(engine: SearchEngine, site_id: int, scope: str) -> None:
     if scope not in set(Scope):
         raise Invalid.one("unknown_scope", f"The scope is {' or '.join(Scope)}, not {scope[:40]!r}.", "#/scope")
     if engine.status(site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
@@ -130,10 +134,6 @@ def _queued_indexes(run: RebuildRun) -> frozenset[IndexName]:
     return frozenset(Scope(run.queued_scope).indexes) if run.queued_scope else frozenset()
 
 
-def content_search_is_on(site_id: int) -> bool:
-    return bool(settings_of(site_id)["search-content-enabled"])
-
-
 def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks, is_patient: bool) -> str | None:
     """Return the reason why no worker will finish an unfinished run in time; None while one may. With `is_patient` a
     builder has time for as long as it holds its lease."""
@@ -148,7 +148,7 @@ def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks, is_patient: boo
     return REBUILD.abandoned if is_dead else None
 
 
-def _create(author: Author, scope: str) -> RebuildRun | None:
+def _create_run(author: Author, scope: str) -> RebuildRun | None:
     """Create a run and request its job; return None when another request was quicker: the database allows one
     unfinished run of a site."""
     run = RebuildRun(**requested_now(author), scope=str(scope), generations={})
@@ -204,3 +204,58 @@ def view(run: RebuildRun, joined: bool = False) -> dict[str, Any]:
     progress = {"documentCount": run.done, "totalCount": run.total, "joined": joined}
     queued = {"queuedScope": run.queued_scope} if run.queued_scope and run.is_unfinished else {}
     return {"runId": run.id, "scope": run.scope} | run.state_json() | progress | queued
+
+
+OF_PRODUCTS = (Scope.ALL.value, Scope.PRODUCTS.value)
+
+
+def products_rebuilt_since(site_id: int, moment: datetime) -> bool:
+    """Whether a rebuild of the products that began after a moment is done. One that began earlier may have read what
+    was there before."""
+    done = select(RebuildRun.id).where(
+        RebuildRun.site_id == site_id,
+        RebuildRun.state == State.DONE,
+        RebuildRun.scope.in_(OF_PRODUCTS),
+        RebuildRun.started_at > moment,
+    )
+    return db.session.scalar(done.limit(1)) is not None
+
+
+def latest_of_products(site_id: int) -> RebuildRun | None:
+    """Return the latest rebuild that is of the products, among others perhaps."""
+    query = select(RebuildRun).where(RebuildRun.site_id == site_id, RebuildRun.scope.in_(OF_PRODUCTS))
+    return db.session.scalar(query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(1))
+
+
+def brings_products_of(run: RebuildRun, moment: datetime) -> bool:
+    """Whether a rebuild brings the products as they were at a moment into the index, once it is done."""
+    return run.scope in OF_PRODUCTS and (run.started_at is None or run.started_at > moment)
+
+
+def is_followed_by_products(run: RebuildRun) -> bool:
+    """Whether a rebuild of the products is queued behind an unfinished one."""
+    return run.is_unfinished and run.queued_scope in OF_PRODUCTS
+
+
+def _is_followed() -> ColumnElement[bool]:
+    """Whether a later run of the site took a run's place: one of its scope that was done, or any where it failed. What
+    the status shows of a site's index stays: its latest run, and its latest of each scope that was done."""
+    later = aliased(RebuildRun)
+    replaces = and_(later.state == State.DONE, later.scope == RebuildRun.scope)
+    return exists().where(
+        later.site_id == RebuildRun.site_id,
+        later.created_at > RebuildRun.created_at,
+        or_(RebuildRun.state != State.DONE, replaces),
+    )
+
+
+RETENTIONS = (
+    Retention(
+        "reconcile reports",
+        ReconcileReport,
+        dated=ReconcileReport.at,
+        is_old=lambda now: ReconcileReport.at < now - KEEP_REPORTS,
+    ),
+    Retention("slots of jobs", JobSlot, dated=JobSlot.slot, is_old=lambda now: JobSlot.slot < now - KEEP_SLOTS),
+    leases.retention(REBUILD, "rebuilds", _is_followed()),
+)

@@ -1,35 +1,48 @@
-"""The listings of a shop: a category, a search, a collection; each one call to the engine."""
+"""The listings of a shop: a category, a search, a collection, each one call to the engine; the first pages of a
+category read from the database while search does not answer; and the search of programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+
+from app.domain.catalogue.for_sale import Lookup, products_by_ids, products_for_sale
+from app.domain.catalogue.models import Product, Variant
+from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.content import ShownCollection
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
+from app.domain.merchandising.membership import any_of, shown_by
+from app.domain.merchandising.models import Placement
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, ShopNode
 from app.domain.search.engine import (
+    MOST_FACET_VALUES,
     RESULT_WINDOW,
+    Hit,
     IndexName,
     SearchEngine,
     SearchRequest,
     SearchResult,
+    SearchUnavailable,
     Sort,
     ValueFilter,
 )
+from app.domain.search.index.document import product_document_id
+from app.domain.search.index.documents import product_documents
 from app.domain.search.listings import rail
-from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits, content_hits
-from app.domain.search.listings.links import ListingLinks
-from app.domain.search.listings.listing import ListingRequest, search_request
+from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
+from app.domain.search.listings.listing import ListingLinks, ListingRequest, search_request
 from app.domain.search.listings.listing_parameters import ListingGrammar, is_listing_parameter, read_listing
 from app.domain.search.ranking_settings import ranking_of
-from app.domain.search.serving.plan import Plan, plan
+from app.domain.search.serving.plan import Plan, Served, plan
 from app.domain.search.serving.query import search_products
-from app.domain.search.serving.served import Served
 from app.domain.shared.counts import numbered
+from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
+from app.extensions import db
 
 SORT_LABELS = {
     Sort.RELEVANCE: "Best match",
@@ -39,6 +52,7 @@ SORT_LABELS = {
     Sort.NEWEST: "Newest",
     Sort.NAME: "Name",
 }
+WINDOW = 240  # Products of a category that can be paged through; the rest waits for search.
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +160,9 @@ def category_listing(
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
     first = tuple(f"p{id}" for id in by_hand)
     filters = filters_of(shop.tree.facets(node.id), shop.attributes)
-    search = replace(_request(shop, request, filters, scope, first), ranking=ranking_of(shop.settings))
-    return _answered(engine, shop, request, filters, search, links)
+    search = replace(_search_request(shop, request, filters, scope, first), ranking=ranking_of(shop.settings))
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, search)
+    return _listing_of(shop, request, filters, result, links)
 
 
 def search_listing(
@@ -157,25 +172,31 @@ def search_listing(
     served: Served,
     now: datetime,
     *,
+    planned: Plan | None = None,
     known_meaning: bool = False,
 ) -> SearchPage:
     """Return a page of the products that a search finds by the serving configuration, the first page with the pages and
     collections beside them where the site wants that. Where one of those answers the words, no other spelling is
-    searched for products, on any page. `known_meaning` as in SearchRequest. A redirect is part of the plan and not
-    followed. Raises NotFound past the last page and SearchUnavailable."""
-    planned = plan(request.words, served, now)
+    searched for products, on any page. `planned` is the plan of the words, where the caller has made it; a redirect is
+    part of it and not followed. `known_meaning` as in SearchRequest. Raises NotFound past the last page and
+    SearchUnavailable."""
+    if planned is None:
+        planned = plan(request.words, served, now)
     if request.words_alone:
         planned = replace(planned, by_meaning=False)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
-    content = _content(engine, shop, request)
+    content = NO_CONTENT
+    if shop.settings["search-content-enabled"] and request.words:
+        # The first page alone shows it, but on every page it decides which spelling is searched.
+        content = content_hits(engine, shop.site_id, request.words)
     search = replace(
-        _request(shop, request, filters),
+        _search_request(shop, request, filters),
         correct=not content.answer(request.words),
         similar_below=page_size_of(shop, request),
         known_meaning=known_meaning,
     )
     result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
-    listing = _shown(shop, request, filters, result, ListingLinks(request.path))
+    listing = _listing_of(shop, request, filters, result, ListingLinks(request.path))
     return SearchPage(listing, content.beside(result, request.words) if request.page == 1 else NO_CONTENT, planned)
 
 
@@ -187,7 +208,8 @@ def collection_listing(
     scope = (ValueFilter("collection", (str(collection.id),)),)
     first = tuple(f"p{id}" for id in collection.product_ids)
     page = ListingRequest(path=request.path, page=request.page)
-    return _answered(engine, shop, page, (), _request(shop, page, (), scope, first), ListingLinks(request.path))
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, _search_request(shop, page, (), scope, first))
+    return _listing_of(shop, page, (), result, ListingLinks(request.path))
 
 
 def is_past_window(shop: Shop, request: ListingRequest) -> bool:
@@ -195,19 +217,7 @@ def is_past_window(shop: Shop, request: ListingRequest) -> bool:
     return (request.page - 1) * page_size_of(shop, request) >= RESULT_WINDOW
 
 
-def _answered(
-    engine: SearchEngine,
-    shop: Shop,
-    request: ListingRequest,
-    filters: Sequence[Filter],
-    search: SearchRequest,
-    links: ListingLinks,
-) -> Listing:
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, search)
-    return _shown(shop, request, filters, result, links)
-
-
-def _request(
+def _search_request(
     shop: Shop,
     request: ListingRequest,
     filters: Sequence[Filter],
@@ -229,16 +239,19 @@ def page_size_of(shop: Shop, request: ListingRequest) -> int:
     return size
 
 
-def _shown(
+def _listing_of(
     shop: Shop, request: ListingRequest, filters: Sequence[Filter], result: SearchResult, links: ListingLinks
 ) -> Listing:
-    """Return the listing that shows a result. Raises NotFound past the last page."""
+    """Return the listing that shows a result. Its chips also name filters that an address chose and the rail lacks.
+    Raises NotFound past the last page."""
+    beside = {*dict(request.values), *dict(request.spans)} - {filter.facet_id for filter in filters}
+    all_filters = [*filters, *filters_of(default_facets(sorted(beside), shop.attributes), shop.attributes)]
     listing = Listing(
         request,
         result,
         page_size_of(shop, request),
         rail.groups(filters, request, result, links),
-        rail.chips(_all_filters(filters, request, shop), request, links),
+        rail.chips(all_filters, request, links),
         RESULT_WINDOW,
         links,
     )
@@ -247,15 +260,96 @@ def _shown(
     return listing
 
 
-def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop) -> Sequence[Filter]:
-    """The rail's filters and those that an address chose beside them, for the names on the chips."""
-    beside = {*dict(request.values), *dict(request.spans)} - {filter.facet_id for filter in filters}
-    return [*filters, *filters_of(default_facets(sorted(beside), shop.attributes), shop.attributes)]
+@dataclass(frozen=True, slots=True)
+class CategoryCounts:
+    """`is_complete` says that a category without a count shows no product; otherwise it is not known."""
+
+    counts: Mapping[int, int] = field(default_factory=dict)
+    is_complete: bool = False
+
+    @property
+    def is_search_away(self) -> bool:
+        return not self.counts and not self.is_complete
+
+    def of(self, node_id: int) -> int | None:
+        return self.counts.get(node_id, 0 if self.is_complete else None)
 
 
-def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> ContentHits:
-    """Return the content for the words, where the site wants that. The first page alone shows it, but on every page it
-    decides which spelling is searched."""
-    if not shop.settings["search-content-enabled"] or not request.words:
-        return NO_CONTENT
-    return content_hits(engine, shop.site_id, request.words)
+def category_counts(engine: SearchEngine, site_id: int, *, fresh: bool = False) -> CategoryCounts:
+    """Return the counts of all categories, in one call. None is known while search does not answer. `fresh` waits for
+    what was just written."""
+    everything = SearchRequest(facets=("category",), per_page=0, fresh=fresh)
+    try:
+        result = engine.search(site_id, IndexName.PRODUCTS, everything)
+    except SearchUnavailable:
+        return CategoryCounts()
+    found = result.facets.get("category", ())
+    return CategoryCounts(
+        {int(value): count for value, count in found if value.isdigit()}, len(found) < MOST_FACET_VALUES
+    )
+
+
+def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest, links: ListingLinks) -> Listing:
+    """Return the same products in the same order as `category_listing`, with the cards that the index would hold and
+    without filters, read from the database. Raises NotFound past the last page and SearchUnavailable for what only
+    search can do."""
+    if request.is_filtered or request.words:
+        raise SearchUnavailable("Search does not answer, so nothing can be filtered.")
+    nodes = shop.tree.with_those_below(node.id)
+    rules = [SourceRule(below.source_levels, below.source_manufacturers) for below in nodes]
+    belongs = any_of(shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy))
+    shown = select(Product.id).where(Product.site_id == shop.site_id, Product.enabled, belongs)
+    total = db.session.scalar(select(func.count()).select_from(shown.subquery())) or 0
+    size = page_size_of(shop, request)
+    first = (request.page - 1) * size
+    if first and first >= total:
+        raise NotFound("This list does not have so many pages.")
+    if first >= WINDOW:
+        raise SearchUnavailable("Search does not answer, so only the first pages of a category can be shown.")
+    ordered = _in_order(shop, shown, node, request.order)
+    ids = list(db.session.scalars(ordered.offset(first).limit(min(size, WINDOW - first))))
+    cards = {document.id: document.card for document in product_documents(shop.site_id, ids)}
+    names = [product_document_id(product_id) for product_id in ids]
+    hits = tuple(Hit(name, 0.0, cards[name]) for name in names if name in cards)
+    return Listing(request, SearchResult(total, hits), size, groups=(), chips=(), window=WINDOW, links=links)
+
+
+def _in_order(shop: Shop, shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:
+    newest_first = Product.created_at.desc(), Product.id
+    match sort:
+        case Sort.PRICE_ASC:
+            return shown.order_by(Product.price, Product.id)
+        case Sort.PRICE_DESC:
+            return shown.order_by(Product.price.desc(), Product.id)
+        case Sort.NEWEST:
+            return shown.order_by(*newest_first)
+        case Sort.NAME:
+            return shown.order_by(func.lower(Product.name), Product.id)
+    by_hand = (Placement.product_id == Product.id) & (Placement.node_id == node.id)
+    behind = [_is_sold_out() & Placement.position.is_(None)] if ranking_of(shop.settings).sold_out_last else []
+    order = Placement.position.is_(None), Placement.position, *behind, Product.featured.desc(), *newest_first
+    return shown.outerjoin(Placement, by_hand).order_by(*order)
+
+
+def _is_sold_out() -> ColumnElement[bool]:
+    """Return the condition that a product is sold out, as `is_in_stock` has it: no variant of it can be sold or, where
+    it has none, nothing is left of it."""
+    of_product = select(Variant.id).where(Variant.product_id == Product.id)
+    sells = of_product.where(or_(Variant.stock.is_(None), Variant.stock > 0)).exists()
+    return and_(~sells, or_(of_product.exists(), and_(Product.stock.is_not(None), Product.stock <= 0)))
+
+
+def products_by_words(
+    engine: SearchEngine, site_id: int, words: str, served: Served, now: datetime, page_number: int, page_size: int
+) -> Paged[Product]:
+    """Return a page of the products that a search finds, the best match first. The meaning of the words is waited for,
+    so that all pages are of one order. Sold-out products are found even where shoppers do not see them, since tills
+    sell them too. While the engine does not answer, the products that contain each of the words, by name."""
+    request = SearchRequest(words=words, page=page_number, per_page=page_size, patient=True)
+    planned = plan(words, replace(served, ranking=served.ranking.without_hiding()), now, redirects=False)
+    try:
+        result = search_products(engine, site_id, request, planned, served.stop_words).result
+    except SearchUnavailable:
+        return products_for_sale(site_id, Lookup(words=words), page_number, page_size)
+    ids = [int(str(hit.card["id"])) for hit in result.hits]
+    return Paged(products_by_ids(site_id, ids), page_number, page_size, result.total)

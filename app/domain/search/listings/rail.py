@@ -1,35 +1,92 @@
-"""The parts beside and above a listing: filters with their counts, chips for what is chosen, the pager."""
+"""The parts beside and above a listing: filters with their counts, sliders for ranges, chips for what is chosen, the
+pager."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import Filter
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
-from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import (
     PRICE,
     PRICE_MAX,
     PRICE_MIN,
+    ListingLinks,
     ListingRequest,
     Span,
     number_text,
     price_text,
 )
 from app.domain.search.listings.listing_parameters import MOST_VALUES
-from app.domain.search.listings.ranges import FINEST_NUMBER, STARS, Slider, slider, stars_and_up
-from app.domain.search.serving.redirects import SEARCH_PATH
+from app.domain.search.serving.rules import SEARCH_PATH
 from app.domain.shared.money import decimals, format_money
 from app.domain.taxonomy.levels.units import with_unit
 
+MOST_STEPS = 100
+FEWEST_STEPS = 4  # With fewer, the two boxes are as quick.
+ROUND_STEPS = (Decimal(1), Decimal(2), Decimal(5))
+FINEST_NUMBER = Decimal("0.000001")  # As finely as addresses carry numbers.
+STARS = (4, 3, 2, 1)
 MOST_CHOICES = 500  # Values of one filter that a page offers; the shopper's own are always among them.
 SHOWN_AT_FIRST = 10  # The others of a filter are there too, and unfold.
 RATING = "rating"
 YES = "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """The scale of a slider with two handles, and where these stand."""
+
+    lowest: str
+    highest: str
+    step: str
+    low: str
+    high: str
+
+
+def slider(
+    lowest: Decimal, highest: Decimal, low: Decimal | None, high: Decimal | None, finest: Decimal
+) -> Slider | None:
+    """Return the slider of numbers between `lowest` and `highest`, which are moved out to whole steps; its handles
+    stand at `low` and `high`, None at the end. No step is finer than `finest`. None where there is little to slide."""
+    step = _slider_step(lowest, highest, finest)
+    start, end = _whole_steps(lowest, step, ROUND_FLOOR), _whole_steps(highest, step, ROUND_CEILING)
+    if end - start < FEWEST_STEPS * step:
+        return None
+    handles = (start if low is None else low, end if high is None else high)
+    at_low, at_high = (min(max(handle, start), end) for handle in handles)
+    return Slider(*map(_decimal_text, (start, end, step, at_low, at_high)))
+
+
+def stars_and_up(lowest: float | None, highest: float | None) -> Sequence[int]:
+    """Return the numbers of stars from which a rating can begin, the highest first: those that leave some products
+    out and keep some."""
+    if lowest is None or highest is None:
+        return ()
+    return [stars for stars in STARS if lowest < stars <= highest]
+
+
+def _slider_step(lowest: Decimal, highest: Decimal, finest: Decimal) -> Decimal:
+    """The finest of 1, 2, 5, 10, 20, ... that cuts the range into few enough steps. Whole numbers are not cut."""
+    span = highest - lowest
+    least = max(span / MOST_STEPS, finest)
+    if span >= FEWEST_STEPS and lowest == int(lowest) and highest == int(highest):
+        least = max(least, Decimal(1))
+    power = Decimal(10) ** least.adjusted()
+    return next((unit * power for unit in ROUND_STEPS if unit * power >= least), 10 * power)
+
+
+def _whole_steps(number: Decimal, step: Decimal, rounding: str) -> Decimal:
+    return (number / step).to_integral_value(rounding) * step
+
+
+def _decimal_text(number: Decimal) -> str:
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,13 +284,13 @@ def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | 
         highest=_end_text(filter.facet_id, counted.high if counted else None, request),
     )
     hidden = tuple(request.hidden_fields(*names))
-    scale = _slider(filter.facet_id, ends, request) if spans_something else None
+    scale = _range_slider(filter.facet_id, ends, request) if spans_something else None
     return FilterGroup(
         filter.facet_id, filter.label, Display.RANGE, ends=ends, slider=scale, hidden=hidden, unit=filter.unit
     )
 
 
-def _slider(facet_id: str, ends: Ends, request: ListingRequest) -> Slider | None:
+def _range_slider(facet_id: str, ends: Ends, request: ListingRequest) -> Slider | None:
     low, high = (Decimal(end) if end else None for end in (ends.low, ends.high))
     finest = Decimal(10) ** -decimals(request.currency) if facet_id == PRICE else FINEST_NUMBER
     return slider(Decimal(ends.lowest), Decimal(ends.highest), low, high, finest)

@@ -1,18 +1,23 @@
-"""Analysis of documents into words: what each field of an index holds."""
+"""Analysis of documents into the words of each field of an index, and the vocabulary that results from it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from app.domain.search.engine import IndexDocument
+from app.domain.search.ranking.scoring import TEXT_FIELDS
 
 # The version of the analysis. Raise it with every change, here or in app/domain/search/text.py, of the words that a
 # text gives: indexes of another version are rebuilt.
 ANALYSIS = 2
 
 Word = TypeVar("Word")
+# By field, how much each document that has a word there counts: a name says more about what the shop sells than a
+# description.
+_DESCRIBING = ("description", "attributes")
+COMMONNESS = {field: 1 if field in _DESCRIBING else 10 for field in TEXT_FIELDS}
 
 
 class Lexicon(Protocol[Word]):
@@ -36,7 +41,7 @@ class Lexicon(Protocol[Word]):
 
 
 def analyse(document: IndexDocument, lexicon: Lexicon[Word]) -> dict[str, list[Word]]:
-    """The words of each field (`weights.FIELDS`), as often as they occur. `pairs` are neighbours in names, search terms
+    """The words of each field (`scoring.FIELDS`), as often as they occur. `pairs` are neighbours in names, search terms
     and codes written as one; `parts` are the runs within a word and the pieces between the hyphens of a code."""
     words = lexicon.words
     name = words(document.name)
@@ -56,3 +61,30 @@ def analyse(document: IndexDocument, lexicon: Lexicon[Word]) -> dict[str, list[W
         "pairs": [lexicon.compound(*pair) for sequence in exact for pair in pairwise(sequence)],
         "parts": parts,
     }
+
+
+class Vocabulary(Protocol):
+    """The words of the text fields. Words of documents that are gone may be among them for a while."""
+
+    def frequency(self, word: str) -> int:
+        """Return how common a word is: the documents that have it in a field times COMMONNESS, over all fields."""
+        ...
+
+    def known(self, words: set[str]) -> set[str]:
+        """Those of the words that the vocabulary has."""
+        ...
+
+    def beginning_with(self, beginning: str) -> set[str]: ...
+
+    def codes_beginning_with(self, beginning: str, limit: int) -> Sequence[str]:
+        """The first codes (not words of text) in alphabetical order."""
+        ...
+
+    def near(self, word: str, edits: int, limit: int) -> Iterable[str]:
+        """Words of letters within so many edits (a letter less, more, other, or two neighbours swapped): the nearest,
+        of those the shorter, of those the first in the alphabet."""
+        ...
+
+    def documents_with(self, words: Sequence[str]) -> int:
+        """Return how many live documents have all of the words, in any field."""
+        ...

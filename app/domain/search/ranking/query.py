@@ -8,7 +8,7 @@ from heapq import nsmallest
 from itertools import pairwise
 
 from app.domain.search.engine import Alternatives, SearchRequest
-from app.domain.search.ranking.vocabulary import Vocabulary
+from app.domain.search.ranking.analysis import Vocabulary
 from app.domain.search.text import LINKING_WORDS, query_words
 
 ENOUGH = 12  # With fewer results the last word may be unfinished, and one more of the words may be missing.

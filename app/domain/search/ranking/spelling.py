@@ -1,14 +1,17 @@
-"""A better spelling for words that find nothing: one edit away, two words written as one, two edits away for a long
-word, or another ending of a known word, tried in this order."""
+"""Better spellings for words that find nothing, and the order in which readings of a search are tried: all words as
+typed, then a better spelling, then fewer words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
+from typing import Generic, Protocol, TypeVar
 
-from app.domain.search.ranking.query import completions
-from app.domain.search.ranking.vocabulary import Vocabulary
+from app.domain.search.engine import SearchRequest
+from app.domain.search.ranking.analysis import Vocabulary
+from app.domain.search.ranking.query import Query, completions
 from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, stem, tokens
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -39,7 +42,7 @@ def corrections(
             continue
         if last_may_go_on and word == words[-1] and completions(word, vocabulary):
             continue
-        spelling = _better(word, [other for other in words if other != word], vocabulary)
+        spelling = _correct(word, [other for other in words if other != word], vocabulary)
         if spelling:
             better[word] = spelling
     return better
@@ -82,7 +85,7 @@ def written_form(word: str, names: Iterable[str]) -> str:
     return max(written, key=lambda token: (written[token], token), default=word)
 
 
-def _better(word: str, others: Sequence[str], vocabulary: Vocabulary) -> Spelling | None:
+def _correct(word: str, others: Sequence[str], vocabulary: Vocabulary) -> Spelling | None:
     if len(word) < SHORTEST or not word.isalpha():
         return None
     for candidates in _candidates(word, vocabulary):
@@ -132,3 +135,76 @@ def one_edit_away(word: str) -> set[str]:
     other = {head + letter + tail[1:] for head, tail in splits if tail for letter in _LETTERS}
     more = {head + letter + tail for head, tail in splits for letter in _LETTERS}
     return (less | swapped | other | more) - {word}
+
+
+class FoundDocuments(Protocol):
+    """The documents that a reading finds, as an engine holds them."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def answered(self) -> frozenset[str]:
+        """Words that an alternative answers for, so that they are no mistakes although no document has them."""
+        ...
+
+
+F = TypeVar("F", bound=FoundDocuments)
+F_co = TypeVar("F_co", bound=FoundDocuments, covariant=True)
+
+
+class Index(Protocol[F_co]):
+    """The operations of an engine for the strategy, within the scope of one request."""
+
+    def find(self, query: Query, *, prefix_last: bool) -> F_co:
+        """Return the documents with all the words and, behind them where they are few, those that lack some; none
+        where no document has all."""
+        ...
+
+    def find_fewer(self, query: Query) -> F_co:
+        """Return the documents with the most of the words."""
+        ...
+
+    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
+        """Return `spelling.corrections` over the engine's vocabulary."""
+        ...
+
+    def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
+        """Return `spelling.slips` over the engine's vocabulary."""
+        ...
+
+    def written(self, word: str) -> str:
+        """Return `spelling.written_form` by the names of the documents that have the word."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[F]):
+    """The documents that a search finds. `query` is the reading of the words by which they were found."""
+
+    query: Query
+    found: F
+    suggestion: str | None = None
+    corrected: bool = False
+
+
+def answer(index: Index[F], request: SearchRequest, query: Query) -> Answer[F]:
+    found = index.find(query, prefix_last=request.prefix_last)
+    better = _better_spelling(index, request, query, found) if request.suggest else {}
+    suggested = suggestion(request.words, better, index.written)
+    if len(found):
+        return Answer(query, found, suggested)
+    if better and request.correct:
+        corrected = query.respelled(replaced(query.words, better))
+        found = index.find(corrected, prefix_last=False)
+        found = found if len(found) else index.find_fewer(corrected)
+        if len(found):
+            return Answer(corrected, found, suggested, corrected=True)
+    return Answer(query, index.find_fewer(query), suggested)
+
+
+def _better_spelling(index: Index[F], request: SearchRequest, query: Query, found: F) -> Mapping[str, Spelling]:
+    right = found.answered | request.optional
+    better = index.corrections(query, right, last_may_go_on=request.prefix_last)
+    if not len(found) and not better and len(query.words) > 1:
+        better = index.slips(query, right)
+    return better

@@ -1,18 +1,109 @@
-"""The plan of a search before an engine answers: which rule applies and which synonyms widen it. Pure, so that any
-change of either can be previewed before it is saved."""
+"""The serving configuration of a site, and by it the plan of a search before an engine answers: which rule applies,
+which synonyms widen it, and what clicks taught about it. Pure, so that any change can be previewed before it is
+saved."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar
 
-from app.domain.search.ranking.learning import LearnedSearch
-from app.domain.search.ranking.signals import SECONDS_A_DAY
+from app.domain.search.engine import LearnedFactors
+from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct, LearnedSearch
+from app.domain.search.ranking.scoring import SECONDS_A_DAY
 from app.domain.search.ranking_settings import RankingSettings
-from app.domain.search.serving.redirects import safe_redirect, words_searched_at
-from app.domain.search.serving.rules import Banner, Rule
-from app.domain.search.serving.served import Served
+from app.domain.search.serving.rules import Banner, Rule, RuleSet, normalized_term, safe_redirect, words_searched_at
 from app.domain.search.serving.synonyms import Expansion, SynonymSet
+from app.domain.search.text import query_words
+
+NOTHING_LEARNED = LearnedSearch()
+
+
+class LearningMode(StrEnum):
+    """SHADOW: learned, and shown to merchandisers alone; ON: shoppers' results are ordered by it, too."""
+
+    OFF = "off"
+    SHADOW = "shadow"
+    ON = "on"
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a site learned from clicks. `searches` are by their words in the normal form of a rule's term, in which they
+    are counted too."""
+
+    NOTHING: ClassVar[Learned]
+
+    mode: LearningMode = LearningMode.OFF
+    searches: Mapping[str, LearnedSearch] = field(default_factory=dict)
+
+    def of(self, words: str) -> LearnedSearch:
+        """Return what was learned for a search, whether or not it is served."""
+        return self.searches.get(normalized_term(words), NOTHING_LEARNED) if self.searches else NOTHING_LEARNED
+
+    def served(self, words: str) -> LearnedSearch:
+        return self.of(words) if self.mode is LearningMode.ON else NOTHING_LEARNED
+
+    def switched(self, on: bool) -> Learned:
+        return replace(self, mode=LearningMode.ON if on else LearningMode.OFF)
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Learned:
+        searches = {word: search_of_json(one) for word, one in stored.get("searches", {}).items()}
+        return cls(LearningMode(stored.get("mode", LearningMode.OFF)), searches)
+
+    def as_json(self) -> dict[str, Any]:
+        searches = {word: search_as_json(one) for word, one in self.searches.items()}
+        return {"mode": self.mode.value, "searches": searches}
+
+
+Learned.NOTHING = Learned()
+
+
+def search_of_json(stored: Mapping[str, Iterable[Any]]) -> LearnedSearch:
+    """Read what `search_as_json` wrote."""
+    products = tuple(LearnedProduct(*one) for one in stored.get("products", ()))
+    return LearnedSearch(products, tuple(LearnedLevel(*one) for one in stored.get("levels", ())))
+
+
+def search_as_json(learned: LearnedSearch) -> dict[str, Any]:
+    """Return rows in place of objects, since each process reads hundreds of them at every change."""
+    return {
+        "products": [[one.product_id, one.factor, one.opens, one.bought] for one in learned.products],
+        "levels": [[one.level_id, one.factor, one.opens] for one in learned.levels],
+    }
+
+
+def factors_of(learned: LearnedSearch) -> LearnedFactors:
+    """Return the factors for an engine, those of products by the ids of their documents."""
+    products = tuple((f"p{one.product_id}", one.factor) for one in learned.products)
+    return LearnedFactors(products, tuple((one.level_id, one.factor) for one in learned.levels))
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The synonyms, rules, stop words, ranking settings and learned order of one site. `version` counts its published
+    states; `stop_words` are as they are indexed; `by_meaning` lets the meaning of words rank as well."""
+
+    NOTHING: ClassVar[Served]
+
+    version: int = 0
+    synonyms: SynonymSet = field(default_factory=SynonymSet)
+    rules: RuleSet = field(default_factory=RuleSet)
+    stop_words: frozenset[str] = frozenset()
+    by_meaning: bool = False
+    ranking: RankingSettings = RankingSettings.DEFAULT
+    learned: Learned = Learned.NOTHING
+
+
+Served.NOTHING = Served()
+
+
+def stop_words_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return the stop words of a site's settings as they are indexed."""
+    return frozenset(word for text in texts for word in query_words(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +147,10 @@ def _redirect(rule: Rule | None, served: Served, now: datetime) -> str | None:
     """Return the path of a rule's redirect; None where it is unsafe, which is checked at every use, or leads to a
     search that is itself redirected, so that it might never end."""
     path = safe_redirect(rule.redirect_url) if rule is not None else None
-    return None if path is None or _is_sent_on(path, served, now) else path
-
-
-def _is_sent_on(path: str, served: Served, now: datetime) -> bool:
-    words = words_searched_at(path)
-    there = served.rules.find(words, now) if words is not None else None
-    return there is not None and safe_redirect(there.redirect_url) is not None
+    words = words_searched_at(path) if path is not None else None
+    next_rule = served.rules.find(words, now) if words is not None else None
+    is_redirected_again = next_rule is not None and safe_redirect(next_rule.redirect_url) is not None
+    return None if is_redirected_again else path
 
 
 def _banner(rule: Rule | None) -> Banner | None:

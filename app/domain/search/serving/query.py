@@ -3,7 +3,7 @@ and the places of a rule, then an engine answers it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,12 +12,9 @@ from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import Hit, IndexName, Pin, Searching, SearchRequest, SearchResult, ValueFilter
-from app.domain.search.ranking.signals import IN_STOCK, YES
+from app.domain.search.ranking.scoring import IN_STOCK, YES
 from app.domain.search.ranking_settings import RankingSettings
-from app.domain.search.serving.learned import factors_of
-from app.domain.search.serving.plan import Plan, plan
-from app.domain.search.serving.rules import Rule
-from app.domain.search.serving.served import Served
+from app.domain.search.serving.plan import Plan, Served, factors_of, plan
 from app.domain.search.text import query_words
 from app.extensions import db
 
@@ -59,7 +56,7 @@ def search_many_products(
 ) -> list[Answered]:
     """Return the answers in the order of the searches. A corrected spelling is expanded and searched again. Raises
     SearchUnavailable."""
-    requests = [expanded(site_id, request, planned, stop_words) for request, planned in searches]
+    requests = [expand_request(site_id, request, planned, stop_words) for request, planned in searches]
     results = engine.search_many(site_id, IndexName.PRODUCTS, requests)
     answers = [Answered(result, request) for result, request in zip(results, requests, strict=True)]
     again: dict[int, SearchRequest] = {}
@@ -68,7 +65,7 @@ def search_many_products(
             expansion = planned.synonyms.expand(result.suggestion)
             if expansion.alternatives:
                 corrected = replace(request, words=result.suggestion, prefix_last=False)
-                again[place] = expanded(site_id, corrected, replace(planned, expansion=expansion), stop_words)
+                again[place] = expand_request(site_id, corrected, replace(planned, expansion=expansion), stop_words)
     if again:
         widened = engine.search_many(site_id, IndexName.PRODUCTS, list(again.values()))
         for (place, request), result in zip(again.items(), widened, strict=True):
@@ -77,56 +74,40 @@ def search_many_products(
     return answers
 
 
-def expanded(
+def expand_request(
     site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
 ) -> SearchRequest:
-    """The request with synonyms, stop words, ranking settings, what was learned and the places of a rule. SKUs are
+    """Return the request with synonyms, stop words, ranking settings, what was learned and the places of a rule. Hidden
+    products are outside of its scope, so that they are neither found nor counted, and no pin brings them back. SKUs are
     looked up in one query, only where a rule applies; while the database does not answer, nothing is placed."""
-    request = _ranked(request, plan)
+    if plan.ranking != RankingSettings.DEFAULT:
+        is_narrowed = plan.ranking.hides_sold_out and SELLING not in request.scope
+        scope = (*request.scope, SELLING) if is_narrowed else request.scope
+        request = replace(request, scope=scope, ranking=plan.ranking, day=plan.day)
     if plan.by_meaning:
         request = replace(request, by_meaning=True)
     if plan.learned:
         request = replace(request, learned=factors_of(plan.learned))
-    if not (stop_words or plan.expansion.alternatives or plan.rule):
+    if stop_words or plan.expansion.alternatives or plan.rule:
+        optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
+        request = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
+    if plan.rule is None or not plan.rule.skus:
         return request
-    optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
-    widened = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
-    return _placed(site_id, widened, plan.rule)
-
-
-def _ranked(request: SearchRequest, plan: Plan) -> SearchRequest:
-    """Return the request with the ranking settings. Hidden products are outside of its scope, so that they are neither
-    found nor counted, and no pin brings them back."""
-    if plan.ranking == RankingSettings.DEFAULT:
-        return request
-    scope = request.scope
-    if plan.ranking.hides_sold_out and SELLING not in scope:
-        scope = (*scope, SELLING)
-    return replace(request, scope=scope, ranking=plan.ranking, day=plan.day)
-
-
-def _placed(site_id: int, request: SearchRequest, rule: Rule | None) -> SearchRequest:
-    if rule is None or not rule.skus:
-        return request
-    ids = _ids_if_there(site_id, rule.skus)
+    try:
+        ids = document_ids(site_id, plan.rule.skus)
+    except OperationalError:
+        db.session.rollback()
+        ids = {}
     return replace(
         request,
-        pins=tuple(Pin(ids[pin.sku], pin.position) for pin in rule.pins if pin.sku in ids),
-        boosts=tuple(ids[sku] for sku in rule.boosts if sku in ids),
-        buries=tuple(ids[sku] for sku in rule.buries if sku in ids),
+        pins=tuple(Pin(ids[pin.sku], pin.position) for pin in plan.rule.pins if pin.sku in ids),
+        boosts=tuple(ids[sku] for sku in plan.rule.boosts if sku in ids),
+        buries=tuple(ids[sku] for sku in plan.rule.buries if sku in ids),
     )
 
 
-def _ids_if_there(site_id: int, skus: Iterable[str]) -> Mapping[str, str]:
-    try:
-        return document_ids(site_id, skus)
-    except OperationalError:
-        db.session.rollback()
-        return {}
-
-
 def document_ids(site_id: int, skus: Iterable[str]) -> dict[str, str]:
-    """The index's id of each product by its SKU; unknown SKUs are left out."""
+    """Return the index's id of each product by its SKU; unknown SKUs are left out."""
     wanted = select(Product.sku, Product.id).where(Product.site_id == site_id, Product.sku.in_(set(skus)))
     return {row.sku: f"p{row.id}" for row in db.session.execute(wanted)}
 

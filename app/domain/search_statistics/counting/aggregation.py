@@ -1,4 +1,5 @@
-"""Aggregate events into changes of the daily counts. Pure."""
+"""Aggregate events into changes of the daily counts of words, and of the weekly counts of products and of rephrased
+searches. Pure."""
 
 from __future__ import annotations
 
@@ -8,17 +9,35 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.product_changes import ProductChange, aggregate_products
-from app.domain.search_statistics.counting.rephrasing import RephrasedVisits
-from app.domain.search_statistics.counting.sums import SUMMED
+from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
 from app.domain.shared.counting_memory import week_of
 
+SUMMED = ("searches", "found_nothing", "followed", "clicked", "added_to_basket", "ordered", "revenue", "ruled")
 MOST_WORDS = 5_000  # Different words kept per site and day; bots invent them without end.
 REST = ""  # Stands for all words that came after the day was full.
 FOLLOWING = ("clicked", "added_to_basket", "ordered")
-
 DayWord = tuple[date, str]
 WeekPair = tuple[date, str, str]  # The Monday, the words, and those that were searched then.
+PRODUCT_COUNTS = ("opens", "weight", "bought")
+COUNTS_OF_WEEK = ("all_opens", "all_weight", "all_bought")
+Key = tuple[date, str, int]
+MOST_PAIRS = 2_000  # Different pairs kept per site and week; bots invent them without end.
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Sums of counts, whose fields are those of `CountColumns` (search_statistics/models.py); `revenue` is in minor
+    units."""
+
+    searches: int = 0
+    found_nothing: int = 0
+    followed: int = 0
+    clicked: int = 0
+    added_to_basket: int = 0
+    ordered: int = 0
+    revenue: int = 0
+    ruled: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +58,14 @@ class WordChange:
     revenue: int = 0
     ruled: int = 0
     networks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RephrasedVisits:
+    """Visits that rephrased a search: `new` ones, and those `of_week` so far, as far as the shop remembers."""
+
+    new: int
+    of_week: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +165,72 @@ def _change(event: Event) -> WordChange:
         ordered=int(event.kind is EventKind.ORDERED),
         revenue=event.revenue,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ProductChange:
+    """An increment of a product's counts for one search in the week that begins on a Monday. `weight` sums up, in
+    hundredths, by how much each open counts for the place at which the product stood. `all_opens`, `all_weight` and
+    `all_bought` are those of the whole week so far, as far as the shop remembers."""
+
+    week: date
+    word: str
+    product_id: int
+    opens: int = 0
+    weight: int = 0
+    bought: int = 0
+    all_opens: int = 0
+    all_weight: int = 0
+    all_bought: int = 0
+
+    @property
+    def key(self) -> Key:
+        return self.week, self.word, self.product_id
+
+
+def aggregate_products(events: Iterable[Event]) -> list[ProductChange]:
+    """Return one change for each week, search and product, in this order."""
+    changes: dict[Key, ProductChange] = {}
+    for event in events:
+        if event.kind.is_of_product and event.product_id is not None:
+            change = ProductChange(week_of(event.day), event.word, event.product_id)
+            if event.kind is EventKind.BOUGHT:
+                change = replace(change, bought=event.visits, all_bought=event.all_visits)
+            else:
+                change = replace(change, opens=event.visits, weight=event.weight)
+                change = replace(change, all_opens=event.all_visits, all_weight=event.all_weight)
+            if known := changes.get(change.key):
+                sums = {name: getattr(known, name) + getattr(change, name) for name in PRODUCT_COUNTS}
+                latest = {name: max(getattr(known, name), getattr(change, name)) for name in COUNTS_OF_WEEK}
+                change = replace(change, **sums, **latest)
+            changes[change.key] = change
+    return [changes[key] for key in sorted(changes)]
+
+
+@dataclass(frozen=True, slots=True)
+class Rephrased:
+    """Visits that searched `word` and then `next_word` in a period, and in how many of its `weeks`. `followed` searches
+    of the word were made while clicks were recorded; `popularity` is the next word's share of all searches."""
+
+    word: str
+    next_word: str
+    visits: int
+    weeks: int
+    followed: int
+    popularity: float
+
+
+def pairs_within_bounds(
+    visits: Mapping[Pair, RephrasedVisits], stored: Mapping[Pair, int], clicks: Mapping[str, int]
+) -> dict[Pair, int]:
+    """Return the visits to add to those `stored` of the week, so that there are at most MOST_PAIRS different pairs,
+    none has more visits than its second search has `clicks`, and none fewer than FEWEST_VISITS."""
+    added, room = {}, MOST_PAIRS - len(stored)
+    for pair, counted in sorted(visits.items(), key=lambda item: item[0]):
+        wanted = max(counted.new, counted.of_week - stored.get(pair, 0))
+        fitting = min(wanted, clicks.get(pair[1], 0) - stored.get(pair, 0))
+        is_shared = stored.get(pair, 0) + fitting >= FEWEST_VISITS
+        if fitting > 0 and is_shared and (pair in stored or room > 0):
+            room -= pair not in stored
+            added[pair] = fitting
+    return added

@@ -1,28 +1,34 @@
-"""Attribute clicks, baskets and orders to searches, by the journey that the shopper's own browser keeps. Pure.
+"""Attribute clicks, baskets and orders to searches, by the journey that the shopper's own browser keeps, and encode
+that journey for a cookie. Pure.
 
-The rules (contracts: Analytics counting): a search counts once per visit, which ends after 30 minutes without a
-search; the first product opened from what a search showed is its click; a product opened from it that goes into a
-basket within 30 minutes counts as added, once per search; what of these is ordered within one day counts as ordered,
-once per search, with what was paid for them. An order closes the searches that it is attributed to, with all they
-showed, so that nothing counts twice: another product opened from the same page afterwards, or another order, counts
-nowhere. The words of a visit are kept apart from its searches, so that a search that was dropped for want of room is
-not counted again. A search from which nothing was opened, and soon after it one in other words that has a click, are
-one visit that rephrased it.
+The rules (contracts: Analytics counting): a search counts once per visit, which ends after 30 minutes without a search;
+the first product opened from what a search showed is its click; a product opened from it that goes into a basket within
+30 minutes counts as added, once per search; what of these is ordered within one day counts as ordered, once per search,
+with what was paid for them. An order closes the searches that it is attributed to, with all they showed, so that
+nothing counts twice: another product opened from the same page afterwards, or another order, counts nowhere. The words
+of a visit are kept apart from its searches, so that a search that was dropped for want of room is not counted again. A
+search from which nothing was opened, and soon after it one in other words that has a click, are one visit that
+rephrased it.
 
 Each product opened from a search, and each of those that is ordered, is an event besides, once per search. An opened
 one counts for the place at which it was shown, by which learning takes out that people look most at what stands on top.
+
+In the cookie, numbers are LEB128 varints; the sorted ids that a page showed are delta encoded, so that six pages of 100
+products fit, and the first of them in their order are places among the sorted ones, a byte each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
+from itertools import accumulate
 
 from app.domain.search.ranking.learning import examination
+from app.domain.search.text import LINKING_WORDS, words
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.rephrasing import is_in_other_words
 
 VISIT = timedelta(minutes=30)
 BASKET = timedelta(minutes=30)
@@ -36,6 +42,13 @@ MOST_SHOWN = 100  # The largest page of results.
 MOST_PLACED = 24  # Places of a first page that are kept; what stands further down counts as at the last of them.
 HUNDREDTHS = 100  # Weights are kept as whole numbers.
 MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of one search.
+LONGEST_JOURNEY = 2_100  # Bytes; signed and written in base 64 that stays below 3 kB.
+VERSION = 3  # Version of the encoding, its first byte.
+BEFORE_PLACES = 2  # The version before places were encoded; browsers keep such journeys for a day.
+UNPLACED = 16  # The flag of a search whose `leading` is None.
+MOST_BITS = 63
+MOST_WORDS = 5  # Of a search; longer ones are no expression that could become a synonym.
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +132,7 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
     leading = page.leading if context.clicks else ()
     if _hash(page.word) in visited.counted:
         again = replace(known, shown=shown, leading=leading) if known is not None and known.followed else known
-        return visited if known is None or again is None else _with(visited, known, again), []
+        return visited if known is None or again is None else _with_search(visited, known, again), []
     if not page.is_first:
         return journey, []
     search = Search(
@@ -146,12 +159,12 @@ def opened(journey: Journey, context: EventContext, product_id: int, word: str |
     if search is None or context.at - search.at > ORDER or product_id in search.opened:
         return journey, []
     after = replace(search, clicked=True, opened=(*search.opened, product_id)[-MOST_FOLLOWED:])
-    clicked = [_event(EventKind.CLICKED, context, search), *_rephrased(journey, context, search)]
+    clicked = [_event(EventKind.CLICKED, context, search), *_rephrasing_event(journey, context, search)]
     if len(search.opened) >= MOST_FOLLOWED:  # Whether this one was opened before is not known any more.
-        return _with(journey, search, after), []
+        return _with_search(journey, search, after), []
     weight = weight_at(search.place_of(product_id))
     event = replace(_event(EventKind.OPENED, context, search), product_id=product_id, weight=weight)
-    return _with(journey, search, after), [event] if search.clicked else [*clicked, event]
+    return _with_search(journey, search, after), [event] if search.clicked else [*clicked, event]
 
 
 def added(journey: Journey, context: EventContext, product_id: int) -> Attributed:
@@ -162,7 +175,7 @@ def added(journey: Journey, context: EventContext, product_id: int) -> Attribute
     if search is None or context.at - search.at > BASKET or product_id in search.basket:
         return journey, []
     after = replace(search, added=True, basket=(*search.basket, product_id)[-MOST_FOLLOWED:])
-    return _with(journey, search, after), [] if search.added else [_event(EventKind.ADDED, context, search)]
+    return _with_search(journey, search, after), [] if search.added else [_event(EventKind.ADDED, context, search)]
 
 
 def ordered(journey: Journey, context: EventContext, lines: Iterable[tuple[int, int]]) -> Attributed:
@@ -179,7 +192,7 @@ def ordered(journey: Journey, context: EventContext, lines: Iterable[tuple[int, 
             bought[search, product_id] = None
     for search in revenue:
         done = replace(search, followed=False, shown=(), opened=(), basket=(), leading=())
-        journey = _with(journey, search, done)
+        journey = _with_search(journey, search, done)
     return journey, [
         *(replace(_event(EventKind.ORDERED, context, search), revenue=sum_) for search, sum_ in revenue.items()),
         *(replace(_event(EventKind.BOUGHT, context, search), product_id=product_id) for search, product_id in bought),
@@ -213,7 +226,7 @@ def _last(journey: Journey, products: str, product_id: int, word: str | None = N
     return None
 
 
-def _rephrased(journey: Journey, context: EventContext, search: Search) -> list[Event]:
+def _rephrasing_event(journey: Journey, context: EventContext, search: Search) -> list[Event]:
     """Return the event that a search rephrased the one right before it, which led to nothing, not even to a page; an
     empty list where it did not."""
     place = journey.searches.index(search)
@@ -226,7 +239,7 @@ def _rephrased(journey: Journey, context: EventContext, search: Search) -> list[
     return [replace(_event(EventKind.REPHRASED, context, search), word=before.word, next_word=search.word)]
 
 
-def _with(journey: Journey, before: Search, after: Search) -> Journey:
+def _with_search(journey: Journey, before: Search, after: Search) -> Journey:
     if before == after:
         return journey
     return replace(journey, searches=tuple(after if search is before else search for search in journey.searches))
@@ -247,3 +260,140 @@ def _seconds(moment: datetime) -> datetime:
 def ids_of(hit_ids: Sequence[str]) -> tuple[int, ...]:
     """Return the product ids among the ids of indexed documents (`p123`)."""
     return tuple(int(hit_id[1:]) for hit_id in hit_ids if hit_id.startswith("p") and hit_id[1:].isdecimal())
+
+
+def to_text(journey: Journey) -> bytes:
+    """Encode a journey in at most LONGEST_JOURNEY bytes. Drops what older searches showed, then the oldest searches
+    themselves."""
+    head, searches = _head(journey), list(journey.searches)
+    rows = [_row(search) for search in searches]
+    room = LONGEST_JOURNEY - len(head)
+    for place in range(len(rows) - 1):
+        if sum(map(len, rows)) <= room:
+            break
+        rows[place] = _row(replace(searches[place], shown=(), leading=()))
+    while rows and sum(map(len, rows)) > room:
+        rows.pop(0)
+    return b"".join((head, *rows))
+
+
+def from_text(text: bytes) -> Journey:
+    """Decode a journey; return an empty one for invalid bytes."""
+    try:
+        return _journey(_JourneyReader(text))
+    except (ValueError, OverflowError, OSError):
+        return Journey()
+
+
+class _JourneyReader:
+    """Reads an encoded journey from its beginning. Raises ValueError where the bytes end too early or are invalid."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._place = data, 0
+
+    def is_done(self) -> bool:
+        return self._place >= len(self._data)
+
+    def take(self, size: int) -> bytes:
+        part = self._data[self._place : self._place + size]
+        if len(part) < size:
+            raise ValueError("the text is cut off")
+        self._place += size
+        return part
+
+    def number(self) -> int:
+        value = 0
+        for shift in range(0, MOST_BITS, 7):
+            (byte,) = self.take(1)
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        raise ValueError("the number is too large")
+
+    def numbers(self) -> tuple[int, ...]:
+        many = self.number()
+        if many > MOST_SHOWN:
+            raise ValueError("there are too many numbers")
+        return tuple(self.number() for _ in range(many))
+
+
+def _journey(reader: _JourneyReader) -> Journey:
+    version = reader.number()
+    if version not in (BEFORE_PLACES, VERSION):
+        raise ValueError("another version")
+    begun, seen, many = _moment(reader.number()), _moment(reader.number()), reader.number()
+    counted = tuple(reader.take(HASH_BYTES) for _ in range(min(many, MOST_COUNTED)))
+    searches = tuple(_searches(reader, has_places=version == VERSION))
+    return Journey(searches[-MOST_SEARCHES:], counted, begun, seen)
+
+
+def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
+    while not reader.is_done():
+        word = reader.take(reader.number()).decode()
+        at, day, flags = reader.number(), reader.number(), reader.number()
+        shown, opened, basket = tuple(accumulate(reader.numbers())), reader.numbers(), reader.numbers()
+        places = reader.numbers() if has_places else ()
+        is_placed = has_places and not flags & UNPLACED
+        if any(place >= len(shown) for place in places):
+            raise ValueError("a place names nothing")
+        yield Search(
+            word=word,
+            at=datetime.fromtimestamp(at, UTC),
+            day=date.fromordinal(day),
+            followed=bool(flags & 1),
+            clicked=bool(flags & 2),
+            added=bool(flags & 4),
+            answered=bool(flags & 8),
+            shown=shown,
+            opened=opened,
+            basket=basket,
+            leading=tuple(shown[place] for place in places) if is_placed else None,
+        )
+
+
+def _head(journey: Journey) -> bytes:
+    # 0, which is no time of a visit, stands for None.
+    times = (0 if moment is None else int(moment.timestamp()) for moment in (journey.begun, journey.seen))
+    return b"".join((_varint(VERSION), *map(_varint, times), _varint(len(journey.counted)), *journey.counted))
+
+
+def _row(search: Search) -> bytes:
+    word = search.word.encode()
+    flags = search.followed + 2 * search.clicked + 4 * search.added + 8 * search.answered
+    flags += UNPLACED * (search.leading is None)
+    when = [int(search.at.timestamp()), search.day.toordinal(), flags]
+    steps = [later - earlier for earlier, later in zip((0, *search.shown), search.shown, strict=False)]
+    among = {product_id: place for place, product_id in enumerate(search.shown)}
+    lists = (steps, search.opened, search.basket, [among[product_id] for product_id in search.leading or ()])
+    return b"".join((_varint(len(word)), word, *map(_varint, when), *map(_list, lists)))
+
+
+def _list(numbers: Sequence[int]) -> bytes:
+    return _varint(len(numbers)) + b"".join(map(_varint, numbers))
+
+
+def _varint(number: int) -> bytes:
+    parts = bytearray()
+    while number >= 0x80:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    parts.append(number)
+    return bytes(parts)
+
+
+def _moment(number: int) -> datetime | None:
+    return None if number == 0 else datetime.fromtimestamp(number, UTC)
+
+
+def is_in_other_words(before: str, after: str) -> bool:
+    """Whether two searches, read as search reads them, may be two names of one thing. They are not where one has all
+    the words of the other, which makes it narrower or wider ("laptop", "laptop bag"), and where they differ by numbers
+    alone, which name different things ("iphone 12", "iphone 13")."""
+    first, second = (frozenset(words(searched)) - LINKING_WORDS for searched in (before, after))
+    if first <= second or second <= first or max(len(first), len(second)) > MOST_WORDS:
+        return False
+    return _without_numbers(first - second) != _without_numbers(second - first)
+
+
+def _without_numbers(some: frozenset[str]) -> list[str]:
+    return sorted(_DIGITS.sub("", word) for word in some)

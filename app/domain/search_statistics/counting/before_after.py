@@ -1,28 +1,45 @@
-"""Compare what searches came to before and after a change went live, over equal periods."""
+"""Compare what searches came to before and after a change went live, over equal periods, and record since when a
+product has had each of its search terms.
+
+A session listener records the terms of every product that goes through the session; code that changes products in bulk
+calls `record`. A term that is older than this record has no row: its start is unknown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy import ColumnElement, Table, and_, case, delete, event, func, insert, inspect, select, tuple_
+from sqlalchemy.orm import Session, UOWTransaction, scoped_session
 
-from app.domain.search_statistics.counting.days import PERIODS, day_at, today
-from app.domain.search_statistics.counting.equal_periods import DAY, Comparable, EqualPeriods, equal_periods
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SearchWordWindow
+from app.domain.catalogue.models import Product
+from app.domain.search_statistics.counting.aggregation import SUMMED, Sums
+from app.domain.search_statistics.counting.days import (
+    DAY,
+    PERIODS,
+    Comparable,
+    EqualPeriods,
+    day_at,
+    equal_periods,
+    today,
+)
+from app.domain.search_statistics.counting.gathering import LONGEST_WORD, folded
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.rolling_sums import first_day, window_end
-from app.domain.search_statistics.counting.sums import SUMMED, Sums
+from app.domain.search_statistics.models import SearchDay, SearchTermStart, SearchWordDay, SearchWordWindow
 from app.domain.shared.clock import Clock
 from app.domain.shared.portions import portions
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
-LONGEST = max(PERIODS)
-MOST_WORDS = 900  # In one statement.
+LONGEST_PERIOD = max(PERIODS)
+WORDS_AT_ONCE = 900  # In one statement.
 
 Searches = Callable[[str], bool] | str  # A predicate over counted words, or the one word.
+STARTS: Table = SearchTermStart.__table__  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +95,10 @@ def _words_counted(site_id: int, compared: Sequence[EqualPeriods]) -> Sequence[s
         return ()
     first, last = min(periods.before[0] for periods in compared), max(periods.after[1] for periods in compared)
     until = window_end(site_id)
-    if until is not None and first_day(until, LONGEST) <= first and last <= until:
+    if until is not None and first_day(until, LONGEST_PERIOD) <= first and last <= until:
         # One row for each word, instead of one for each day on which it was searched.
         kept = select(SearchWordWindow.word).where(
-            SearchWordWindow.site_id == site_id, SearchWordWindow.days == LONGEST, SearchWordWindow.word != ""
+            SearchWordWindow.site_id == site_id, SearchWordWindow.days == LONGEST_PERIOD, SearchWordWindow.word != ""
         )
         return db.session.scalars(kept).all()
     counted = select(SearchWordDay.word).where(
@@ -92,7 +109,7 @@ def _words_counted(site_id: int, compared: Sequence[EqualPeriods]) -> Sequence[s
 
 def _sums(site_id: int, periods: EqualPeriods, words: Iterable[str]) -> tuple[Sums, Sums]:
     before, after = dict.fromkeys(SUMMED, 0), dict.fromkeys(SUMMED, 0)
-    for some in portions(sorted(words), MOST_WORDS):
+    for some in portions(sorted(words), WORDS_AT_ONCE):
         row = db.session.execute(
             select(*_sum_columns(periods.before, "before"), *_sum_columns(periods.after, "after")).where(
                 SearchWordDay.site_id == site_id,
@@ -110,3 +127,65 @@ def _sum_columns(period: tuple[date, date], label: str) -> Iterator[ColumnElemen
     within = and_(SearchWordDay.day >= period[0], SearchWordDay.day <= period[1])
     for name in SUMMED:
         yield func.sum(case((within, getattr(SearchWordDay, name)), else_=0)).label(f"{label}_{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class TermsChange:
+    """The search terms of a product before and after it was saved at `at`."""
+
+    site_id: int
+    product_id: int
+    before: Sequence[str]
+    after: Sequence[str]
+    at: datetime
+
+
+def listen(session_factory: Any) -> None:
+    """Register the listener on the sessions of a factory, once for each factory."""
+    if not event.contains(session_factory, "after_flush", _after_flush):
+        event.listen(session_factory, "after_flush", _after_flush)
+
+
+def record(session: Session | scoped_session[Any], changes: Iterable[TermsChange]) -> None:
+    """Record changes within the transaction that makes them."""
+    gone: list[tuple[int, str]] = []
+    new: dict[tuple[int, str], dict[str, Any]] = {}
+    for change in changes:
+        before, after = normalized_terms(change.before), normalized_terms(change.after)
+        gone += [(change.product_id, term) for term in before - after]
+        for term in sorted(after - before):
+            row = {"product_id": change.product_id, "term": term, "site_id": change.site_id, "since": change.at}
+            new[change.product_id, term] = row
+    connection = session.connection()
+    for keys in portions([*gone, *new]):
+        connection.execute(delete(STARTS).where(tuple_(STARTS.c.product_id, STARTS.c.term).in_(keys)))
+    if new:
+        connection.execute(insert(STARTS), list(new.values()))
+
+
+def normalized_terms(terms: Iterable[str]) -> set[str]:
+    """Return terms as they are stored here, folded: two that differ only in case are one."""
+    return {folded(term)[:LONGEST_WORD] for term in terms}
+
+
+def starts_of(site_id: int, product_id: int) -> Mapping[str, datetime]:
+    """Return when the product got each of its terms, as far as that is known, by normalized term."""
+    known = select(SearchTermStart.term, SearchTermStart.since).where(
+        SearchTermStart.site_id == site_id, SearchTermStart.product_id == product_id
+    )
+    return {term: since for term, since in db.session.execute(known)}
+
+
+def _after_flush(session: Session, _flush: UOWTransaction) -> None:
+    if changes := list(_terms_changes(session)):
+        record(session, changes)
+
+
+def _terms_changes(session: Session) -> Iterator[TermsChange]:
+    for product in [one for one in session.new if isinstance(one, Product) and one.search_terms]:
+        yield TermsChange(product.site_id, product.id, (), product.search_terms, product.updated_at)
+    for product in [one for one in session.dirty if isinstance(one, Product)]:
+        history = inspect(product).attrs.search_terms.history
+        if history.has_changes():
+            before = history.deleted[0] if history.deleted else ()
+            yield TermsChange(product.site_id, product.id, before or (), product.search_terms, product.updated_at)

@@ -1,12 +1,24 @@
-"""Events of searches, and of what follows from them, to be counted. None identifies a shopper or says when in the day
-it was."""
+"""Events of searches, and of what follows from them, to be counted, and the port to a spool in which events wait for
+that. No event identifies a shopper or says when in the day it was."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
+
+# While a release replaces another, each may read what the other wrote. So a line keeps its first COLUMNS as they are, a
+# new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
+# which they leave to newer ones (`is_of_later`).
+COLUMNS = 9
+# The defaults of next word, product, and visits and weights, which lines lack from the right as far as they have none.
+MISSING: list[Any] = ["", None, 0, 1, 0, 0]
+# Earlier releases wrote these kinds for single visits, which are not stored any more.
+RETIRED_KINDS = ("rephrased", "opened", "bought")
+E = TypeVar("E")
 
 
 class EventKind(StrEnum):
@@ -58,16 +70,6 @@ class Event:
     of_new_network: bool = False
 
 
-# While a release replaces another, each may read what the other wrote. So a line keeps its first COLUMNS as they are, a
-# new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
-# which they leave to newer ones (`is_of_later`).
-COLUMNS = 9
-# The defaults of next word, product, and visits and weights, which lines lack from the right as far as they have none.
-MISSING: list[Any] = ["", None, 0, 1, 0, 0]
-# Earlier releases wrote these kinds for single visits, which are not stored any more.
-RETIRED_KINDS = ("rephrased", "opened", "bought")
-
-
 def as_json(event: Event) -> list[Any]:
     """Return the form that `from_json` reads. A search has no revenue, so in its place stands whether the search's
     network is new: the first readers took no more than COLUMNS. In the place of a time that they read stands 0."""
@@ -80,7 +82,7 @@ def as_json(event: Event) -> list[Any]:
     return [*head, event.next_word, event.product_id, *visits]
 
 
-def is_of_later(value: Any) -> bool:
+def is_of_unknown_version(value: Any) -> bool:
     """Whether a line is of a kind that a later release made."""
     if not isinstance(value, list) or len(value) < COLUMNS or not isinstance(value[0], str):
         return False
@@ -113,3 +115,54 @@ def from_json(value: Any) -> Event | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return event
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch(Generic[E]):
+    """Events with an id by which a second delivery is recognised."""
+
+    id: str
+    events: tuple[E, ...]
+
+
+class Spool(Protocol[E]):
+    """Keeps events across restarts, in batches that do not change until they are done."""
+
+    def note(self, events: Sequence[E]) -> None:
+        """Record events. Never raises and never blocks: what cannot be recorded is lost and logged."""
+        ...
+
+    def has_pending(self) -> bool:
+        """Whether any event is pending."""
+        ...
+
+    def batches(self) -> AbstractContextManager[Iterator[EventBatch[E]]]:
+        """Return a context that yields the pending batches, oldest first; none while another process has them."""
+        ...
+
+    def done(self, batch_id: str) -> None:
+        """Acknowledge a batch that is committed. Those before it of the same file are committed too."""
+        ...
+
+    def failed(self, batch_id: str) -> None:
+        """Return a batch that could not be counted. It is delivered again until it has failed too often."""
+        ...
+
+
+class NullSpool(Generic[E]):
+    """Spool of programs that serve no shoppers: records nothing."""
+
+    def note(self, events: Sequence[E]) -> None:
+        """Ignore the events: those of such a program are no shopper's."""
+
+    def has_pending(self) -> bool:
+        return False
+
+    def batches(self) -> AbstractContextManager[Iterator[EventBatch[E]]]:
+        return nullcontext(iter(()))
+
+    def done(self, batch_id: str) -> None:
+        """Do nothing: there are no batches."""
+
+    def failed(self, batch_id: str) -> None:
+        """Do nothing: there are no batches."""

@@ -10,7 +10,7 @@ from app.domain.retention.purging import Retention
 from app.domain.search.ranking.learning import WINDOW
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.days import PERIODS, day_at
-from app.domain.search_statistics.counting.models import (
+from app.domain.search_statistics.models import (
     CountedBatch,
     SearchDay,
     SearchProductWeek,

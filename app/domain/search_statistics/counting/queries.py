@@ -1,17 +1,22 @@
-"""Single figures and short lists of what was counted; reports stand in search_statistics/reports."""
+"""Single figures and short lists of what was counted; reports are in search_statistics/reports."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
+from app.domain.search_statistics.counting import days, rolling_sums
 from app.domain.search_statistics.counting.days import today
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
 from app.domain.search_statistics.counting.rolling_sums import first_day, select_sums
+from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.clock import Clock
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
+
+NO_RESULTS_DAYS = 30  # Specification: the found-nothing list of the Search terms page.
 
 
 def site_today(clock: Clock, site_id: int) -> date:
@@ -47,3 +52,26 @@ def applied_counts(site_id: int, today: date, days: int) -> dict[str, int]:
         .group_by(SearchWordDay.word)
     )
     return {word: int(times) for word, times in db.session.execute(counted) if word}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWithoutResults:
+    """`times` counts the searches without results; the latest search of the word may have had some."""
+
+    word: str
+    times: int
+    last_result_count: int | None
+
+
+def searches_without_results(
+    clock: Clock, site_id: int, period: int, most: int
+) -> tuple[list[SearchWithoutResults], int]:
+    """Return the searches that found nothing most often in a period of days, and how many different ones did."""
+    sums = rolling_sums.select_sums(site_id, days.today(clock, time_zone_of(site_id)), period)
+    columns = (sums.c.word, sums.c.found_nothing, sums.c.last_result_count)
+    query: Select[*tuple[Any, ...]] = select(*columns).where(sums.c.found_nothing > 0, sums.c.word != "")
+    ordered = query.order_by(sums.c.found_nothing.desc(), sums.c.word).limit(most)
+    found = [SearchWithoutResults(*row) for row in db.session.execute(ordered)]
+    if len(found) < most:
+        return found, len(found)
+    return found, db.session.scalar(query.with_only_columns(func.count())) or 0

@@ -11,15 +11,13 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from sqlalchemy import Select, Subquery, and_, delete, exists, func, insert, literal, or_, select, update
+from sqlalchemy import Select, Subquery, and_, case, delete, exists, func, insert, inspect, literal, or_, select, update
 from sqlalchemy.orm import aliased
 
 from app.domain.search_statistics.counting import days as calendar
-from app.domain.search_statistics.counting.aggregation import WordChange
+from app.domain.search_statistics.counting.aggregation import SUMMED, WordChange
 from app.domain.search_statistics.counting.days import PERIODS
-from app.domain.search_statistics.counting.models import SearchWindow, SearchWordDay, SearchWordWindow
-from app.domain.search_statistics.counting.sums import SUMMED
-from app.domain.search_statistics.counting.upsert_counts import add_counts
+from app.domain.search_statistics.models import CountColumns, SearchWindow, SearchWordDay, SearchWordWindow
 from app.domain.shared.clock import Clock
 from app.domain.shared.upserting import upsert
 from app.domain.sites.models import Site
@@ -29,6 +27,24 @@ NEVER = date(1970, 1, 1)
 DAY = timedelta(days=1)
 MOST_ADVANCED = timedelta(days=7)  # Beyond this, summing everything anew is quicker.
 UNSYNCHRONIZED = {"synchronize_session": False}
+
+
+def add_counts(model: type[CountColumns], rows: Sequence[dict[str, Any]], also: Sequence[str] = ()) -> None:
+    """Add the rows' SUMMED columns, and those of `also`, by primary key. Only a search replaces `last_result_count`,
+    and `last_day` with it where the rows have one: batches are counted in the order in which they were recorded."""
+    if not rows:
+        return
+    statement = upsert(model)  # type: ignore[arg-type]
+    coming = statement.excluded
+    changed: dict[str, Any] = {name: getattr(model, name) + coming[name] for name in (*SUMMED, *also)}
+    later = coming.searches > 0
+    if hasattr(model, "last_day"):
+        later &= coming.last_day >= model.last_day
+    latest = [name for name in ("last_day", "last_result_count") if hasattr(model, name)]
+    changed |= {name: case((later, coming[name]), else_=getattr(model, name)) for name in latest}
+    key = [column.name for column in inspect(model).primary_key]
+    # One statement, sent for each row: one with the values of many would take longer to write than to run.
+    db.session.connection().execute(statement.on_conflict_do_update(index_elements=key, set_=changed), list(rows))
 
 
 def first_day(today: date, days: int) -> date:

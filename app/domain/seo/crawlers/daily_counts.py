@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from sqlalchemy import ColumnElement, and_, false, or_, select
 
 from app.domain.retention.purging import Retention
-from app.domain.search_statistics.counting.counted_batches import note_batch
+from app.domain.search_statistics.counting.daily_counts import note_batch
 from app.domain.search_statistics.counting.days import day_at
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.seo.crawlers.visits import OTHERS, CrawlerVisit
 from app.domain.seo.models import CrawlerHits
 from app.domain.shared.clock import Clock

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, insert, select
 from sqlalchemy.orm import aliased
 
 from app.domain.merchandising.shop import read_shop
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.seo.fetching import Fetch
 from app.domain.seo.models import SiteCheck, SiteCheckFinding
 from app.domain.seo.site_check.checked_shop import checked_shop

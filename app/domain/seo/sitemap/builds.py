@@ -12,8 +12,7 @@ from datetime import timedelta
 import structlog
 
 from app.domain.merchandising.shop import read_shop
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName, SearchEngine
+from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap.candidates import expected
 from app.domain.seo.sitemap.generator import SitemapGenerator

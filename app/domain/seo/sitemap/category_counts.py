@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchUnavailable, ValueFilter
-from app.domain.search.listings.category_counts import CategoryCounts, category_counts
+from app.domain.search.listings.browsing import CategoryCounts, category_counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchEngine
-from app.domain.search.listings.category_counts import category_counts
+from app.domain.search.listings.browsing import category_counts
 from app.domain.seo.sitemap.candidates import categories_left_out
 from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, LeftOut
 from app.domain.seo.sitemap.queries import BuildSummary, recent_builds

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from app.domain.search.index.run_summary import spoken_duration
+from app.domain.search.index.rebuild_outcomes import spoken_duration
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.clock import Clock

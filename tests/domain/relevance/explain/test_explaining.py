@@ -18,13 +18,11 @@ from app.domain.relevance.explain.reindexing import reindex_product
 from app.domain.relevance.explain.view import as_json
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState
+from app.domain.search.engine import EngineState, SearchContext
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search.models import OutboxEntry
-from app.domain.search.serving import versions
-from app.domain.search.serving.models import ServedConfiguration
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
+from app.domain.search.models import OutboxEntry, ServedConfiguration
+from app.domain.search.serving import configuration
+from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.problems import NotFound
 from app.domain.sites.settings import change_settings
 from app.extensions import db
@@ -58,7 +56,9 @@ class Shop:
             fields = {"type": "EQUIVALENT", "words": list(words), "status": status, "fingerprint": words[0]}
             signed = {"created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia"}
             db.session.add(
-                Synonym(site_id=self.site_id, words_version=versions.raise_version(self.site_id), **fields, **signed)
+                Synonym(
+                    site_id=self.site_id, words_version=configuration.raise_version(self.site_id), **fields, **signed
+                )
             )
             db.session.flush()
             publishing.publish(self.indexing.clock, self.site_id)
@@ -66,7 +66,7 @@ class Shop:
     def rule(self, term: str, **more: object) -> None:
         with transaction():
             signed = {"created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia"}
-            version = versions.raise_version(self.site_id)
+            version = configuration.raise_version(self.site_id)
             db.session.add(
                 SearchRule(
                     site_id=self.site_id, term=term, normalized_term=term, words_version=version, **more, **signed

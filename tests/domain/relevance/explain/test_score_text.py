@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.relevance.explain.score_text import describe_part
 from app.domain.search.engine import ScorePart
-from app.domain.search.ranking.fusion import points_by_meaning
+from app.domain.search.ranking.scoring import points_by_meaning
 
 
 @pytest.mark.parametrize(

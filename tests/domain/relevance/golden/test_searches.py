@@ -14,9 +14,8 @@ from app.domain.relevance.golden import check as golden_check
 from app.domain.relevance.golden import searches as golden
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.golden.searches import Expectation
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import SearchUnavailable
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.engine import SearchContext, SearchUnavailable
+from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import latest_run
 from app.domain.shared.author import Author

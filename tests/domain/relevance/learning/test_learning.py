@@ -19,12 +19,10 @@ from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
 from app.domain.relevance.learning.teaching import teaching_words
 from app.domain.relevance.trials.proposal import LearningProposal, as_json, proposed, read
 from app.domain.search.engine import LearnedFactors, SearchRequest
-from app.domain.search.serving.learned import Learned, LearningMode
-from app.domain.search.serving.plan import plan
-from app.domain.search.serving.query import expanded
-from app.domain.search.serving.snapshot import served
-from app.domain.search.serving.versions import serving_state
-from app.domain.search_statistics.counting.models import SearchProductWeek
+from app.domain.search.serving.configuration import served, serving_state
+from app.domain.search.serving.plan import Learned, LearningMode, plan
+from app.domain.search.serving.query import expand_request
+from app.domain.search_statistics.models import SearchProductWeek
 from app.domain.shared.author import Author
 from app.domain.shared.counting_memory import week_of
 from app.domain.shared.problems import NotFound
@@ -80,7 +78,7 @@ def publish(clock: StoppedClock, site_id: int) -> None:
 
 
 def request(site_id: int, words: str = "tent") -> SearchRequest:
-    return expanded(site_id, SearchRequest(words=words), plan(words, served(site_id), NOW))
+    return expand_request(site_id, SearchRequest(words=words), plan(words, served(site_id), NOW))
 
 
 def author(clock: StoppedClock, site_id: int) -> Author:
@@ -104,7 +102,7 @@ def test_off_and_in_shadow_requests_stay_exactly_as_they_are(
     count(site_id, "tent", product_id)
     learn(clock, site_id, mode)
     untaught = plan("tent", replace(served(site_id), learned=Learned.NOTHING), NOW)
-    assert request(site_id) == expanded(site_id, SearchRequest(words="tent"), untaught)
+    assert request(site_id) == expand_request(site_id, SearchRequest(words="tent"), untaught)
     assert bool(served(site_id).learned.of("tent")) is (mode is LearningMode.SHADOW)
 
 

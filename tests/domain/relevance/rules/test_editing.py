@@ -13,7 +13,7 @@ from app.domain.relevance.rules import editing, listing
 from app.domain.relevance.rules.listing import Narrowed, RuleOrder, RuleQuery
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.rules.rule import MOST_RULES
-from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision
@@ -47,8 +47,8 @@ def entries() -> list[AuditEntry]:
 
 def test_a_rule_that_is_added_is_live_at_once_and_noted_whole(site: Site, clock: StoppedClock):
     rule = add(clock, site)
-    assert snapshot.served(site.id).rules.find("  rain   COAT", clock.now()).id == rule.id
-    assert versions.is_live(rule, versions.serving_state(site.id)) and rule.live_since == clock.now()
+    assert configuration.served(site.id).rules.find("  rain   COAT", clock.now()).id == rule.id
+    assert configuration.is_live(rule, configuration.serving_state(site.id)) and rule.live_since == clock.now()
     (entry,) = entries()
     assert (entry.action, entry.subject_type, entry.subject_id) == ("rule.add", "rule", str(rule.id))
     assert (entry.before, entry.after) == (None, rule.value.as_json())
@@ -75,11 +75,11 @@ def test_a_change_is_served_and_one_that_changes_nothing_is_no_change(site: Site
     with transaction():
         _, changed = editing.change(Author(site.id, "Theo", clock), rule.id, 1, replace(DRAFT, boosts=("A-2",)))
     assert changed == ("boosts",) and rule.revision == 2
-    assert snapshot.served(site.id).rules.find("rain coat", clock.now()).boosts == ("A-2",)
-    version = versions.serving_state(site.id).saved_version
+    assert configuration.served(site.id).rules.find("rain coat", clock.now()).boosts == ("A-2",)
+    version = configuration.serving_state(site.id).saved_version
     with transaction():
         _, changed = editing.change(Author(site.id, "Theo", clock), rule.id, 2, rule.value)
-    assert (changed, rule.revision, versions.serving_state(site.id).saved_version) == ((), 2, version)
+    assert (changed, rule.revision, configuration.serving_state(site.id).saved_version) == ((), 2, version)
     assert [entry.action for entry in entries()] == ["rule.add", "rule.change"]
 
 
@@ -99,7 +99,7 @@ def test_a_paused_rule_applies_no_more_until_it_is_resumed(site: Site, clock: St
     for act, applies in ((editing.pause, False), (editing.pause, False), (editing.resume, True)):
         with transaction():
             act(Author(site.id, MIA, clock), rule.id)
-        assert (snapshot.served(site.id).rules.find("rain coat", clock.now()) is not None) == applies
+        assert (configuration.served(site.id).rules.find("rain coat", clock.now()) is not None) == applies
     assert [entry.action for entry in entries()] == ["rule.add", "rule.pause", "rule.resume"]
 
 
@@ -115,12 +115,12 @@ def test_a_deleted_rule_is_gone_from_search_and_can_be_put_back_as_it_was(site: 
     rule_id = add(clock, site).id
     with transaction():
         assert editing.delete(Author(site.id, MIA, clock), rule_id, 1) == "Rain Coat"
-    assert snapshot.served(site.id).rules.find("rain coat", clock.now()) is None
+    assert configuration.served(site.id).rules.find("rain coat", clock.now()) is None
     before = entries()[-1].before
     with transaction():
         editing.revert(Author(site.id, MIA, clock), rule_id, before)
     assert editing.rule_of(site.id, rule_id).value.as_json() == before
-    assert snapshot.served(site.id).rules.find("rain coat", clock.now()).id == rule_id
+    assert configuration.served(site.id).rules.find("rain coat", clock.now()).id == rule_id
     with transaction():
         editing.revert(Author(site.id, MIA, clock), rule_id, None)
     with pytest.raises(NotFound):

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.relevance.rules.rule import LAST_POSITION, MOST_PLACED, check
-from app.domain.search.serving.redirects import safe_redirect
-from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule
+from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule, safe_redirect
 from app.domain.shared.problems import Invalid
 
 SKUS = dict.fromkeys(("A-1", "A-2", "A-3"), "")

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from app.domain.relevance.synonyms import suggesting
 from app.domain.relevance.synonyms.models import SuggestionRun, Synonym
 from app.domain.relevance.synonyms.source import MinedSuggestions
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search_statistics.counting.models import SearchWordDay
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction

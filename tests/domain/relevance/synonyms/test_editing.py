@@ -14,7 +14,7 @@ from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
 from app.domain.relevance.synonyms.models import Synonym
 from app.domain.relevance.synonyms.revert import revert
-from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
@@ -47,7 +47,7 @@ def site_id(context: None) -> int:
 
 
 def served_words(site_id: int, words: str) -> list[tuple[str, ...]]:
-    return [one.others for one in snapshot.served(site_id).synonyms.expand(words).applied]
+    return [one.others for one in configuration.served(site_id).synonyms.expand(words).applied]
 
 
 def entries() -> list[tuple[str, object, object]]:
@@ -75,7 +75,7 @@ def test_a_synonym_lives_from_being_added_to_being_deleted(clock: StoppedClock, 
 def test_what_is_saved_and_not_published_is_told(clock: StoppedClock, site_id: int) -> None:
     """No transaction of the application, so nothing publishes after the commit."""
     synonym = editing.add(Author(site_id, MIA, clock), both("mobile", "phone"))
-    state = versions.serving_state(site_id)
+    state = configuration.serving_state(site_id)
     assert not synonym.as_json(state)["synced"]
     page = queries.synonym_page(site_id, SynonymList(waiting=True))
     assert (page.waits, [one.id for one in page.found.items]) == (True, [synonym.id])
@@ -306,4 +306,4 @@ def test_of_many_who_take_a_word_at_once_one_gets_it(app: Flask, clock: StoppedC
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["added"] + ["word_taken"] * 7
-    assert len(editing.live_groups(site_id)) == len(snapshot.served(site_id).synonyms.groups) == 1
+    assert len(editing.live_groups(site_id)) == len(configuration.served(site_id).synonyms.groups) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of, is_evidence
-from app.domain.search_statistics.counting.rephrasing import Rephrased
+from app.domain.search_statistics.counting.aggregation import Rephrased
 
 PAIR = Rephrased("cooktop", "hob", visits=20, weeks=3, followed=60, popularity=0.02)
 

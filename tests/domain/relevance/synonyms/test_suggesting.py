@@ -16,12 +16,12 @@ from app.domain.relevance.synonyms.evidence import describe_evidence
 from app.domain.relevance.synonyms.group import words_digest
 from app.domain.relevance.synonyms.models import RejectedSuggestion
 from app.domain.relevance.synonyms.source import Question
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.search_statistics.counting.models import SearchWordDay
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.events import EventBatch
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
@@ -148,7 +148,7 @@ def test_what_a_rule_sends_on_needs_no_synonym(indexing: SearchContext, site_id:
     searched_in_vain(site_id, clock, "hewlett packard", 43)
     with transaction():
         for term in ("boiler", "hewlett packard"):
-            make_rule(db.session.get_one(Site, site_id), term, words_version=versions.raise_version(site_id))
+            make_rule(db.session.get_one(Site, site_id), term, words_version=configuration.raise_version(site_id))
         publish(clock, site_id)
     run = ask(indexing, site_id)
     assert (run.compared, run.added) == (0, 0)

@@ -15,7 +15,7 @@ from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.models import SuggestionRun
 from app.domain.relevance.synonyms.source import MinedSuggestions, Question, SuggestionsFailed
 from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.shared.author import Author
 from app.domain.work import leases
 from app.extensions import db

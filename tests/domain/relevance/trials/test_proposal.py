@@ -22,8 +22,8 @@ from app.domain.relevance.trials.proposal import (
     searches_of,
     summary,
 )
+from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule, RuleSet
-from app.domain.search.serving.served import Served
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from app.domain.shared.problems import Invalid
 

@@ -14,11 +14,10 @@ from app.domain.relevance.trials.models import SearchReplay
 from app.domain.relevance.trials.proposal import Proposal, SynonymProposal, TermsProposal
 from app.domain.relevance.trials.replay_report import ReplayReport, Touched, read_report
 from app.domain.relevance.trials.replays import REPLAY
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import IndexName, SearchRequest, SearchResult
+from app.domain.search.engine import IndexName, SearchContext, SearchRequest, SearchResult
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.search_statistics.counting.models import SearchWordDay
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.models import SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
 from app.domain.work import leases

@@ -10,11 +10,11 @@ from app.domain.catalogue import products, terms
 from app.domain.relevance.trials.comparison import Comparison, Movement
 from app.domain.relevance.trials.proposal import Proposal, RuleProposal, SynonymProposal, TermsProposal
 from app.domain.relevance.trials.trial import Tried, try_out
-from app.domain.search.context import SearchContext
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.engine import SearchContext
+from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.serving.configuration import served
 from app.domain.search.serving.query import first_ten
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
-from app.domain.search.serving.snapshot import served
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound

@@ -10,9 +10,9 @@ from app.domain.catalogue.models import Product
 from app.domain.relevance import publishing
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.extensions import db
 from app.transaction import transaction
 from tests import searching
@@ -55,7 +55,7 @@ def save_synonym(indexing: SearchContext, site_id: int, *words: str, **more: obj
         row = Synonym(
             site_id=site_id,
             words=list(words),
-            words_version=versions.raise_version(site_id),
+            words_version=configuration.raise_version(site_id),
             created_at=WHEN,
             updated_at=WHEN,
             updated_by="tests",
@@ -74,7 +74,7 @@ def save_rule(indexing: SearchContext, site_id: int, term: str, **more: object) 
             site_id=site_id,
             term=term,
             normalized_term=term,
-            words_version=versions.raise_version(site_id),
+            words_version=configuration.raise_version(site_id),
             created_at=WHEN,
             updated_at=WHEN,
             updated_by="tests",

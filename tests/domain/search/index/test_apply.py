@@ -9,10 +9,9 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import Change, IndexName, SearchUnavailable, Upsert
+from app.domain.search.engine import Change, IndexName, SearchContext, SearchUnavailable, Upsert
 from app.domain.search.index import backlog
-from app.domain.search.index.apply import TURN, apply_for_a_turn, apply_waiting
+from app.domain.search.index.backlog import TURN, apply_for_a_turn, apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.extensions import db

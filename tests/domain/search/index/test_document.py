@@ -17,7 +17,7 @@ from app.domain.search.index.document import (
     content_document,
     product_document,
 )
-from app.domain.search.ranking.signals import LOW_STOCK, SALES
+from app.domain.search.ranking.scoring import LOW_STOCK, SALES
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 
 

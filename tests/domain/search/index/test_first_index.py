@@ -9,10 +9,9 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName, SearchEngine
-from app.domain.search.index import first_index
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
+from app.domain.search.index import healing
+from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.models import RebuildRun
 from app.domain.sites.models import Site
 from app.domain.sites.sites import create_site
@@ -77,34 +76,34 @@ def test_a_site_is_saved_though_its_first_index_cannot_be_made(app: Flask, index
 def test_without_an_engine_there_is_none(indexing: SearchContext) -> None:
     with transaction():
         site_id = add_site().id
-    first_index.make(replace(indexing, engine=NullEngine()), site_id)
+    healing.build_first_index(replace(indexing, engine=NullEngine()), site_id)
     assert db.session.scalars(select(RebuildRun)).all() == []
 
 
 def test_an_index_lacks_products_only_while_some_are_on_their_way_into_an_empty_one(indexing: SearchContext) -> None:
     site_id = create(indexing)
-    assert not first_index.lacks_products(indexing.engine, site_id), "it has no products"
+    assert not healing.lacks_products(indexing.engine, site_id), "it has no products"
     with transaction():
         add_page(site_id, "delivery")
         add_product(site_id, "hidden").enabled = False
-    assert not first_index.lacks_products(indexing.engine, site_id), "it has none that shoppers see"
+    assert not healing.lacks_products(indexing.engine, site_id), "it has none that shoppers see"
     with transaction():
         add_product(site_id, "tent")
-    assert first_index.lacks_products(indexing.engine, site_id)
+    assert healing.lacks_products(indexing.engine, site_id)
     apply_waiting(indexing, site_id)
-    assert not first_index.lacks_products(indexing.engine, site_id)
+    assert not healing.lacks_products(indexing.engine, site_id)
     with transaction():
         add_product(site_id, "mug")
-    assert not first_index.lacks_products(indexing.engine, site_id), "the others are found"
+    assert not healing.lacks_products(indexing.engine, site_id), "the others are found"
 
 
 def test_a_site_whose_first_index_was_never_built_lacks_its_products(indexing: SearchContext) -> None:
     with transaction():
         site_id = add_site().id
-    assert not first_index.lacks_products(indexing.engine, site_id)
+    assert not healing.lacks_products(indexing.engine, site_id)
     with transaction():
         add_product(site_id, "tent")
-    assert first_index.lacks_products(indexing.engine, site_id)
+    assert healing.lacks_products(indexing.engine, site_id)
 
 
 def test_small_indexes_that_lack_products_are_made_before_the_shop_is_ready(
@@ -117,10 +116,10 @@ def test_small_indexes_that_lack_products_are_made_before_the_shop_is_ready(
     with transaction():
         add_product(large, "mug")
         add_product(large, "cup")
-    monkeypatch.setattr(first_index, "SOON", 1)
-    first_index.make_missing(indexing)
+    monkeypatch.setattr(healing, "SOON", 1)
+    healing.build_missing_indexes(indexing)
     assert found(indexing, filled) == {"tent"}
-    assert first_index.lacks_products(indexing.engine, large), "that is for the workers"
+    assert healing.lacks_products(indexing.engine, large), "that is for the workers"
     assert db.session.scalars(select(RebuildRun).where(RebuildRun.site_id == with_nothing)).all() == []
 
 

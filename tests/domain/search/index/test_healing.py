@@ -14,8 +14,7 @@ from app.adapters.null_engine import NullEngine
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.commits import read_commit, write_commit
 from app.domain.alerts.models import Alert
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.engine import EngineState, IndexName, SearchContext
 from app.domain.search.index.healing import heal, lost_indexes
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD

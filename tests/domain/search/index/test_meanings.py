@@ -14,9 +14,8 @@ from sqlalchemy import select
 from app.adapters.sentence_model.files import RELEASED, ModelFiles
 from app.adapters.sentence_model.model import MiniLm
 from app.adapters.whoosh import WhooshEngine
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import IndexName, SearchRequest
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.engine import IndexName, SearchContext, SearchRequest
+from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.healing import heal
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.domain.search.index.purge import RETENTIONS
+from app.domain.search.index.runs import RETENTIONS
 from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.transaction import transaction

@@ -12,10 +12,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.catalogue.models import Product
 from app.domain.relevance.overview.summary import summary
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import IndexName
+from app.domain.search.engine import IndexName, SearchContext
 from app.domain.search.index import runs
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.domain.search.index.rebuild_pauses import WORTH_REMEMBERING, PastRebuild, may_rebuild, pause_after
+from app.domain.search.index.rebuild_outcomes import WORTH_REMEMBERING, PastRebuild, may_rebuild, pause_after
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

@@ -11,9 +11,16 @@ from flask import Flask
 from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import Delete, EngineState, IndexDocument, IndexName, SearchUnavailable, Upsert
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.engine import (
+    Delete,
+    EngineState,
+    IndexDocument,
+    IndexName,
+    SearchContext,
+    SearchUnavailable,
+    Upsert,
+)
+from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.reconcile import reconcile
 from app.domain.search.models import OutboxEntry, ReconcileReport

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.search.index.run_summary import describe_join, summary_of
+from app.domain.search.index.rebuild_outcomes import describe_join, summary_of
 from app.domain.search.models import RebuildRun
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

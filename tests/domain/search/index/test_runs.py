@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.search.index import runs
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD

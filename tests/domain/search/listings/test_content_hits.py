@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.merchandising.content import ContentLink
-from app.domain.search.listings.content_hits import has_words, sorted_by_title
+from app.domain.search.listings.content import has_words, sorted_by_title
 
 
 @pytest.mark.parametrize(

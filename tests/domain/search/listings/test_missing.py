@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.merchandising.tree import ShopNode, ShopTree
-from app.domain.search.listings.missing import LONGEST_WORD, MOST_WORDS, nearest_categories, words_of_address
+from app.domain.search.listings.recommendations import LONGEST_WORD, MOST_WORDS, nearest_categories, words_of_address
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search.listings.ranges import FEWEST_STEPS, MOST_STEPS, Slider, slider, stars_and_up
+from app.domain.search.listings.rail import FEWEST_STEPS, MOST_STEPS, Slider, slider, stars_and_up
 
 PENNY = Decimal("0.01")
 NUMBERS = st.decimals(-(10**9), 10**9, places=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.search.ranking.intent import phrase_of, phrases
+from app.domain.search.ranking.scoring import phrase_of, phrases
 from app.domain.search.text import query_words
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search.ranking.signals import (
+from app.domain.search.ranking.scoring import (
     LIFTS,
     MOST_LIFT,
     SECONDS_A_DAY,

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search.serving.plan import plan
-from app.domain.search.serving.redirects import safe_redirect
-from app.domain.search.serving.rules import Banner, Rule, RuleSet
-from app.domain.search.serving.served import Served
+from app.domain.search.serving.plan import Served, plan
+from app.domain.search.serving.rules import Banner, Rule, RuleSet, safe_redirect
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 

@@ -14,12 +14,11 @@ from app.domain.relevance import publishing
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
 from app.domain.search.events import ConfigurationSaved
-from app.domain.search.serving import snapshot, versions
-from app.domain.search.serving.cache import ServingCache
-from app.domain.search.serving.models import ServedConfiguration
-from app.domain.search.serving.plan import plan
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.serving import configuration
+from app.domain.search.serving.configuration import ServingCache
+from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
-from app.domain.search.serving.served import Served
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.sites.models import Setting
 from app.events import PENDING
@@ -47,7 +46,7 @@ def synonym(clock: StoppedClock, site_id: int, *words: str, status: str = "LIVE"
         words=list(words),
         status=status,
         fingerprint="|".join(words),
-        words_version=versions.raise_version(site_id),
+        words_version=configuration.raise_version(site_id),
         created_at=clock.now(),
         updated_at=clock.now(),
         updated_by="tests",
@@ -62,7 +61,7 @@ def rule(clock: StoppedClock, site_id: int, term: str, **more: Any) -> SearchRul
         site_id=site_id,
         term=term,
         normalized_term=term,
-        words_version=versions.raise_version(site_id),
+        words_version=configuration.raise_version(site_id),
         created_at=clock.now(),
         updated_at=clock.now(),
         updated_by="tests",
@@ -91,7 +90,7 @@ def test_what_is_saved_is_served_at_once_by_the_process_that_saved_it(clock: Sto
             banner_link_url="/c/pegs",
             starts_at=clock.now() - timedelta(days=1),
         )
-    served = snapshot.served(site_id)
+    served = configuration.served(site_id)
     assert [group.words for group in served.synonyms.groups] == [("sofa", "couch")]
     planned = plan("tent", served, clock.now())
     assert planned.rule is not None
@@ -103,15 +102,15 @@ def test_what_is_saved_is_served_at_once_by_the_process_that_saved_it(clock: Sto
 def test_a_row_is_live_once_its_version_is_served(clock: StoppedClock, site_id: int):
     with transaction():
         first = synonym(clock, site_id, "sofa", "couch")
-    assert versions.is_live(first, versions.serving_state(site_id))
+    assert configuration.is_live(first, configuration.serving_state(site_id))
     assert first.live_since == clock.now()
     with transaction():
         second = synonym(clock, site_id, "lamp", "light")
         quietly_saved()
-    state = versions.serving_state(site_id)
-    assert (versions.is_live(first, state), versions.is_live(second, state)) == (True, False)
+    state = configuration.serving_state(site_id)
+    assert (configuration.is_live(first, state), configuration.is_live(second, state)) == (True, False)
     assert second.live_since is None
-    assert versions.unpublished_sites() == [site_id]
+    assert configuration.unpublished_sites() == [site_id]
 
 
 def test_publishing_catches_up_and_keeps_since_when_rows_are_live(clock: StoppedClock, site_id: int):
@@ -127,7 +126,7 @@ def test_publishing_catches_up_and_keeps_since_when_rows_are_live(clock: Stopped
     with transaction():
         assert publishing.publish(clock, site_id) == 2
     assert (first.live_since, second.live_since) == (began, clock.now())
-    assert versions.unpublished_sites() == []
+    assert configuration.unpublished_sites() == []
 
 
 def test_a_deletion_is_served_too(clock: StoppedClock, site_id: int):
@@ -135,22 +134,22 @@ def test_a_deletion_is_served_too(clock: StoppedClock, site_id: int):
         synonym(clock, site_id, "sofa", "couch")
     with transaction():
         db.session.delete(db.session.scalars(select(Synonym)).one())
-        versions.raise_version(site_id)
-    assert snapshot.served(site_id).synonyms.groups == ()
+        configuration.raise_version(site_id)
+    assert configuration.served(site_id).synonyms.groups == ()
 
 
 def test_what_is_rolled_back_is_never_served(clock: StoppedClock, site_id: int):
     with pytest.raises(RuntimeError), transaction():
         synonym(clock, site_id, "sofa", "couch")
         raise RuntimeError
-    assert snapshot.served(site_id) == UNTAUGHT
-    assert versions.serving_state(site_id) is None
+    assert configuration.served(site_id) == UNTAUGHT
+    assert configuration.serving_state(site_id) is None
 
 
 def test_a_site_without_synonyms_and_rules_serves_none_and_nothing_waits(site_id: int, clock: StoppedClock):
     with transaction():
         assert publishing.publish(clock, site_id) == 0
-    assert snapshot.served(site_id) == UNTAUGHT
+    assert configuration.served(site_id) == UNTAUGHT
 
 
 def test_each_change_is_told_once_a_transaction(clock: StoppedClock, site_id: int):
@@ -158,7 +157,7 @@ def test_each_change_is_told_once_a_transaction(clock: StoppedClock, site_id: in
         synonym(clock, site_id, "sofa", "couch")
         synonym(clock, site_id, "lamp", "light")
         assert set(db.session.info[PENDING]) == {ConfigurationSaved(site_id)}
-        assert versions.raise_version(site_id) == 3
+        assert configuration.raise_version(site_id) == 3
 
 
 @pytest.mark.concurrent
@@ -174,20 +173,20 @@ def test_saves_at_the_same_time_get_versions_of_their_own(app: Flask, clock: Sto
         versions = list(pool.map(save, range(12)))
     assert sorted(versions) == list(range(1, 13))
     db.session.rollback()
-    assert len(snapshot.served(site_id).synonyms.groups) == 12
+    assert len(configuration.served(site_id).synonyms.groups) == 12
 
 
 def test_sites_serve_their_own(clock: StoppedClock, site_id: int):
     with transaction():
         other = add_site("other.test").id
         synonym(clock, site_id, "sofa", "couch")
-    assert snapshot.served(other) == UNTAUGHT
+    assert configuration.served(other) == UNTAUGHT
 
 
 def test_stop_words_of_the_settings_are_served(site_id: int):
     with transaction():
         db.session.add(Setting(site_id=site_id, key="search-stop-words", value=["Please"]))
-    assert snapshot.served(site_id).stop_words == {"please"}
+    assert configuration.served(site_id).stop_words == {"please"}
 
 
 def test_another_process_serves_a_change_within_two_seconds(clock: StoppedClock, site_id: int):
@@ -225,7 +224,7 @@ def test_a_snapshot_of_the_version_before_is_still_read(site_id: int):
     with transaction():
         snapshot_of_before = {"synonyms": [group], "rules": [rule]}
         db.session.add(ServedConfiguration(site_id=site_id, saved_version=1, live_version=1, **snapshot_of_before))
-    served = snapshot.served(site_id)
+    served = configuration.served(site_id)
     assert served.synonyms.groups == (SynonymGroup(SynonymType.ONE_WAY, "phone", ("mobile",), 3),)
     starts_at = datetime(2026, 11, 1, 9, tzinfo=UTC)
     pins = (PinnedSku("T-1", 2),)

@@ -10,13 +10,11 @@ from itertools import permutations
 import pytest
 
 from app.domain.relevance.golden.check import Golden, ranks_of
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import Alternatives, IndexName, Pin, SearchRequest, SearchResult
+from app.domain.search.engine import Alternatives, IndexName, Pin, SearchContext, SearchRequest, SearchResult
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search.serving.plan import plan
-from app.domain.search.serving.query import document_ids, expanded, first_ten, search_products
+from app.domain.search.serving.plan import Served, plan
+from app.domain.search.serving.query import document_ids, expand_request, first_ten, search_products
 from app.domain.search.serving.rules import PinnedSku, Rule, RuleSet
-from app.domain.search.serving.served import Served
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from app.transaction import transaction
 from tests.searching import add_product, add_site, request
@@ -67,7 +65,7 @@ def test_a_request_carries_all_that_was_taught(indexing: SearchContext, site_id:
     rule = Rule("the settee", pins=(PinnedSku("L-1", 1),), boosts=("C-2",), buries=("C-1", "X"))
     served = Served(synonyms=SOFAS, rules=RuleSet.of([rule]))
     planned = plan("the settee", served, indexing.clock.now())
-    asked = expanded(site_id, SearchRequest(words="the settee"), planned, frozenset({"the", "best"}))
+    asked = expand_request(site_id, SearchRequest(words="the settee"), planned, frozenset({"the", "best"}))
     ids = document_ids(site_id, ["L-1", "C-1", "C-2"])
     assert asked.alternatives == (Alternatives(1, 1, (("couch",),)),)
     assert (asked.optional, asked.pins) == ({"the"}, (Pin(ids["L-1"], 1),))
@@ -78,7 +76,7 @@ def test_a_request_says_whether_meaning_counts(site_id: int):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     for by_meaning in (True, False):
         planned = plan("settee", Served(by_meaning=by_meaning), now)
-        assert expanded(site_id, SearchRequest(words="settee"), planned).by_meaning is by_meaning
+        assert expand_request(site_id, SearchRequest(words="settee"), planned).by_meaning is by_meaning
 
 
 def test_skus_of_other_sites_are_unknown(site_id: int):

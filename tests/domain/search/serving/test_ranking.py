@@ -10,20 +10,15 @@ from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.shop import read_shop
 from app.domain.search import ranking_settings
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import SearchRequest
+from app.domain.search.engine import SearchContext, SearchRequest
 from app.domain.search.index.rebuild import rebuild
-from app.domain.search.listings.browsing import category_listing
-from app.domain.search.listings.links import ListingLinks
-from app.domain.search.listings.listing import ListingRequest
-from app.domain.search.listings.plain import plain_category_listing
-from app.domain.search.listings.words import products_by_words
+from app.domain.search.listings.browsing import category_listing, plain_category_listing, products_by_words
+from app.domain.search.listings.listing import ListingLinks, ListingRequest
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
-from app.domain.search.serving.plan import plan
-from app.domain.search.serving.query import expanded, first_ten, search_products
+from app.domain.search.serving.configuration import served
+from app.domain.search.serving.plan import Served, plan
+from app.domain.search.serving.query import expand_request, first_ten, search_products
 from app.domain.search.serving.rules import PinnedSku, Rule, RuleSet
-from app.domain.search.serving.served import Served
-from app.domain.search.serving.snapshot import served
 from app.domain.sites.models import Setting
 from app.domain.sites.settings import SETTINGS, change_settings
 from app.extensions import db
@@ -62,7 +57,7 @@ def skus(indexing: SearchContext, site_id: int, served: Served, words: str = "mu
 
 def test_defaults_ask_the_engine_for_nothing_new(indexing: SearchContext, site_id: int) -> None:
     plain = SearchRequest(words="mug")
-    assert expanded(site_id, plain, plan("mug", Served(), indexing.clock.now())) == plain
+    assert expand_request(site_id, plain, plan("mug", Served(), indexing.clock.now())) == plain
 
 
 def test_settings_are_served(site_id: int) -> None:

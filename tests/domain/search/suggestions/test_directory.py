@@ -12,9 +12,9 @@ from flask import Flask
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.engine import IndexName, SearchRequest, SearchResult, SearchUnavailable
 from app.domain.search.ranking_settings import RankingSettings, SoldOut
+from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import Rule, RuleSet
-from app.domain.search.serving.served import Served
-from app.domain.search.suggestions.directory import CHECKED_FOR, FRESH, SuggestionDirectory
+from app.domain.search.suggestions import CHECKED_FOR, FRESH, SuggestionDirectory
 from tests.blueprints.storefront import small_shop
 from tests.snapshots import built
 

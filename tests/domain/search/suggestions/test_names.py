@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search.suggestions.names import Names
-from app.domain.search.suggestions.typed import Typed
+from app.domain.search.suggestions import Names, Typed
 from app.domain.search.text import tokens
 
 NAMES = ("Rain coats", "Trail shoes", "Coats", "Shoes for rain", "Knives", "Café chairs")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.domain.search.suggestions.typed import Typed, pieces
+from app.domain.search.suggestions import Typed, pieces
 from app.domain.search.text import MAX_CHARACTERS
 
 

@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from app.domain.search_statistics.counting import attribution as rules
 from app.domain.search_statistics.counting.attribution import (
+    LONGEST_JOURNEY,
     Attributed,
     EventContext,
     Journey,
     ResultsPage,
+    from_text,
+    to_text,
     weight_at,
 )
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.journey_codec import LONGEST, from_text, to_text
 
 BEGAN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 SITE = 7
@@ -272,7 +274,7 @@ def test_however_many_words_a_visit_searches_each_counts_once() -> None:
     for minutes in range(2):
         for word in words:
             shopper.search(word, minutes, shown=tuple(range(10**6, 10**6 + 100)))
-            assert len(to_text(shopper.journey)) <= LONGEST
+            assert len(to_text(shopper.journey)) <= LONGEST_JOURNEY
     assert len(shopper.counted) == 100
     shopper.search(words[0], 60)
     assert len(shopper.counted) == 101
@@ -315,7 +317,7 @@ def test_the_trail_stays_short_and_a_search_counts_each_thing_at_most_once(walk:
             product = shown[more[0] % len(shown)]
             line = ((product, 5),) if what == "order" else (product,)
             getattr(shopper, what)(*line, minutes=minutes)
-        assert len(to_text(shopper.journey)) <= LONGEST
+        assert len(to_text(shopper.journey)) <= LONGEST_JOURNEY
     times = {kind: sum(event.kind is kind for event in shopper.counted) for kind in EventKind}
     assert times[EventKind.SEARCHED] >= times[EventKind.CLICKED] >= times[EventKind.ADDED] >= times[EventKind.ORDERED]
 

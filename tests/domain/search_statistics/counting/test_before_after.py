@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search.plurals import SINGULARS
-from app.domain.search.text import stem
+from app.domain.search.text import SINGULARS, stem
 from app.domain.search_statistics.counting.before_after import BeforeAfter, LiveChange, compare
-from app.domain.search_statistics.counting.equal_periods import Comparable, equal_periods
-from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.phrases import PhraseMatcher
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.days import Comparable, equal_periods
+from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
+from app.domain.search_statistics.counting.gathering import PhraseMatcher
 from app.domain.shared.folding import fold
 from app.transaction import transaction
 from tests.counted_searches import count_batch

@@ -13,16 +13,9 @@ from sqlalchemy import func, select
 from app.domain.search_statistics.counting import queries, rolling_sums
 from app.domain.search_statistics.counting.aggregation import MOST_WORDS, REST
 from app.domain.search_statistics.counting.days import today
-from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.models import (
-    CountColumns,
-    CountedBatch,
-    SearchDay,
-    SearchWordDay,
-    SearchWordWindow,
-)
+from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
 from app.domain.search_statistics.counting.purge import RETENTIONS
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.models import CountColumns, CountedBatch, SearchDay, SearchWordDay, SearchWordWindow
 from app.extensions import Base, db
 from app.transaction import transaction
 from tests.counted_searches import count_batch

@@ -8,12 +8,11 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.search_statistics.counting import rephrased_counts
-from app.domain.search_statistics.counting.events import Event
-from app.domain.search_statistics.counting.models import SearchRephrasing
+from app.domain.search_statistics.counting import weekly_counts
+from app.domain.search_statistics.counting.aggregation import Rephrased
+from app.domain.search_statistics.counting.events import Event, EventBatch
 from app.domain.search_statistics.counting.purge import RETENTIONS
-from app.domain.search_statistics.counting.rephrasing import Rephrased
-from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.models import SearchRephrasing
 from app.domain.shared.clock import Clock
 from app.domain.shared.counting_memory import week_of
 from app.extensions import db
@@ -32,7 +31,7 @@ def count(clock: Clock, name: str, *events: Event) -> None:
 
 
 def rephrased(site_id: int, today: date, least: int = 1) -> list[Rephrased]:
-    return rephrased_counts.rephrased(site_id, today, 30, least, most=10)
+    return weekly_counts.rephrased(site_id, today, 30, least, most=10)
 
 
 def test_visits_of_a_period_are_summed_beside_what_was_searched(clock: StoppedClock, site_id: int) -> None:

@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.search_statistics.counting import attribution as rules
-from app.domain.search_statistics.counting.attribution import EventContext, Journey, ResultsPage
-from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json
-from app.domain.search_statistics.counting.journey_codec import from_text, to_text
-from app.domain.search_statistics.counting.rephrasing import (
-    MOST_PAIRS,
-    RephrasedVisits,
+from app.domain.search_statistics.counting.aggregation import MOST_PAIRS, RephrasedVisits, pairs_within_bounds
+from app.domain.search_statistics.counting.attribution import (
+    EventContext,
+    Journey,
+    ResultsPage,
+    from_text,
     is_in_other_words,
-    within_bounds,
+    to_text,
 )
+from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json
 
 BEGAN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PRODUCT = 7
@@ -123,21 +124,21 @@ def test_the_spool_reads_its_lines_of_before_and_of_lines_with_more_columns_what
 def test_a_pair_has_no_more_visits_than_its_second_search_has_clicks() -> None:
     pair = ("cooktop", "hob")
     nine = {pair: RephrasedVisits(9, 9)}
-    assert within_bounds(nine, {}, {"hob": 6}) == {pair: 6}
-    assert within_bounds(nine, {pair: 5}, {"hob": 6}) == {pair: 1}
-    assert within_bounds(nine, {pair: 6}, {"hob": 6}) == {}
-    assert within_bounds(nine, {}, {"hob": 4}) == {}, "too few would share it"
-    assert within_bounds(nine, {}, {}) == {}
+    assert pairs_within_bounds(nine, {}, {"hob": 6}) == {pair: 6}
+    assert pairs_within_bounds(nine, {pair: 5}, {"hob": 6}) == {pair: 1}
+    assert pairs_within_bounds(nine, {pair: 6}, {"hob": 6}) == {}
+    assert pairs_within_bounds(nine, {}, {"hob": 4}) == {}, "too few would share it"
+    assert pairs_within_bounds(nine, {}, {}) == {}
 
 
 def test_visits_of_the_week_that_were_lost_before_are_added_with_the_next() -> None:
     pair = ("cooktop", "hob")
-    assert within_bounds({pair: RephrasedVisits(1, 7)}, {}, {"hob": 99}) == {pair: 7}
-    assert within_bounds({pair: RephrasedVisits(1, 7)}, {pair: 12}, {"hob": 99}) == {pair: 1}
+    assert pairs_within_bounds({pair: RephrasedVisits(1, 7)}, {}, {"hob": 99}) == {pair: 7}
+    assert pairs_within_bounds({pair: RephrasedVisits(1, 7)}, {pair: 12}, {"hob": 99}) == {pair: 1}
 
 
 def test_a_week_has_so_many_pairs_and_those_it_has_go_on_counting() -> None:
     stored = {(f"word {number}", "hob"): 5 for number in range(MOST_PAIRS - 1)}
     new = {("a", "hob"): 5, ("b", "hob"): 5, ("word 5", "hob"): 1}
     coming = {pair: RephrasedVisits(number, number) for pair, number in new.items()}
-    assert within_bounds(coming, stored, {"hob": 99}) == {("a", "hob"): 5, ("word 5", "hob"): 1}
+    assert pairs_within_bounds(coming, stored, {"hob": 99}) == {("a", "hob"): 5, ("word 5", "hob"): 1}

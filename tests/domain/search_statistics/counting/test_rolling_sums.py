@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
 from app.domain.search_statistics.counting import rolling_sums
-from app.domain.search_statistics.counting.aggregation import WordChange
-from app.domain.search_statistics.counting.models import SearchWindow, SearchWordDay, SearchWordWindow
+from app.domain.search_statistics.counting.aggregation import SUMMED, WordChange
 from app.domain.search_statistics.counting.purge import RETENTIONS
-from app.domain.search_statistics.counting.sums import SUMMED
+from app.domain.search_statistics.models import SearchWindow, SearchWordDay, SearchWordWindow
 from app.extensions import db
 from app.transaction import transaction
 from tests.examples import examples

@@ -15,12 +15,11 @@ from sqlalchemy import select
 from app.adapters.counting_spool import FileSpool
 from app.domain.search_statistics.counting import attribution as rules
 from app.domain.search_statistics.counting import rolling_sums
-from app.domain.search_statistics.counting.attribution import EventContext, Journey, ResultsPage
+from app.domain.search_statistics.counting.attribution import EventContext, Journey, ResultsPage, from_text, to_text
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event
-from app.domain.search_statistics.counting.journey_codec import from_text, to_text
-from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
-from app.domain.search_statistics.counting.words import countable
+from app.domain.search_statistics.counting.gathering import countable
+from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.extensions import db
 from app.transaction import transaction
 from tests.counted_searches import count_batch

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.terms import add_terms, replace_terms
-from app.domain.search_statistics.counting.models import SearchTermStart
-from app.domain.search_statistics.counting.term_starts import starts_of
+from app.domain.search_statistics.counting.before_after import starts_of
+from app.domain.search_statistics.models import SearchTermStart
 from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.extensions import db

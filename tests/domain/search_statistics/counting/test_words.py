@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.search.serving.rules import normalized_term
-from app.domain.search_statistics.counting.words import LONGEST_WORD, countable
+from app.domain.search_statistics.counting.gathering import LONGEST_WORD, countable
 from tests.surroundings import DATA, missing
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search_statistics.counting.sums import Sums
-from app.domain.search_statistics.reports.effect_table import EffectRow, effect_rows
+from app.domain.search_statistics.counting.aggregation import Sums
+from app.domain.search_statistics.measures import EffectRow, effect_rows
 
 
 def line(label: str, before: Sums, after: Sums) -> EffectRow:

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search_statistics.counting.sums import Sums
-from app.domain.search_statistics.reports.measures import Measure, Period, measures, percent, share
+from app.domain.search_statistics.counting.aggregation import Sums
+from app.domain.search_statistics.measures import Measure, Period, measures, percent, share
 
 TODAY = date(2026, 11, 20)
 WEEK = Period(7, TODAY)

@@ -6,11 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from app.domain.search_statistics import reports
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.queries import site_today
-from app.domain.search_statistics.reports import analytics, word_lists
-from app.domain.search_statistics.reports.measures import Period
-from app.domain.search_statistics.reports.parameters import ListName, ListRequest, SortKey
+from app.domain.search_statistics.measures import ListName, ListRequest, Period, SortKey
 from app.domain.sites.settings import change_settings
 from app.transaction import transaction
 from tests.counted_searches import count
@@ -37,7 +36,7 @@ def counted(site_id: int, period: Period, word: str, days_ago: int = 0, finds: i
 
 
 def words(site_id: int, period: Period, name: ListName) -> list[str]:
-    return [row.word for row in word_lists.first_rows(site_id, period, [name], 10)[name]]
+    return [row.word for row in reports.first_rows(site_id, period, [name], 10)[name]]
 
 
 def test_top_searches_are_the_most_common_of_the_period(site_id: int, month: Period) -> None:
@@ -55,7 +54,7 @@ def test_what_found_nothing_is_listed_with_what_it_finds_now(site_id: int, month
     counted(site_id, month, "wellies", days_ago=1, finds=0, searches=4, found_nothing=4)
     counted(site_id, month, "wellies", finds=7)
     counted(site_id, month, "tent", searches=9)
-    (row,) = word_lists.first_rows(site_id, month, [ListName.NOTHING], 10)[ListName.NOTHING]
+    (row,) = reports.first_rows(site_id, month, [ListName.NOTHING], 10)[ListName.NOTHING]
     assert (row.word, row.sums.found_nothing, row.sums.searches, row.finds) == ("wellies", 4, 5, 7)
 
 
@@ -85,22 +84,22 @@ def test_a_list_can_be_filtered_ordered_and_paged(site_id: int, month: Period) -
         for number in range(60):
             count(site_id, month.today, month.today, f"tent {number:02}", searches=60 - number, revenue=number)
     asked = ListRequest.read(ListName.LEADS, {"p": "2", "sort": "revenue", "q": "TENT"})
-    page = word_lists.page_of(site_id, month, asked)
+    page = reports.page_of(site_id, month, asked)
     assert (page.total_items, page.total_pages, len(page.items)) == (60, 2, 10)
     assert page.items[0].word == "tent 09"
-    assert [row.word for row in word_lists.every_row(site_id, month, ListRequest.read(ListName.TOP, {"q": "t 5"}))] == [
+    assert [row.word for row in reports.every_row(site_id, month, ListRequest.read(ListName.TOP, {"q": "t 5"}))] == [
         f"tent {number}" for number in range(50, 60)
     ]
-    assert word_lists.page_of(site_id, month, ListRequest.read(ListName.TOP, {"q": "%"})).total_items == 0
+    assert reports.page_of(site_id, month, ListRequest.read(ListName.TOP, {"q": "%"})).total_items == 0
 
 
 def test_the_trend_of_a_row_is_of_what_its_list_is_about(site_id: int, month: Period) -> None:
     counted(site_id, month, "tent", days_ago=29, searches=2, found_nothing=2)
     counted(site_id, month, "tent", searches=8)
-    report = word_lists.with_trends(
+    report = reports.with_trends(
         site_id,
         month,
-        word_lists.first_rows(site_id, month, (ListName.TOP, ListName.NOTHING), 1),
+        reports.first_rows(site_id, month, (ListName.TOP, ListName.NOTHING), 1),
     )
     ends = {name: (rows[0].trend[0], rows[0].trend[-1], len(rows[0].trend)) for name, rows in report.items()}
     assert ends == {ListName.TOP: (2, 8, 30), ListName.NOTHING: (2, 0, 30)}
@@ -130,21 +129,21 @@ def test_a_report_compares_only_with_a_period_that_was_counted_whole(
 ) -> None:
     counted(site_id, month, "tent", days_ago=58, searches=4)
     counted(site_id, month, "tent", searches=5)
-    report = analytics.report(clock, site_id, 30)
+    report = reports.report(clock, site_id, 30)
     assert report.measures[0].comparison is None and not report.began_within
     counted(site_id, month, "tent", days_ago=59)
-    assert analytics.report(clock, site_id, 30).measures[0].comparison is not None
-    assert analytics.report(clock, site_id, 90).began_within
+    assert reports.report(clock, site_id, 30).measures[0].comparison is not None
+    assert reports.report(clock, site_id, 90).began_within
 
 
 def test_searches_of_today_are_unknown_while_they_are_not_counted(
     site_id: int, month: Period, clock: StoppedClock
 ) -> None:
     counted(site_id, month, "tent", searches=4)
-    assert analytics.searches_today(clock, site_id) == 4
+    assert reports.searches_today(clock, site_id) == 4
     with transaction():
         change_settings(site_id, {"search-term-tracking-enabled": False})
-    assert analytics.searches_today(clock, site_id) is None
+    assert reports.searches_today(clock, site_id) is None
 
 
 def test_an_address_that_says_nonsense_is_the_usual_list() -> None:

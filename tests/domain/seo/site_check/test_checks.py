@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.seo.fetching import Fetched
 from app.domain.seo.models import SiteCheck, SiteCheckFinding
 from app.domain.seo.site_check import checks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from app import ports
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.seo.sitemap import builds, queries
 from app.domain.seo.sitemap.queries import BuildSummary
 from app.domain.seo.sitemap.writing import LIMITS, Limits

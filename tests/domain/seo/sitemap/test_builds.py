@@ -15,8 +15,7 @@ from app import ports
 from app.adapters.null_engine import NullEngine
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node
-from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, EngineStatus, SearchEngine, SearchUnavailable
+from app.domain.search.engine import EngineState, EngineStatus, SearchContext, SearchEngine, SearchUnavailable
 from app.domain.search.index.rebuild import rebuild
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap import builds, due, queries

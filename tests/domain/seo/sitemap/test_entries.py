@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.shop import read_shop
-from app.domain.search.context import SearchContext
+from app.domain.search.engine import SearchContext
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.sitemap.canonical_pages import pages_among
 from app.domain.shared.clock import Clock

@@ -25,7 +25,7 @@ from app.domain.relevance.rules.summary import state_of, when_deleted
 from app.domain.relevance.rules.targets import leading_nowhere
 from app.domain.relevance.trials.without_effect import not_found
 from app.domain.search.engine import SearchUnavailable
-from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import Rule
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites.shop_settings import shop_settings
@@ -158,7 +158,9 @@ def _idle(form: RuleForm) -> tuple[str, ...]:
     site_id, now = current_user.site_id, ports.clock().now()
     skus = (*form.boosts, *form.buries)[: 2 * MOST_PLACED]
     try:
-        return not_found(ports.search_engine(), site_id, form.term[:LONGEST_TERM], skus, snapshot.served(site_id), now)
+        return not_found(
+            ports.search_engine(), site_id, form.term[:LONGEST_TERM], skus, configuration.served(site_id), now
+        )
     except SearchUnavailable:
         return ()
 
@@ -170,7 +172,7 @@ def _facts(rule: SearchRule | None) -> dict[str, Any]:
     counts = applied_counts()
     return {
         "state": state_of(rule, now),
-        "is_synced": versions.is_live(rule, versions.serving_state(rule.site_id)),
+        "is_synced": configuration.is_live(rule, configuration.serving_state(rule.site_id)),
         "consequences": when_deleted(rule, now),
         "nowhere": leading_nowhere(rule.site_id, rule.value.paths),
         "applied": counts.get(rule.normalized_term, 0) if counts is not None else None,

@@ -11,7 +11,7 @@ from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body, revision_in_address
 from app.domain.relevance.rules import editing
 from app.domain.relevance.rules.models import SearchRule
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule
 from app.domain.shared.schema import Anything, Record, Whole
 from app.permissions import Permission, requires
@@ -67,4 +67,4 @@ def search_rules_rest_delete(rule_id: int) -> Response:
 
 
 def _answer(rule: SearchRule) -> Response:
-    return jsonify(rule.as_json(versions.is_live(rule, versions.serving_state(rule.site_id))))
+    return jsonify(rule.as_json(configuration.is_live(rule, configuration.serving_state(rule.site_id))))

@@ -11,9 +11,9 @@ from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body, revision_in_address
 from app.domain.relevance.synonyms import editing
 from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.synonyms import SYNONYM as SYNONYM_FIELDS
 from app.domain.search.serving.synonyms import SynonymGroup
-from app.domain.search.serving.versions import serving_state
 from app.domain.shared.schema import Record, Whole
 from app.permissions import Permission, requires
 from app.transaction import transaction

@@ -21,7 +21,7 @@ from app.domain.relevance.synonyms import editing, queries
 from app.domain.relevance.synonyms.evidence import describe_evidence
 from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
 from app.domain.relevance.synonyms.models import LIVE, Synonym
-from app.domain.search.serving import versions
+from app.domain.search.serving import configuration
 from app.domain.shared.problems import Conflict, Invalid
 from app.errors import wants_json
 from app.htmx import wants_fragment
@@ -157,7 +157,7 @@ def search_synonyms_resync() -> Answer:
 
 
 def _json(listing: SynonymList) -> AnyResponse:
-    state = versions.serving_state(current_user.site_id)
+    state = configuration.serving_state(current_user.site_id)
     found = queries.synonyms(current_user.site_id, listing, state)
     return jsonify(
         {
@@ -197,7 +197,7 @@ def _open_row(form: SynonymForm, synonym: Synonym, part: str) -> str:
 
 
 def _about(synonym: Synonym, form: SynonymForm, errors: FieldErrors = NO_ERRORS, deleting: bool = False) -> AnyResponse:
-    state = versions.serving_state(current_user.site_id)
+    state = configuration.serving_state(current_user.site_id)
     context = {"synonym": synonym, "form": form, "errors": errors, "deleting": deleting, "listing": SynonymList()}
     page = render_template("admin/search/synonyms/about.html", synced=synonym.is_synced(state), **context)
     return make_response(page, errors.status if errors else 200)

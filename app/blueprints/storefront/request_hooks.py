@@ -1,0 +1,143 @@
+"""What happens around every request of the shop: the one form of every address, the refusal of unknown hosts and of
+foreign forms, the answer while search is down, the preview of a theme, and the record of crawlers' visits to pages that
+are not indexable.
+
+The shop's own forms carry no token: a token belongs to a session, and the shop has none, so that a page is the same for
+everybody and can be cached. Instead a request that changes something must not come from another site's page, which
+browsers name with each request that is not just a link (Sec-Fetch-Site, before that Origin, before that Referer). A
+request without any of these comes from no browser but from a program, which has no shopper's cookie to abuse. Nor do
+other sites' forms send the cookie that names a basket (SameSite).
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+from flask import Response, current_app, g, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.storefront.blueprint import PREVIEWS, bp, check_host, current_shop, preview_cookie
+from app.domain.search.engine import SearchBeingPrepared, SearchUnavailable
+from app.domain.search_statistics.counting.days import day_at
+from app.domain.seo.crawlers.families import family_of
+from app.domain.seo.crawlers.visits import CrawlerVisit, parameter_of
+from app.domain.shared.problems import Forbidden, NotFound
+from app.errors import problem
+from app.guards import SAFE_METHODS, host_of
+from app.logs import IN_PROCESS
+from app.permissions import public
+from app.surfaces import current_surface
+from app.themes.drawing import current_theme
+from app.themes.preview import LASTS, previewed_theme
+
+SECONDS_TO_WAIT = 5
+OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
+
+
+@bp.before_app_request
+def refuse_unknown_hosts() -> None:
+    """Refuse requests to unknown hosts, except for health, whose callers may know this machine only by its IP address.
+    Only pages with the shop's theme need the shop itself: reading a large one anew after each change would cost every
+    save in the admin more than the save. Raises NotFound."""
+    if (request.endpoint or "").startswith("health."):
+        return
+    if current_surface().is_themed:
+        current_shop()
+    else:
+        check_host()
+
+
+@bp.before_app_request
+def drop_trailing_slash() -> AnyResponse | None:
+    """Redirect to the address without a trailing slash. The address is written anew, so that nothing in it can lead
+    elsewhere."""
+    path = request.path
+    if path == "/" or not path.endswith("/") or path.startswith(OTHER_SURFACES):
+        return None
+    plain = "/" + quote(path.strip("/"))
+    query = urlencode(list(request.args.items(multi=True)), errors="replace")
+    return redirect(f"{plain}?{query}" if query else plain, 301)
+
+
+@bp.errorhandler(SearchUnavailable)
+def search_is_down(error: SearchUnavailable) -> AnyResponse:
+    """Return 503 in words for shoppers; the cause and the fix are for the admin."""
+    is_first = isinstance(error, SearchBeingPrepared)
+    trouble = "Search is being prepared." if is_first else "This list is temporarily unavailable."
+    answer = problem(503, error.code, f"{trouble} Please try again in a moment.")
+    answer.headers["Retry-After"] = str(SECONDS_TO_WAIT)
+    return answer
+
+
+@bp.before_request
+def refuse_foreign_origin() -> None:
+    if request.method not in SAFE_METHODS and _is_foreign():
+        raise Forbidden("Please use the form on the shop’s own page.")
+
+
+def _is_foreign() -> bool:
+    headers = request.headers
+    fetched_from = headers.get("Sec-Fetch-Site")
+    if fetched_from is not None:
+        return fetched_from != "same-origin"
+    named = headers.get("Origin") or headers.get("Referer")
+    return named is not None and host_of(named) != request.host
+
+
+@bp.get("/theme-preview")
+@public
+def theme_preview() -> AnyResponse:
+    """Set the cookie of a preview and redirect to the shop. Raises NotFound without a valid token."""
+    token = request.args.get("token", "")
+    if previewed_theme(token, current_shop().site_id, ports.clock().now()) is None:
+        raise NotFound("This preview has ended. Open it again from the settings of the shop.")
+    response = redirect("/")
+    response.headers["Cache-Control"] = "no-store"
+    secure = current_app.config["SESSION_COOKIE_SECURE"]
+    response.set_cookie(preview_cookie(), token, max_age=LASTS, secure=secure, httponly=True, samesite="Lax", path="/")
+    return response
+
+
+@bp.post("/theme-preview/end")
+@public
+def theme_preview_end() -> AnyResponse:
+    response = redirect("/")
+    secure = current_app.config["SESSION_COOKIE_SECURE"]
+    response.delete_cookie(preview_cookie(), secure=secure, httponly=True, samesite="Lax", path="/")
+    return response
+
+
+@bp.app_template_global("previewed_label")
+def previewed_label() -> str:
+    """The name of the theme that is only previewed, for the bar above the page; empty for shoppers."""
+    return current_theme().label if g.get(PREVIEWS) else ""
+
+
+@bp.after_app_request
+def keep_previews_out_of_caches(response: Response) -> Response:
+    if g.get(PREVIEWS) and response.mimetype == "text/html":
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["X-Robots-Tag"] = "noindex"
+    return response
+
+
+@bp.after_request
+def note_crawler(response: Response) -> Response:
+    if "decision" in g and not g.decision.is_indexable and response.status_code == 200:
+        family = family_of(request.headers.get("User-Agent", ""))
+        if family is not None and IN_PROCESS not in request.environ:
+            _note_visit(family, parameter_of(g.decision.reason))
+    return response
+
+
+def _note_visit(family: str, parameter: str) -> None:
+    """Record a visit, except to a staging site."""
+    shop = current_shop()
+    if shop.staging:
+        return
+    try:
+        day = day_at(ports.clock().now(), shop.time_zone)
+        ports.crawler_visits().note([CrawlerVisit(shop.site_id, day, family, parameter)])
+    except Exception:  # Whatever goes wrong here, the page is what matters.
+        current_app.logger.exception("crawler_not_noted")

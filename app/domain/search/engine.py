@@ -1,0 +1,445 @@
+"""The port to a search engine: what a shop requires of one, in the shop's own words.
+
+No type, path or query syntax of an engine crosses this port, so an engine that runs in this process on files and one
+that runs on a cluster with aliases fit alike. Every call names the site: sites never share an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from app.domain.search.ranking_settings import RankingSettings
+from app.domain.shared.problems import DomainError
+from app.domain.work.context import WorkContext
+
+RESULT_WINDOW = 10_000  # Hits that can be paged through; those behind them are counted, but on no page.
+MOST_FACET_VALUES = 1_000  # The commonest values of a facet that are counted.
+
+
+class IndexName(StrEnum):
+    """The two indexes of a site. Each has generations of its own, so a rebuild of one leaves the other."""
+
+    PRODUCTS = "products"
+    CONTENT = "content"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDocument:
+    """A document of an index: a product, a page or a collection.
+
+    `values` are for filters and facets, each a tuple of one or more strings; `numbers` are for
+    ranges and orders (`price` in minor units, `createdAt` in seconds since 1970). `kind` is searched as text;
+    `kind_names` are the names of the document's level and of those above it, own and others, by which a search may name
+    a level as a whole. `card` comes back with a hit as it was given. `digest` changes whenever another field does.
+    """
+
+    id: str
+    name: str
+    terms: tuple[str, ...] = ()
+    manufacturer: str = ""
+    kind: str = ""
+    kind_names: tuple[str, ...] = ()
+    description: str = ""
+    attributes: str = ""
+    codes: tuple[str, ...] = ()
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    card: Mapping[str, object] = field(default_factory=dict)
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Upsert:
+    document: IndexDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    id: str
+
+
+Change = Upsert | Delete
+
+
+class Sort(StrEnum):
+    """Orders of a listing. RELEVANCE without words is the order of FEATURED: the documents that the request
+    names first, then those whose value `featured` is `true`, then the others, the newest of each before the older."""
+
+    RELEVANCE = "relevance"
+    FEATURED = "featured"
+    PRICE_ASC = "price-asc"
+    PRICE_DESC = "price-desc"
+    NEWEST = "newest"
+    NAME = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueFilter:
+    """Keeps documents that carry any of `values` under `name`. No values: nothing is kept."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RangeFilter:
+    """Keeps documents whose number `name` lies in [low, high]; an open end is None."""
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """Alternatives to a run of the words of a search: `(gearbox OR shifter)`. `place` and `length` name the run among
+    `query_words(words)`; each of `others` is the words of one alternative, as they are indexed. The run counts as one
+    word, and a document that has it ranks above one that has only an alternative."""
+
+    place: int
+    length: int
+    others: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A document that stands at a position, from 1 on, of the order by relevance, whether it has the words or not."""
+
+    id: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFactors:
+    """What clicks taught about one search: factors for the scores of documents by id, and of those that carry a level
+    (the values `level`), of which the largest counts. None is below 1."""
+
+    documents: tuple[tuple[str, float], ...] = ()
+    levels: tuple[tuple[str, float], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A request for one page of results with everything that it shows, answered in one call.
+
+    `scope` narrows the listing itself (a category, say) and never loosens. `filters` and `ranges` are what the shopper
+    chose: OR within one, AND between them; the counts of a facet leave its own filter out, and name its
+    MOST_FACET_VALUES commonest values. `first` names documents that lead the FEATURED order, in their order. `page` is
+    1-based and ends at RESULT_WINDOW; `per_page` 0 requests total and counts alone.
+
+    `alternatives` widen what matches the words; words among `optional` add to a score but need not match. `pins`,
+    `boosts` and `buries` (document ids, boosts in their order) shape the order by relevance alone: pins that pass
+    scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
+    results, and to their counts, although it lacks the words; boosts and buries add nothing.
+
+    `correct` searches for a better spelling of words that find nothing; without `suggest` none is looked for, not even
+    to be suggested.
+
+    `prefix_last` lets the last word be the beginning of longer ones where it finds little; `is_typing` says that it is
+    still being typed, so that it always may be.
+
+    `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance; an
+    engine that does not know, or not in time, what they mean answers by words alone. `patient` waits for the meaning,
+    for reports of what shoppers find in general. `known_meaning` uses it only where it is cached and has nothing
+    computed: for robots, whose searches would hold up those of people.
+    `similar_below` fills `SearchResult.similar` where fewer documents are found. `learned` lifts the scores of what the
+    words find; it adds nothing to the results.
+
+    `ranking` is how sales, newness and stock lift the scores of the words, and where sold-out documents stand in the
+    orders of RELEVANCE and FEATURED: behind the others, but for those that the request names. `day`, from 1970, is the
+    one on which newness counts.
+
+    `explain` requests the explanation of each hit as well. `fresh` requests a state that has every change applied
+    before the call; otherwise an answer may come from the state before while the engine loads the latest.
+    """
+
+    words: str = ""
+    scope: tuple[ValueFilter, ...] = ()
+    filters: tuple[ValueFilter, ...] = ()
+    ranges: tuple[RangeFilter, ...] = ()
+    facets: tuple[str, ...] = ()
+    range_facets: tuple[str, ...] = ()
+    sort: Sort = Sort.RELEVANCE
+    first: tuple[str, ...] = ()
+    page: int = 1
+    per_page: int = 24
+    correct: bool = True
+    suggest: bool = True
+    prefix_last: bool = True
+    is_typing: bool = False
+    alternatives: tuple[Alternatives, ...] = ()
+    optional: frozenset[str] = frozenset()
+    pins: tuple[Pin, ...] = ()
+    boosts: tuple[str, ...] = ()
+    buries: tuple[str, ...] = ()
+    by_meaning: bool = False
+    similar_below: int = 0
+    patient: bool = False
+    known_meaning: bool = False
+    ranking: RankingSettings = RankingSettings.DEFAULT
+    day: int = 0
+    learned: LearnedFactors = LearnedFactors()
+    explain: bool = False
+    fresh: bool = False
+
+    @property
+    def waits_for_meaning(self) -> bool:
+        """Whether the engine waits for the meaning as long as it takes; a later page continues a first that had it."""
+        return not self.known_meaning and (self.patient or self.explain or self.page > 1)
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The 0-based places of the first hit of the page and of the first after it, within RESULT_WINDOW."""
+        start = max(0, (self.page - 1) * self.per_page)
+        return min(start, RESULT_WINDOW), min(start + self.per_page, RESULT_WINDOW)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMatch:
+    field: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """The part of a score that some words add through one field. `kind` names what was counted: `word`, `alternative`
+    (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code`, `level` (the
+    kind of product that most of the first results are), `level_name` (the kind of product that the words name),
+    `sales`, `newness`, `stock`, `meaning` (its name means what the words mean), `learned` (shoppers open the product
+    for this search) or `learned_level` (products of its level). `opens` is how often they did, where the caller of the
+    engine knows."""
+
+    kind: str
+    field: str | None
+    words: tuple[str, ...]
+    worth: float
+    opens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The explanation why a document is, or is not, among the results. `rank` is 1-based, None when it is not found.
+    `parts`, largest first, sum up to the score. `placed` is `pinned`, `boosted`, `buried` or `sold_out` (last)
+    where a request placed it."""
+
+    tokens: tuple[str, ...]
+    indexed: bool
+    rank: int | None
+    score: float | None
+    matches: tuple[FieldMatch, ...]
+    missing_words: tuple[str, ...]
+    parts: tuple[ScorePart, ...] = ()
+    placed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A hit of a search. `explanation` comes with a request for it."""
+
+    id: str
+    score: float
+    card: Mapping[str, object]
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RangeCount:
+    """The smallest and largest number among `count` documents that carry one; None when none does."""
+
+    low: float | None
+    high: float | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The result of a request. `suggestion` is a better spelling of the words, `corrected` says that it was searched
+    instead because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
+    `full_matches` counts the results that have all the words; None without words. `similar`, on the first page of a
+    search by meaning that finds fewer than `similar_below`, has the documents near in meaning that it did not find,
+    the nearest first, within scope and filters. They are in no total and no count, and their score is the cosine.
+    `lacks_meaning`: the meaning of the words was not known in time, so that the same search may have another order
+    later."""
+
+    total: int
+    hits: tuple[Hit, ...] = ()
+    facets: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    ranges: Mapping[str, RangeCount] = field(default_factory=dict)
+    suggestion: str | None = None
+    corrected: bool = False
+    relaxed: bool = False
+    full_matches: int | None = None
+    similar: tuple[Hit, ...] = ()
+    lacks_meaning: bool = False
+
+
+class EngineState(StrEnum):
+    HEALTHY = "HEALTHY"
+    UNREACHABLE = "UNREACHABLE"
+    NOT_SET_UP = "NOT_SET_UP"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """The status of one index of a site. `generation` changes with every swap and `version` with every change that a
+    reader can see. Deleted documents may count in document frequencies until the engine merges its files: that moves
+    scores, not what is found. An `outdated` index answers, but was made by another version of the analysis
+    (`ranking.analysis.ANALYSIS`), so that some words miss what they should find until a rebuild. `vectors` counts the
+    documents that were embedded with the engine's sentence model, None without one. `lacks_vectors` names that model
+    where it can be used and most documents were not embedded with it; a rebuild embeds them."""
+
+    state: EngineState
+    error: str | None = None
+    documents: int | None = None
+    generation: str | None = None
+    version: str | None = None
+    lacks_vectors: str | None = None
+    vectors: int | None = None
+    outdated: bool = False
+
+
+class SearchUnavailable(DomainError):
+    """The engine does not answer. The message is for people: what is wrong and how to fix it."""
+
+    code = "search_unavailable"
+
+
+class SearchBeingPrepared(SearchUnavailable):
+    """The index is still empty, and the products of the site are on their way into it."""
+
+    def __init__(self) -> None:
+        super().__init__("Search is being prepared. Try again in a moment.")
+
+
+class TrialsUnsupported(DomainError):
+    """The engine cannot try changes of documents before they are saved."""
+
+    code = "trials_unsupported"
+
+    def __init__(self) -> None:
+        super().__init__("This search engine cannot preview search terms before they are saved.")
+
+
+class Searching(Protocol):
+    """The read side of an engine, which answers searches: the live index, or one index of one site as it is to
+    become."""
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        """Return the result of a request. Raises SearchUnavailable when there is no index or it cannot be read, and
+        while it is empty though products are on their way into it (SearchBeingPrepared)."""
+        ...
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        """The result of each request, in their order, in as few round trips as the engine can. Raises
+        SearchUnavailable."""
+        ...
+
+
+class Generation(Protocol):
+    """A complete index in the making, invisible until published."""
+
+    def add(self, documents: Iterable[IndexDocument]) -> None: ...
+
+    def seal(self) -> int:
+        """Make the generation durable, verify that it opens and holds what was added, and return its document count."""
+        ...
+
+    def preview(self) -> Searching:
+        """Return a reader that answers searches as if this generation were live. Called after `seal`."""
+        ...
+
+    def prepare(self, changes: Iterable[Change]) -> None:
+        """Do ahead what would take long in `replay`, as `SearchEngine.prepare` does. Called after `seal`."""
+        ...
+
+    def replay(self, changes: Sequence[Change]) -> None:
+        """Apply the changes saved meanwhile. Called after `seal`, within `SearchEngine.exclusive`. Raises
+        SearchUnavailable once a later generation was begun."""
+        ...
+
+    def publish(self) -> None:
+        """Make this generation the live one, atomically and durably. Called within `SearchEngine.exclusive`, right
+        after the caller's fence was checked. Raises SearchUnavailable once a later generation was begun."""
+        ...
+
+    def discard(self) -> None:
+        """Remove the generation unless it is published. Safe to call at any time and twice."""
+        ...
+
+
+class SearchEngine(Searching, Protocol):
+    def status(self, site_id: int, index: IndexName) -> EngineStatus:
+        """Return the status of an index, by checks so cheap that they can be made each second. A damaged index is
+        UNREACHABLE for every process, although a process may go on answering from the files that it has open."""
+        ...
+
+    def size(self, site_id: int, index: IndexName) -> int | None:
+        """Return the bytes of the live generation; None where there is none, or the engine does not know."""
+        ...
+
+    def verify(self, site_id: int, index: IndexName) -> None:
+        """Read all that is stored and compare checksums, which may take seconds. Raises SearchUnavailable for an index
+        that is missing or damaged; `status` reports the damage from then on."""
+        ...
+
+    @property
+    def supports_trials(self) -> bool:
+        """Whether `trial` works. An engine on a cluster may have no way to search what is not saved."""
+        ...
+
+    def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
+        """Return a context that yields the live index as it would be with the changes, which no other caller sees; it
+        answers for `site_id` and `index` alone. Raises SearchUnavailable, and TrialsUnsupported."""
+        ...
+
+    def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation: ...
+
+    def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
+        """The publish lock: one process at a time applies changes or swaps a generation in."""
+        ...
+
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
+        """Make the block's publications, one generation of each index, all or nothing: where the block raises, every
+        index has again the generation that it had before. A process that dies within the block may leave some
+        published, each of which is whole. Called within `exclusive` of each."""
+        ...
+
+    def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
+        """Embed new texts ahead of `apply`, which never does so itself because it takes long. The changes are iterated
+        only by an engine that has something to prepare. Called outside of `exclusive`."""
+        ...
+
+    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+        """Make the changes findable and durable before returning. Idempotent; the last change of an id
+        wins. What was not prepared is found by its words alone. Called within `exclusive`. Raises SearchUnavailable
+        when there is no live generation."""
+        ...
+
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
+        """Begin a generation and discard every other one in the making, whose builder can neither seal nor publish it
+        any more: the lease of the rebuild run decides who may build, not the engine. Without `by_meaning` the
+        generation is searched by words alone."""
+        ...
+
+    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+        """Yield (id, digest) of every live document, for reconciliation. Raises SearchUnavailable, also while
+        iterating."""
+        ...
+
+    def forget(self, site_id: int) -> None:
+        """Remove everything kept for a site."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchContext(WorkContext):
+    """The context of work, with the search engine: given to indexing and to previews of searches."""
+
+    engine: SearchEngine

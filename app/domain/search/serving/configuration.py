@@ -1,0 +1,183 @@
+"""The serving configuration as it is stored: its saved and its live version, the snapshot that every process serves,
+and the cache of it in a process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sqlalchemy import Select, select, update
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from app.domain.search.events import ConfigurationSaved
+from app.domain.search.models import ServedConfiguration
+from app.domain.search.ranking_settings import RankingSettings, ranking_of
+from app.domain.search.serving.plan import Learned, Served, stop_words_of
+from app.domain.search.serving.rules import Rule, RuleSet
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet
+from app.domain.shared.clock import Clock
+from app.domain.sites.settings import settings_of
+from app.events import publish
+from app.extensions import db
+
+STOP_WORDS = "search-stop-words"
+BY_MEANING = "search-by-meaning"
+FRESH = timedelta(seconds=1)
+
+
+class Versioned(Protocol):
+    """A synonym or a rule; `words_version` is the site's `saved_version` of which its state is a part."""
+
+    @property
+    def words_version(self) -> int: ...
+
+
+def raise_version(site_id: int) -> int:
+    """Raise the saved version, in the transaction of every change of a synonym or rule, and return it: the changed
+    record carries it as `words_version`. The site's row stays locked until the commit, so versions rise in the order
+    of the commits."""
+    version = _raise_stored(site_id) or _create_first(site_id) or _raise_stored(site_id)
+    publish(ConfigurationSaved(site_id))
+    assert version is not None, "the row is there after one of two tries to make it"
+    return version
+
+
+def lock(site_id: int) -> None:
+    """Lock the site's row, where there is one, until the commit, for a caller that writes by what it reads."""
+    db.session.execute(state_query(site_id).with_for_update())
+
+
+def _raise_stored(site_id: int) -> int | None:
+    """Raise the stored version of a site and return it, None where the site has no row yet."""
+    raised = (
+        update(ServedConfiguration)
+        .where(ServedConfiguration.site_id == site_id)
+        .values(saved_version=ServedConfiguration.saved_version + 1)
+        .returning(ServedConfiguration.saved_version)
+        .execution_options(synchronize_session=False)
+    )
+    return db.session.scalar(raised)
+
+
+def _create_first(site_id: int) -> int | None:
+    """Create the row of a site and return its version, None where another transaction was first."""
+    try:
+        with db.session.begin_nested():
+            db.session.add(
+                ServedConfiguration(site_id=site_id, saved_version=1, live_version=0, synonyms=[], rules=[], learned={})
+            )
+    except IntegrityError:
+        return None
+    return 1
+
+
+def unpublished_sites() -> list[int]:
+    """Return the ids of the sites whose saved configuration is not served yet."""
+    waiting = select(ServedConfiguration.site_id).where(
+        ServedConfiguration.saved_version > ServedConfiguration.live_version
+    )
+    return list(db.session.scalars(waiting.order_by(ServedConfiguration.site_id)))
+
+
+def serving_state(site_id: int) -> ServedConfiguration | None:
+    """Return the saved and the served version of a site; None before the first is saved."""
+    return db.session.scalar(state_query(site_id))
+
+
+def is_live(record: Versioned, state: ServedConfiguration | None) -> bool:
+    """Whether shoppers are served the record as it is saved."""
+    return not is_behind(state, record.words_version)
+
+
+def is_behind(state: ServedConfiguration | None, version: int | None = None) -> bool:
+    """Return whether that saved version, the latest for None, is not served yet. Every “not live yet” comes from here,
+    so that a page and its rows agree."""
+    saved, live = (state.saved_version, state.live_version) if state is not None else (0, 0)
+    return (saved if version is None else version) > live
+
+
+def state_query(site_id: int) -> Select[ServedConfiguration]:
+    state = select(ServedConfiguration).where(ServedConfiguration.site_id == site_id)
+    return state.execution_options(populate_existing=True)
+
+
+def served(site_id: int) -> Served:
+    """Return the serving configuration of a site as the database has it now, with the stop words, ranking and use of
+    meaning that its settings name."""
+    settings = settings_of(site_id)
+    known = read_snapshot(site_id, stop_words_of(settings[STOP_WORDS]))
+    return replace(known, ranking=ranking_of(settings), by_meaning=settings[BY_MEANING])
+
+
+def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Served:
+    stored = ServedConfiguration
+    columns = select(stored.live_version, stored.synonyms, stored.rules, stored.learned)
+    row = db.session.execute(columns.where(stored.site_id == site_id)).one_or_none()
+    if row is None:
+        return Served(stop_words=stop_words)
+    # Groups published until November 2026 named the synonyms “words”.
+    groups = ({"synonyms": group.get("words"), **group} for group in row.synonyms)
+    synonyms = SynonymSet.of(SynonymGroup.of_json(group, group["id"]) for group in groups)
+    rules = RuleSet.of(Rule.of_json(rule, rule["id"]) for rule in row.rules)
+    return Served(row.live_version, synonyms, rules, stop_words, learned=Learned.of_json(row.learned))
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    read_at: datetime
+    by_site: Mapping[int, int]
+
+
+class ServingCache:
+    """Reads the live versions at most once a second, and a site's configuration when its version is new; while the
+    database does not answer, shops serve what they served. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._versions: _Versions | None = None
+        self._served: dict[int, Served] = {}
+
+    def served(
+        self,
+        clock: Clock,
+        site_id: int,
+        stop_words: Iterable[str] = (),
+        ranking: RankingSettings = RankingSettings.DEFAULT,
+        by_meaning: bool = False,
+    ) -> Served:
+        """Return the serving configuration of a site. `stop_words`, `ranking` and `by_meaning` as the settings of the
+        site have them."""
+        version = self._current(clock.now()).by_site.get(site_id, 0)
+        known = self._served.get(site_id, Served.NOTHING)
+        if known.version != version:
+            try:
+                known = read_snapshot(site_id)
+            except OperationalError:
+                db.session.rollback()
+            self._served[site_id] = known
+        wanted = stop_words_of(stop_words)
+        same = (known.stop_words, known.ranking, known.by_meaning) == (wanted, ranking, by_meaning)
+        return known if same else replace(known, stop_words=wanted, ranking=ranking, by_meaning=by_meaning)
+
+    def _current(self, now: datetime) -> _Versions:
+        known = self._versions
+        if known is not None and abs(now - known.read_at) < FRESH:
+            return known
+        with self._lock:
+            if self._versions is known:
+                self._versions = _next_versions(known, now)
+            return self._versions or _Versions(now, {})
+
+
+def _next_versions(known: _Versions | None, now: datetime) -> _Versions:
+    """Return the live versions of all sites. While the database does not answer, return those known, or none, so that
+    search goes on without synonyms and rules rather than not at all."""
+    try:
+        rows = db.session.execute(select(ServedConfiguration.site_id, ServedConfiguration.live_version)).all()
+    except OperationalError:
+        db.session.rollback()
+        return _Versions(now, known.by_site if known is not None else {})
+    return _Versions(now, {row.site_id: row.live_version for row in rows})
