@@ -7,12 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field, WithJsonSchema
 
 from app.domain.shared.problems import Conflict
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle.impact import MOST_VALUES, impact
-from app.domain.taxonomy.lifecycle.saving import checked_proposal
+from app.domain.taxonomy.impact import MOST_VALUES, impact
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.products.changing import NO_TAXONOMY
-from app.domain.taxonomy.taxonomies import active_id, is_active, taxonomy_of
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.saves import checked_proposal
+from app.domain.taxonomy.taxonomies import NO_TAXONOMY, active_id, is_active, taxonomy_of
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, tool
 from app.permissions import Permission

@@ -1,8 +1,13 @@
-"""The taxonomy editor: the page, and the small edits of its draft."""
+"""The taxonomy editor: its page, and the small edits of its draft.
+
+Also the form of an attribute after one of its own buttons, which changes nothing of the draft, and the places to which
+a level may move.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flask import flash, make_response, redirect, render_template, request, url_for
@@ -11,18 +16,18 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.form_numbers import sent_revision
-from app.blueprints.admin.taxonomy.attribute_form import attribute_edit
-from app.blueprints.admin.taxonomy.banner import banner_of, to_restore
-from app.blueprints.admin.taxonomy.edits import level_edits
+from app.blueprints.admin.taxonomy.attribute_form import AttributeForm, attribute_edit
 from app.blueprints.admin.taxonomy.panel import Panel, panel_of
-from app.blueprints.admin.taxonomy.tree import ShownTree, drawn_levels, shown_tree
+from app.blueprints.admin.taxonomy.tasks import banner_of, to_restore
+from app.blueprints.admin.taxonomy.tree import ShownTree, drawn_levels, level_edits, shown_tree
 from app.blueprints.author import current_author
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, NotFound, StaleRevision
 from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft
 from app.domain.taxonomy.editor.level_edits import Edit
-from app.domain.taxonomy.levels.flat import FlatLevels, siblings
+from app.domain.taxonomy.stored_tree import FlatLevels, branch, path, siblings
+from app.domain.taxonomy.validation.level_drafts import DEEPEST
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -257,3 +262,87 @@ def _is_of_panel() -> bool:
 def _to_editor(taxonomy_id: str, level_id: str | None) -> AnyResponse:
     address = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id)
     return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+@bp.post("/catalogue/taxonomy/<taxonomy_id>/attribute")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_attribute(taxonomy_id: str) -> Answer:
+    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+    level_id, intent = request.form.get("level", ""), request.form.get("intent", "")
+    if level_id not in editing.levels:
+        raise NotFound("The level is not there any more. Reload the page.")
+    form, error = _press(AttributeForm.typed(request.form), intent)
+    panel = panel_of(editing, level_id, form=form, error=error)
+    status = panel.errors.status if panel.errors else 200
+    if not wants_fragment():
+        return editor_page(editing, level_id, panel, status)
+    page = render_template(
+        "admin/taxonomy/attribute/_preview.html" if intent == "preview" else "admin/taxonomy/attribute/_form.html",
+        editing=editing,
+        taxonomy=editing.taxonomy,
+        level_id=level_id,
+        panel=panel,
+        form=panel.form,
+        errors=panel.errors,
+        changed=intent,
+    )
+    return make_response(page, status)
+
+
+def _press(form: AttributeForm, intent: str) -> tuple[AttributeForm, Invalid | None]:
+    """Return the form after a button was pressed; unchanged, with the error, where the button may not do that."""
+    try:
+        return form.after(intent), None
+    except Invalid as error:
+        return form, error
+
+
+MOST_SHOWN = 50
+LONGEST_WORDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTarget:
+    """A level that could take another below it; `way` names those above it."""
+
+    level_id: str
+    name: str
+    way: str
+
+
+@bp.get(f"{EDITOR}/move")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_move(taxonomy_id: str) -> str:
+    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+    level_id, words = request.args.get("level", ""), request.args.get("q", "")[:LONGEST_WORDS]
+    if level_id not in editing.levels:
+        raise NotFound("There is no such level any more.")
+    found = [place for place in _move_targets(editing.levels, level_id) if _matches(place, words)]
+    context = {
+        "editing": editing,
+        "taxonomy": editing.taxonomy,
+        "level_id": level_id,
+        "level": editing.levels[level_id],
+        "words": words,
+        "places": found[:MOST_SHOWN],
+        "more": max(0, len(found) - MOST_SHOWN),
+    }
+    template = "admin/taxonomy/move/_dialog.html" if wants_fragment() else "admin/taxonomy/move/page.html"
+    return render_template(template, **context)
+
+
+def _move_targets(levels: FlatLevels, level_id: str) -> Iterator[MoveTarget]:
+    """Yield the levels below which a level could be moved: none of its own branch, not its parent, and none so deep
+    that the branch would not fit."""
+    own = set(branch(levels, level_id))
+    depths = {found: len(path(levels, found)) for found in levels}
+    height = max(depths[found] for found in own) - depths[level_id] + 1
+    for found, level in levels.items():
+        if found in own or found == levels[level_id]["parentLevelId"] or depths[found] + height > DEEPEST:
+            continue
+        yield MoveTarget(found, level["name"], " › ".join(levels[above]["name"] for above in path(levels, found)[:-1]))
+
+
+def _matches(place: MoveTarget, words: str) -> bool:
+    text = f"{place.way} {place.name}".casefold()
+    return all(word in text for word in words.casefold().split())

@@ -12,16 +12,15 @@ from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm
-from app.blueprints.admin.taxonomy.value_rows import ValueRow
+from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm, ValueRow
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, Problem
 from app.domain.taxonomy.editor.drafts import Editing
-from app.domain.taxonomy.editor.stored_values import NOTHING, StoredValues, stored_values
 from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, split_values, type_conflicts
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
-from app.domain.taxonomy.levels.flat import FlatLevels, attribute_of, path
-from app.domain.taxonomy.levels.units import COMMON_UNITS, with_unit
+from app.domain.taxonomy.impact import NO_STORED_VALUES, StoredValues, stored_values
+from app.domain.taxonomy.stored_tree import FlatLevels, attribute_of, path
+from app.domain.taxonomy.tree import Attribute, AttributeType
+from app.domain.taxonomy.values import COMMON_UNITS, with_unit
 
 TYPE_NAMES = {
     AttributeType.SINGLE_SELECT: "Single choice",
@@ -118,7 +117,7 @@ def panel_of(
     levels = editing.levels
     level = levels.get(level_id) if level_id else None
     if level is None or level_id is None:
-        return Panel(None, None, (), (), (), None, NOTHING, _errors(error), typed or {})
+        return Panel(None, None, (), (), (), None, NO_STORED_VALUES, _errors(error), typed or {})
     form = form or _open_form(editing, level, typed)
     return Panel(
         level_id=level_id,
@@ -167,7 +166,7 @@ def _errors(error: DomainError | None) -> FieldErrors:
 
 def _held(editing: Editing, level_id: str, form: AttributeForm | None) -> StoredValues:
     if form is None or not form.is_stored:
-        return NOTHING
+        return NO_STORED_VALUES
     taxonomy = editing.taxonomy
     return stored_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
 

@@ -8,14 +8,13 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.taxonomy.review import consequences
-from app.blueprints.admin.taxonomy.shoppers import shoppers_of
+from app.blueprints.admin.taxonomy.review import consequences, shoppers_of
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy.lifecycle import revisions
-from app.domain.taxonomy.lifecycle.impact import impact
-from app.domain.taxonomy.lifecycle.saving import prepare_earlier, store
+from app.domain.taxonomy import revisions
+from app.domain.taxonomy.impact import impact
+from app.domain.taxonomy.saves import prepare_earlier, store
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.permissions import Permission, requires
 from app.transaction import transaction

@@ -18,7 +18,7 @@ from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Node, Tree
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 
 RULE = ("source_levels", "source_manufacturers")
 

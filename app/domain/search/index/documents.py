@@ -24,7 +24,7 @@ from app.domain.search.index.document import (
     product_document,
 )
 from app.domain.search.index.outbox import COLLECTION, PAGE, PRODUCT
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
 Query = Select[*tuple[Any, ...]]

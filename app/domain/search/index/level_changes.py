@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.search.index.outbox import PRODUCT, enqueue
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
 

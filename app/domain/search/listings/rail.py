@@ -24,7 +24,7 @@ from app.domain.search.listings.listing_parameters import MOST_VALUES
 from app.domain.search.listings.ranges import FINEST_NUMBER, STARS, Slider, slider, stars_and_up
 from app.domain.search.serving.redirects import SEARCH_PATH
 from app.domain.shared.money import decimals, format_money
-from app.domain.taxonomy.levels.units import with_unit
+from app.domain.taxonomy.values import with_unit
 
 MOST_CHOICES = 500  # Values of one filter that a page offers; the shopper's own are always among them.
 SHOWN_AT_FIRST = 10  # The others of a filter are there too, and unfold.

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.taxonomy.editor.attribute_edits import still_called
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, flatten
-from app.domain.taxonomy.levels.renames import FOLLOWED, MERGED_VALUES, RENAMED_VALUES
-from app.domain.taxonomy.levels.stored_levels import made_once
+from app.domain.taxonomy.renames import FOLLOWED, MERGED_VALUES, RENAMED_VALUES
+from app.domain.taxonomy.stored_tree import FlatLevels, Record, changed_levels, flatten, made_once
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,16 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
-from app.domain.taxonomy.levels.completeness import completeness, missing
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.units import with_unit
-from app.domain.taxonomy.levels.values import NOTHING_STORED, DroppedValue, check_values, is_empty
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
+from app.domain.taxonomy.values import (
+    NOTHING_STORED,
+    DroppedValue,
+    check_values,
+    completeness,
+    is_empty,
+    missing_attributes,
+    with_unit,
+)
 
 Texts = Mapping[str, Sequence[str]]  # By attribute id; several texts are the choices of a multi-select.
 
@@ -115,7 +120,7 @@ def product_panel(
     attributes = tree.applicable_attributes(level_id)
     values = raw_values(attributes, texts)
     kept, dropped = check_values(attributes, values, stored)
-    gaps = {attribute.id for attribute in missing(attributes, kept)}
+    gaps = {attribute.id for attribute in missing_attributes(attributes, kept)}
     sources = {attribute.id: level.name for level in tree.path(level_id)[:-1] for attribute in level.attributes}
     own = {attribute.id for level in tree.path(level_id)[-1:] for attribute in level.attributes}
     return ProductPanel(

@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.shared.paging import Paged
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.panel import AttributeInput, Texts, path_label, product_panel, stored_texts
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 PAGE_SIZE = 20

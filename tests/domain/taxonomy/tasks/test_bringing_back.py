@@ -6,10 +6,10 @@ from copy import deepcopy
 
 import pytest
 
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle.impact import impact
-from app.domain.taxonomy.lifecycle.revisions import renames_between, revision_of, what_changed
+from app.domain.taxonomy.impact import impact
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.revisions import renames_between, revision_of, what_changed
 from app.extensions import db
 from app.jobs import events
 from app.transaction import transaction
