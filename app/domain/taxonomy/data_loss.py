@@ -104,7 +104,9 @@ class _Finder:
             _note(self.found.one_of_several, key, level_id)
 
     def _look_at_attribute(self, level_id: str, old_level: str, attribute_id: str) -> None:
-        if old_level in self._after.levels and not _defines(self._after, old_level, attribute_id):
+        if old_level in self._after.levels and all(
+            own.id != attribute_id for own in self._after.levels[old_level].attributes
+        ):
             _note(self.found.removed, (old_level, attribute_id), level_id)
         else:
             _note(self.found.not_inherited, (self._moved_above(level_id), attribute_id), level_id)
@@ -134,10 +136,6 @@ class _Finder:
 def _definitions(tree: TaxonomyTree, level_id: str) -> Mapping[str, tuple[str, Attribute]]:
     """Return the attributes that hold at a level, by id: the nearest definition of each, after the id of its level."""
     return {attribute.id: (level.id, attribute) for level in tree.path(level_id) for attribute in level.attributes}
-
-
-def _defines(tree: TaxonomyTree, level_id: str, attribute_id: str) -> bool:
-    return any(attribute.id == attribute_id for attribute in tree.levels[level_id].attributes)
 
 
 def _rules(attribute: Attribute) -> tuple[AttributeType, Validation]:

@@ -12,6 +12,7 @@ from app.domain.taxonomy.stored_tree import FlatLevels, Record, children_of, fla
 
 LONGEST_SHOWN = 60
 MOST_SHOWN = 5  # Values named in one sentence.
+PARENT = "parentLevelId"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +206,6 @@ def _name_list(names: Sequence[str]) -> str:
 
 def _quote(name: str) -> str:
     return f"“{name[:LONGEST_SHOWN]}”"
-
-
-PARENT = "parentLevelId"
 
 
 def compare(

@@ -29,13 +29,20 @@ MOST_PARAMETERS = 5_000  # Of one statement; with more, all rows are read, which
 FEW_LEVELS = 100
 AttributeCounts = Mapping[tuple[str, str], int]
 ValueCounts = Mapping[tuple[str, str, str], int]
+READ = {AttributeType.NUMBER: float, AttributeType.BOOLEAN: lambda text: text == "true"}
+Conditions = tuple[ColumnElement[bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LevelImpact:
+    """The number of products at a level that is removed or moved."""
+
     level_id: str
     name: str
     products: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {"levelId": self.level_id, "name": self.name, "products": self.products}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,10 @@ class AttributeImpact:
     name: str
     products: int
 
+    def as_json(self) -> dict[str, Any]:
+        place = {"levelId": self.level_id, "attributeId": self.attribute_id}
+        return place | {"name": self.name, "products": self.products}
+
 
 @dataclass(frozen=True, slots=True)
 class ValueImpact:
@@ -59,6 +70,11 @@ class ValueImpact:
     value: str
     products: int
     renamed: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return a renamed value as JSON."""
+        place = {"levelId": self.level_id, "attributeId": self.attribute_id}
+        return place | {"value": self.value, "renamed": self.renamed, "products": self.products}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +104,15 @@ class Impact:
         """Return the impact as JSON. A removed value is listed once for each attribute id, whichever levels define
         it."""
         return {
-            "levelsRemoved": [_level_json(level) for level in self.levels_removed],
-            "levelsMoved": [_level_json(level) for level in self.levels_moved],
-            "attributesRemoved": [_attribute_json(attribute) for attribute in self.attributes_removed],
+            "levelsRemoved": [level.as_json() for level in self.levels_removed],
+            "levelsMoved": [level.as_json() for level in self.levels_moved],
+            "attributesRemoved": [attribute.as_json() for attribute in self.attributes_removed],
             "valuesRemoved": _values_json(self.values_removed),
             "valuesTruncated": self.values_truncated,
-            "valuesRenamed": [_renamed_json(value) for value in self.values_renamed],
-            "attributesLost": [_attribute_json(attribute) for attribute in self.attributes_lost],
+            "valuesRenamed": [value.as_json() for value in self.values_renamed],
+            "attributesLost": [attribute.as_json() for attribute in self.attributes_lost],
             "valuesUnfit": [attribute.as_json() for attribute in self.values_invalid],
-            "attributesRequired": [_attribute_json(attribute) for attribute in self.attributes_required],
+            "attributesRequired": [attribute.as_json() for attribute in self.attributes_required],
         }
 
 
@@ -123,7 +139,7 @@ def impact(
         values_removed=tuple(values_removed[:MOST_VALUES]),
         values_renamed=tuple(_values_renamed(after, lost, values, renames)),
         attributes_lost=tuple(_attributes_lost(before, lost, attributes)),
-        values_invalid=tuple(invalid_values(before, after, lost, _held_otherwise(site_id, lost))),
+        values_invalid=tuple(invalid_values(before, after, lost, _values_judged_otherwise(site_id, lost))),
         attributes_required=tuple(_attributes_required(after, lost, direct, attributes)),
         values_truncated=len(values_removed) > MOST_VALUES,
     )
@@ -164,7 +180,7 @@ def _values_removed(before: TaxonomyTree, lost: DataLoss, counts: ValueCounts) -
         for attribute in level.attributes:
             for value in attribute.allowed_values if (level.id, attribute.id) in concerned else ():
                 level_ids = lost.values.get((level.id, attribute.id, value), ())
-                if products := _holders(counts, level_ids, attribute.id, value):
+                if products := _count_holders(counts, level_ids, attribute.id, value):
                     found.append(ValueImpact(level.id, attribute.id, attribute.name, value, products))
     return found
 
@@ -175,11 +191,13 @@ def _values_renamed(
     for rename in renames:
         level_id, attribute_id, value = rename.level_id, rename.attribute_id, rename.value
         if attribute := after.applicable_attributes(level_id).get(attribute_id):
-            products = _holders(counts, lost.renamed.get((level_id, attribute_id, value), ()), attribute_id, value)
+            products = _count_holders(
+                counts, lost.renamed.get((level_id, attribute_id, value), ()), attribute_id, value
+            )
             yield ValueImpact(level_id, attribute_id, attribute.name, value, products, rename.renamed)
 
 
-def _holders(counts: ValueCounts, level_ids: Iterable[str], attribute_id: str, value: str) -> int:
+def _count_holders(counts: ValueCounts, level_ids: Iterable[str], attribute_id: str, value: str) -> int:
     text = value[:LONGEST_COUNTED_VALUE]
     return sum(counts.get((level_id, attribute_id, text), 0) for level_id in level_ids)
 
@@ -193,7 +211,7 @@ def _attribute_counts(site_id: int, lost: DataLoss) -> AttributeCounts:
     query = select(level_id, held.attribute_id, func.count(held.product_id.distinct()))
     places = (lost.removed, lost.not_inherited, lost.required)
     levels = set(chain.from_iterable(chain.from_iterable(place.values() for place in places)))
-    query = query.join_from(held, Product).where(*_held_at(levels, site_id, wanted))
+    query = query.join_from(held, Product).where(*_values_held_at(levels, site_id, wanted))
     found = db.session.execute(query.group_by(level_id, held.attribute_id))
     return {(level or "", attribute_id): products for level, attribute_id, products in found}
 
@@ -207,39 +225,34 @@ def _value_counts(site_id: int, lost: DataLoss) -> ValueCounts:
     texts = {value[:LONGEST_COUNTED_VALUE] for _, _, value in wanted}
     query = select(level_id, held.attribute_id, held.value, func.count())
     levels = set(chain.from_iterable(chain(lost.values.values(), lost.renamed.values())))
-    query = query.join_from(held, Product).where(*_held_at(levels, site_id, {of for _, of, _ in wanted}))
-    found = db.session.execute(query.where(_among(held.value, texts)).group_by(level_id, held.attribute_id, held.value))
+    query = query.join_from(held, Product).where(*_values_held_at(levels, site_id, {of for _, of, _ in wanted}))
+    found = db.session.execute(
+        query.where(_is_among(held.value, texts)).group_by(level_id, held.attribute_id, held.value)
+    )
     return {(level or "", attribute_id, value): products for level, attribute_id, value, products in found}
 
 
-def _held_otherwise(site_id: int, lost: DataLoss) -> tuple[ColumnElement[bool], ...]:
+def _values_judged_otherwise(site_id: int, lost: DataLoss) -> tuple[ColumnElement[bool], ...]:
     levels = set(chain.from_iterable(chain(lost.narrowed.values(), lost.one_of_several.values())))
-    return _held_at(levels, site_id, {attribute_id for _, attribute_id in chain(lost.narrowed, lost.one_of_several)})
+    return _values_held_at(
+        levels, site_id, {attribute_id for _, attribute_id in chain(lost.narrowed, lost.one_of_several)}
+    )
 
 
-def _held_at(
+def _values_held_at(
     level_ids: Collection[str], site_id: int, attribute_ids: Collection[str]
 ) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions on values held at the levels. Where few levels are concerned, nothing leads the database to
     the values but the products of those levels, of which it reads a few; otherwise it may begin with the values."""
     held, level_id = ProductAttributeValue, Product.taxonomy_level_id
-    here = [Product.site_id == site_id, level_id.is_not(None), _among(level_id, level_ids)]
+    here = [Product.site_id == site_id, level_id.is_not(None), _is_among(level_id, level_ids)]
     if len(level_ids) > FEW_LEVELS:
         here.append(held.site_id == site_id)
-    return *here, _among(held.attribute_id, attribute_ids)
+    return *here, _is_among(held.attribute_id, attribute_ids)
 
 
-def _among(column: InstrumentedAttribute[Any], wanted: Collection[str]) -> ColumnElement[bool]:
+def _is_among(column: InstrumentedAttribute[Any], wanted: Collection[str]) -> ColumnElement[bool]:
     return column.in_(sorted(wanted)) if len(wanted) <= MOST_PARAMETERS else true()
-
-
-def _level_json(level: LevelImpact) -> dict[str, Any]:
-    return {"levelId": level.level_id, "name": level.name, "products": level.products}
-
-
-def _attribute_json(attribute: AttributeImpact) -> dict[str, Any]:
-    place = {"levelId": attribute.level_id, "attributeId": attribute.attribute_id}
-    return place | {"name": attribute.name, "products": attribute.products}
 
 
 def _values_json(values: Iterable[ValueImpact]) -> list[dict[str, Any]]:
@@ -248,15 +261,6 @@ def _values_json(values: Iterable[ValueImpact]) -> list[dict[str, Any]]:
         key = (value.attribute_id, value.value)
         products[key] = products.get(key, 0) + value.products
     return [{"attributeId": of, "value": value, "products": number} for (of, value), number in products.items()]
-
-
-def _renamed_json(value: ValueImpact) -> dict[str, Any]:
-    place = {"levelId": value.level_id, "attributeId": value.attribute_id}
-    return place | {"value": value.value, "renamed": value.renamed, "products": value.products}
-
-
-READ = {AttributeType.NUMBER: float, AttributeType.BOOLEAN: lambda text: text == "true"}
-Conditions = tuple[ColumnElement[bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,21 +303,21 @@ def _invalid_counts(
 ) -> Mapping[AttributeAt, int]:
     """Count the products whose values become invalid, by their level and the attribute."""
     counts: dict[AttributeAt, int] = {}
-    narrowed = _pairs(lost.narrowed)
+    narrowed = _levels_and_attributes(lost.narrowed)
     for level_id, attribute_id, text, number in _values_once_a_level(here) if narrowed else ():
         if (level_id, attribute_id) in narrowed:
             was = before.applicable_attributes(level_id)[attribute_id]
             now = after.applicable_attributes(level_id)[attribute_id]
-            if _fits(was, was, text) and not _fits(was, now, text):
+            if _text_fits(was, was, text) and not _text_fits(was, now, text):
                 counts[level_id, attribute_id] = counts.get((level_id, attribute_id), 0) + number
-    single = _pairs(lost.one_of_several)
+    single = _levels_and_attributes(lost.one_of_several)
     for level_id, attribute_id, number in _with_several(here) if single else ():
         if (level_id, attribute_id) in single:
             counts[level_id, attribute_id] = number
     return counts
 
 
-def _pairs(places: Mapping[AttributeAt, list[str]]) -> set[AttributeAt]:
+def _levels_and_attributes(places: Mapping[AttributeAt, list[str]]) -> set[AttributeAt]:
     return {(level_id, attribute_id) for (_, attribute_id), levels in places.items() for level_id in levels}
 
 
@@ -331,7 +335,7 @@ def _with_several(here: Conditions) -> Iterator[Any]:
     yield from db.session.execute(two.group_by(at, held.attribute_id))
 
 
-def _fits(was: Attribute, definition: Attribute, text: str) -> bool:
+def _text_fits(was: Attribute, definition: Attribute, text: str) -> bool:
     """Whether a stored text fits the new definition. The index holds only the beginning of a long text, which counts as
     fitting an attribute of texts."""
     if len(text) == LONGEST_COUNTED_VALUE and definition.type is AttributeType.STRING:

@@ -47,6 +47,10 @@ from app.domain.taxonomy.taxonomies import (
 from app.domain.taxonomy.validation.structure import check_structure
 from app.extensions import db
 
+LONGEST_GENERATED_ID = 80
+RESERVED_IDS = frozenset(("new", "create", "activate", "tasks", "worklist"))  # Their addresses are pages.
+CHANGED_EVENT = "ActiveTaxonomyChangedEvent"  # Its payload: the ids `from` and `to`.
+
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyRow:
@@ -111,10 +115,6 @@ def _taxonomy_row(taxonomy: Taxonomy, is_active: bool, classified: int) -> Taxon
 @made_once
 def count_levels(root_levels: Sequence[Mapping[str, Any]]) -> int:
     return sum(1 + count_levels(level.get("children") or ()) for level in root_levels)
-
-
-LONGEST_GENERATED_ID = 80
-RESERVED_IDS = frozenset(("new", "create", "activate", "tasks", "worklist"))  # Their addresses are pages.
 
 
 def clean_texts(name: str, description: str) -> tuple[str, str]:
@@ -188,9 +188,6 @@ def delete_taxonomy(author: Author, taxonomy_id: str) -> str:
     return name
 
 
-CHANGED_EVENT = "ActiveTaxonomyChangedEvent"  # Its payload: the ids `from` and `to`.
-
-
 @dataclass(frozen=True, slots=True)
 class ActivationImpact:
     """The effects of activating a taxonomy. `switches`: another taxonomy is active, whose name (its id, where it is
@@ -210,7 +207,7 @@ def activation_impact(site_id: int, taxonomy_id: str) -> ActivationImpact:
     current = active_id(site_id)
     if current is None or current == taxonomy.id:
         return ActivationImpact(False, None, None, 0, 0)
-    held = _classified(site_id)
+    held = _is_classified(site_id)
     cleared = db.session.scalar(select(func.count(Product.id)).where(held)) or 0
     overwriting = and_(held, Product.archived_taxonomy_data.is_not(None))
     overwritten = db.session.scalar(select(func.count(Product.id)).where(overwriting)) or 0
@@ -276,9 +273,9 @@ def _archive_and_clear(author: Author, taxonomy_id: str) -> int:
     the index."""
     statement = (
         update(Product)
-        .where(_classified(author.site_id))
+        .where(_is_classified(author.site_id))
         .values(
-            archived_taxonomy_data=_slot(taxonomy_id, rfc3339(author.now())),
+            archived_taxonomy_data=_archive_slot(taxonomy_id, rfc3339(author.now())),
             taxonomy_level_id=None,
             completeness_score=None,
             taxonomy_attributes={},
@@ -291,12 +288,12 @@ def _archive_and_clear(author: Author, taxonomy_id: str) -> int:
     return int(done.rowcount)  # type: ignore[attr-defined]
 
 
-def _classified(site_id: int) -> ColumnElement[bool]:
+def _is_classified(site_id: int) -> ColumnElement[bool]:
     has_values = cast(Product.taxonomy_attributes, Text) != "{}"
     return and_(Product.site_id == site_id, or_(Product.taxonomy_level_id.is_not(None), has_values))
 
 
-def _slot(taxonomy_id: str, archived_at: str) -> ColumnElement[Any]:
+def _archive_slot(taxonomy_id: str, archived_at: str) -> ColumnElement[Any]:
     """Return the expression of a product's classification as one JSON object, for its archive slot."""
     on_postgresql = db.session.get_bind().dialect.name == "postgresql"
     make = func.jsonb_build_object if on_postgresql else func.json_object

@@ -18,6 +18,10 @@ from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, pa
 RENAMED_VALUES = "renamedValues"
 MERGED_VALUES = "mergedValues"
 FOLLOWED = frozenset((RENAMED_VALUES, MERGED_VALUES))
+Words = Mapping[str, str]  # Other words by value.
+Renames = Mapping[tuple[str, str], Words]  # By the id of a product's level and that of an attribute.
+Definition = tuple[str, str]  # The ids of a level and of an attribute that it defines.
+LastWords = Mapping[Definition, Mapping[str, str]]  # Later words by earlier ones.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,6 @@ def _without_renames(level: Mapping[str, Any], renames: list[ValueRename]) -> Re
     return {**level, "attributes": attributes, "children": children}
 
 
-Words = Mapping[str, str]  # Other words by value.
-Renames = Mapping[tuple[str, str], Words]  # By the id of a product's level and that of an attribute.
-
-
 def words_of_save(parameters: Mapping[str, Any]) -> dict[tuple[str, str], Words]:
     """Return the renamed values of one save, by the ids of level and attribute."""
     definitions: dict[tuple[str, str], dict[str, str]] = {}
@@ -96,8 +96,6 @@ def replace_words(value: Any, words: Mapping[str, str]) -> Any:
     return words.get(value, value) if isinstance(value, str) else value
 
 
-Definition = tuple[str, str]  # The ids of a level and of an attribute that it defines.
-LastWords = Mapping[Definition, Mapping[str, str]]  # Later words by earlier ones.
 Saves = Iterable[Iterable[ValueRename]]  # The renames of each save, the oldest first.
 
 
@@ -108,7 +106,7 @@ def renames_on(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[Val
         ValueRename(*definition, was, became)
         for definition, offered, before in _definitions(words, later, earlier)
         for was, became in words[before].items()
-        if was != became and was in _offered(earlier, before) and became in offered
+        if was != became and was in _offered_values(earlier, before) and became in offered
     ]
 
 
@@ -120,7 +118,7 @@ def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[V
     found: dict[tuple[Definition, str], ValueRename] = {}
     for definition, offered, after in _definitions(words, earlier, later):
         became_of = words[after]
-        now = _offered(later, after)
+        now = _offered_values(later, after)
         for was in offered:
             became = became_of.get(was, was)
             stayed = became in offered and became_of.get(became, became) == became
@@ -166,7 +164,7 @@ def _definitions(
                 yield (level_id, attribute_id), attribute.get("allowedValues") or [], there
 
 
-def _offered(levels: FlatLevels, definition: Definition) -> list[Any]:
+def _offered_values(levels: FlatLevels, definition: Definition) -> list[Any]:
     level_id, attribute_id = definition
     attribute = attribute_of(levels[level_id], attribute_id) if level_id in levels else None
     return (attribute or {}).get("allowedValues") or []

@@ -67,11 +67,11 @@ def record_revision(
 ) -> None:
     """Add the present state of the taxonomy and its renames to the change log, in the transaction of the change. The
     oldest revisions beyond KEPT are deleted, except those that a draft is based on."""
-    row = _row(taxonomy, list(changes), note, author.name, author.now())
+    row = _revision_row(taxonomy, list(changes), note, author.name, author.now())
     row.renames = [rename.as_json() for rename in renames]
     db.session.add(row)
     db.session.flush()
-    _forget_oldest(taxonomy)
+    _delete_oldest(taxonomy)
 
 
 def keep_stored_state(taxonomy: Taxonomy) -> None:
@@ -81,7 +81,7 @@ def keep_stored_state(taxonomy: Taxonomy) -> None:
 
 def stored_state(taxonomy: Taxonomy) -> TaxonomyRevision:
     """Return the state of the taxonomy before a change, for `keep_state` to note once the change holds."""
-    return _row(taxonomy, [BEFORE_THE_LOG], "", "", taxonomy.updated_at)
+    return _revision_row(taxonomy, [BEFORE_THE_LOG], "", "", taxonomy.updated_at)
 
 
 def keep_state(state: TaxonomyRevision) -> None:
@@ -95,7 +95,7 @@ def keep_state(state: TaxonomyRevision) -> None:
         db.session.flush()
 
 
-def _row(taxonomy: Taxonomy, changes: list[str], note: str, saved_by: str, when: datetime) -> TaxonomyRevision:
+def _revision_row(taxonomy: Taxonomy, changes: list[str], note: str, saved_by: str, when: datetime) -> TaxonomyRevision:
     return TaxonomyRevision(
         site_id=taxonomy.site_id,
         taxonomy_id=taxonomy.id,
@@ -110,7 +110,7 @@ def _row(taxonomy: Taxonomy, changes: list[str], note: str, saved_by: str, when:
     )
 
 
-def _forget_oldest(taxonomy: Taxonomy) -> None:
+def _delete_oldest(taxonomy: Taxonomy) -> None:
     drafts = select(TaxonomyDraft.base_revision).where(
         TaxonomyDraft.site_id == taxonomy.site_id, TaxonomyDraft.taxonomy_id == taxonomy.id
     )
@@ -125,15 +125,15 @@ def _forget_oldest(taxonomy: Taxonomy) -> None:
 
 def revisions(site_id: int, taxonomy_id: str, page: int) -> Paged[RevisionRow]:
     """The change log, newest first. Raises NotFound for an unknown taxonomy."""
-    taxonomy = _taxonomy(site_id, taxonomy_id)
-    rows = _logged(taxonomy)
+    taxonomy = _taxonomy_in_session(site_id, taxonomy_id)
+    rows = _read_log(taxonomy)
     if not rows or rows[0].revision != taxonomy.revision:
         stored = taxonomy.revision, taxonomy.name, [BEFORE_THE_LOG], "", "", taxonomy.updated_at
         rows.insert(0, RevisionRow(*stored, is_current=True))
     return Paged.cut(rows, page, PAGE_SIZE)
 
 
-def _logged(taxonomy: Taxonomy) -> list[RevisionRow]:
+def _read_log(taxonomy: Taxonomy) -> list[RevisionRow]:
     """Return the rows of the log without the trees, which are large."""
     log = TaxonomyRevision
     query = select(log.revision, log.name, log.changes, log.note, log.saved_by, log.saved_at)
@@ -144,7 +144,7 @@ def _logged(taxonomy: Taxonomy) -> list[RevisionRow]:
 
 def revision_of(site_id: int, taxonomy_id: str, revision: int) -> Revision:
     """Return the taxonomy as it was at this revision; its present one is always known. Raises NotFound."""
-    taxonomy = _taxonomy(site_id, taxonomy_id)
+    taxonomy = _taxonomy_in_session(site_id, taxonomy_id)
     if revision == taxonomy.revision:
         row = db.session.get(TaxonomyRevision, (site_id, taxonomy_id, revision))
         saved_by = row.saved_by if row is not None else ""
@@ -199,13 +199,13 @@ def changed_texts(before: TaxonomyTexts, after: TaxonomyTexts) -> list[str]:
 def base_levels(site_id: int, taxonomy_id: str, revision: int) -> list[dict[str, Any]] | None:
     """The tree at a revision, on which a draft may be based; None when it is no longer kept.
     Raises NotFound for an unknown taxonomy."""
-    taxonomy = _taxonomy(site_id, taxonomy_id)
+    taxonomy = _taxonomy_in_session(site_id, taxonomy_id)
     if revision == taxonomy.revision:
         return taxonomy.root_levels
     row = db.session.get(TaxonomyRevision, (site_id, taxonomy_id, revision))
     return None if row is None else row.root_levels
 
 
-def _taxonomy(site_id: int, taxonomy_id: str) -> Taxonomy:
+def _taxonomy_in_session(site_id: int, taxonomy_id: str) -> Taxonomy:
     """Return the taxonomy, from the session where it was read already: its tree is large."""
     return existing(db.session.get(Taxonomy, (site_id, taxonomy_id)), "There is no such taxonomy on this site.")

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 Fields = dict[str, Any]
+COLOURS = ("Black", "Blue", "Brown", "Green", "Grey", "Red", "White", "Yellow")
+LETTER_SIZES = ("XS", "S", "M", "L", "XL", "XXL")
+SHOE_SIZES = ("36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46")
 
 
 def _attribute(name: str, kind: str, mandatory: bool = False, **more: Any) -> Fields:
@@ -22,10 +25,6 @@ def _choice(name: str, values: Sequence[str], mandatory: bool = False, many: boo
 def _level(name: str, description: str, attributes: Sequence[Fields] = (), children: Sequence[Fields] = ()) -> Fields:
     return {"name": name, "description": description, "attributes": list(attributes), "children": list(children)}
 
-
-COLOURS = ("Black", "Blue", "Brown", "Green", "Grey", "Red", "White", "Yellow")
-LETTER_SIZES = ("XS", "S", "M", "L", "XL", "XXL")
-SHOE_SIZES = ("36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46")
 
 _CLOTHING = _level(
     "Clothing",

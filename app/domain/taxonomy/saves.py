@@ -85,7 +85,7 @@ def prepare(
     state: dict[str, Any] = {"name": one_line(name), "root_levels": StoredLevels(checked.levels)}
     if description is not None:
         state["description"] = description.strip()
-    renames = _checked_renames(checked, renames)
+    renames = _check_renames(checked, renames)
     return Prepared(site_id, taxonomy_id, taxonomy.revision, state, checked.ids, note.strip(), renames)
 
 
@@ -168,7 +168,7 @@ def checked_proposal(
     """Return the tree and the renames as a save would store them, for a preview: all that it computes from the tree is
     computed once. Raises Invalid."""
     checked = checked_structure(taxonomy, raw_levels, is_placed=is_placed)
-    return StoredLevels(checked.levels), _checked_renames(checked, renames)
+    return StoredLevels(checked.levels), _check_renames(checked, renames)
 
 
 def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, note: str = "") -> Prepared:
@@ -218,17 +218,17 @@ def _without_place(raw: Any) -> Any:
 
 def _check_revision(taxonomy: Taxonomy, revision: int | None) -> None:
     if taxonomy.revision != (revision or 0):
-        raise _stale(taxonomy.site_id, taxonomy.id, taxonomy.revision)
+        raise _stale_revision(taxonomy.site_id, taxonomy.id, taxonomy.revision)
 
 
-def _stale(site_id: int, taxonomy_id: str, current: int) -> StaleRevision:
+def _stale_revision(site_id: int, taxonomy_id: str, current: int) -> StaleRevision:
     log = TaxonomyRevision
     newest = select(log.saved_by).where(log.site_id == site_id, log.taxonomy_id == taxonomy_id)
     who = db.session.scalar(newest.order_by(log.revision.desc()).limit(1)) or "Another user"
     return StaleRevision(f"{who} saved this taxonomy while you worked on it. It is at revision {current}.", current)
 
 
-def _checked_renames(checked: CheckedStructure, renames: Sequence[ValueRename]) -> list[ValueRename]:
+def _check_renames(checked: CheckedStructure, renames: Sequence[ValueRename]) -> list[ValueRename]:
     """Return the renames with the ids that new records got. A rename must lead to a value that its attribute now
     offers."""
     mapped = [
@@ -270,7 +270,7 @@ def _write_state(author: Author, taxonomy: Taxonomy, wanted: Mapping[str, Any]) 
     stored = db.session.execute(of_revision.values(**wanted, revision=known + 1, updated_at=author.now()))
     if isinstance(stored, CursorResult) and stored.rowcount == 0:
         db.session.expire(taxonomy)
-        raise _stale(site_id, taxonomy_id, taxonomy.revision)
+        raise _stale_revision(site_id, taxonomy_id, taxonomy.revision)
     versioning.touch(db.session(), [site_id])
 
 

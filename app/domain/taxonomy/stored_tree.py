@@ -19,6 +19,10 @@ MOST_CHARACTERS = 4 * 1024 * 1024  # Of all texts that are kept. Decoded they ta
 
 Levels = Sequence[Mapping[str, Any]]
 Made = TypeVar("Made")
+Record = dict[str, Any]
+FlatLevels = dict[str, Record]
+"""By level id, in tree order: levelId, name, otherNames, description, parentLevelId, displayOrder and attributes (a
+list in the order of their displayOrder). Edits put records between others by a fraction as displayOrder."""
 
 
 class StoredLevels(list[dict[str, Any]]):
@@ -80,12 +84,6 @@ def stored_records(root_levels: Levels) -> Iterator[Mapping[str, Any]]:
         yield from stored_records(level.get("children") or ())
 
 
-Record = dict[str, Any]
-FlatLevels = dict[str, Record]
-"""By level id, in tree order: levelId, name, otherNames, description, parentLevelId, displayOrder and attributes (a
-list in the order of their displayOrder). Edits put records between others by a fraction as displayOrder."""
-
-
 @made_once
 def flatten(root_levels: Sequence[Mapping[str, Any]]) -> FlatLevels:
     """Flatten levels in the stored form. Parents and places are those of the nesting; an attribute that names its place
@@ -123,7 +121,9 @@ def _nest(children: Mapping[str | None, Sequence[str]], parent_id: str | None, l
         _stored_fields(levels[level_id])
         | {
             "displayOrder": place,
-            "attributes": _with_places(levels[level_id]["attributes"]),
+            "attributes": [
+                {**attribute, "displayOrder": number} for number, attribute in enumerate(levels[level_id]["attributes"])
+            ],
             "children": _nest(children, level_id, levels),
         }
         for place, level_id in enumerate(children.get(parent_id, ()))
@@ -133,10 +133,6 @@ def _nest(children: Mapping[str | None, Sequence[str]], parent_id: str | None, l
 def _stored_fields(level: Record) -> Record:
     """The fields of a level that are stored: a list of other names only where there are any."""
     return level if level["otherNames"] else {name: value for name, value in level.items() if name != "otherNames"}
-
-
-def _with_places(attributes: Sequence[Mapping[str, Any]]) -> list[Record]:
-    return [{**attribute, "displayOrder": place} for place, attribute in enumerate(attributes)]
 
 
 def changed_levels(levels: FlatLevels, base: FlatLevels) -> list[Record]:

@@ -12,6 +12,8 @@ from typing import Any
 from app.domain.taxonomy.renames import Renames
 from app.domain.taxonomy.stored_tree import made_once
 
+MOST_SHOWN = 20
+
 
 class AttributeType(StrEnum):
     STRING = "STRING"
@@ -90,17 +92,17 @@ class Attribute:
         means itself, even where it was the former word of another."""
         if text in self.allowed_values:
             return text
-        return self._spelled(text, self.allowed_values) or self._renamed(text)
+        return self._spell_like(text, self.allowed_values) or self._choice_by_former_word(text)
 
-    def _renamed(self, text: str) -> str | None:
+    def _choice_by_former_word(self, text: str) -> str | None:
         if not self.former:
             return None
-        former = text if text in self.former else self._spelled(text, self.former)
+        former = text if text in self.former else self._spell_like(text, self.former)
         renamed = self.former[former] if former is not None else None
         return renamed if renamed in self.allowed_values else None
 
     @staticmethod
-    def _spelled(text: str, words: Iterable[str]) -> str | None:
+    def _spell_like(text: str, words: Iterable[str]) -> str | None:
         folded = text.casefold()
         return next((word for word in words if word.casefold() == folded), None)
 
@@ -183,7 +185,7 @@ class TaxonomyTree:
         known = self._applicable.get(level_id)
         if known is None:
             nearest = {attribute.id: attribute for level in self.path(level_id) for attribute in level.attributes}
-            known = {key: self._at(level_id, attribute) for key, attribute in nearest.items()}
+            known = {key: self._with_former_words(level_id, attribute) for key, attribute in nearest.items()}
             self._applicable[level_id] = known
         return known
 
@@ -209,7 +211,7 @@ class TaxonomyTree:
         found: dict[str, list[Attribute]] = {}
         for level in self.levels.values():
             for attribute in level.attributes:
-                found.setdefault(attribute.id, []).append(self._at(level.id, attribute))
+                found.setdefault(attribute.id, []).append(self._with_former_words(level.id, attribute))
         return found
 
     def governed(self, level_id: str, attribute_id: str) -> list[str]:
@@ -222,7 +224,7 @@ class TaxonomyTree:
             waiting += [child for child in level.children if all(own.id != attribute_id for own in child.attributes)]
         return found
 
-    def _at(self, level_id: str, attribute: Attribute) -> Attribute:
+    def _with_former_words(self, level_id: str, attribute: Attribute) -> Attribute:
         words = self._former_words.get((level_id, attribute.id))
         return replace(attribute, former=words) if words else attribute
 
@@ -250,9 +252,6 @@ def _with_those_below(level: Level) -> Iterator[Level]:
     yield level
     for child in level.children:
         yield from _with_those_below(child)
-
-
-MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,16 @@ COMMON_UNITS = (
     *("lm", "lx", "dB", "bar", "psi", "N", "Nm", "km/h", "mph", "g/m²", "den"),
 )
 ATTACHED = frozenset(("%", "°", "′", "″"))  # Written without a space before them.
+LONGEST_PATTERN = 200
+MEMORY = 1 << 17  # Bytes that one compiled pattern may take, which also bounds the time to compile it: 2 ms.
+TOO_LARGE = "pattern too large"
+LONGEST_VALUE = 10_000
+LARGEST_NUMBER = 1e15
+NUMBER = re.compile(r"[+-]?(?:[0-9]{1,16}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})", re.ASCII)
+WORDS_FOR_TRUE = frozenset(("true", "yes", "on", "1"))
+WORDS_FOR_FALSE = frozenset(("false", "no", "off", "0"))
+Value = str | int | float | bool | list[str]
+NOTHING_STORED: Mapping[str, Any] = {}
 
 
 def with_unit(number: str, unit: str | None) -> str:
@@ -41,11 +51,6 @@ def with_unit(number: str, unit: str | None) -> str:
     if not unit or not number:
         return number
     return f"{number}{unit}" if unit in ATTACHED else f"{number} {unit}"
-
-
-LONGEST_PATTERN = 200
-MEMORY = 1 << 17  # Bytes that one compiled pattern may take, which also bounds the time to compile it: 2 ms.
-TOO_LARGE = "pattern too large"
 
 
 def pattern_problem(pattern: str) -> str | None:
@@ -82,15 +87,6 @@ def _compile(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
-LONGEST_VALUE = 10_000
-LARGEST_NUMBER = 1e15
-NUMBER = re.compile(r"[+-]?(?:[0-9]{1,16}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})", re.ASCII)
-WORDS_FOR_TRUE = frozenset(("true", "yes", "on", "1"))
-WORDS_FOR_FALSE = frozenset(("false", "no", "off", "0"))
-
-Value = str | int | float | bool | list[str]
-
-
 @dataclass(frozen=True, slots=True)
 class DroppedValue:
     """A value that was not kept. `code` is a stable word, `reason` a sentence for people; `stays` is the stored value
@@ -101,9 +97,6 @@ class DroppedValue:
     code: str
     reason: str
     stays: Value | None = None
-
-
-NOTHING_STORED: Mapping[str, Any] = {}
 
 
 class _InvalidValue(Exception):

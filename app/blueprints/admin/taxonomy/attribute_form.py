@@ -31,6 +31,25 @@ from app.domain.taxonomy.validation.structure import check_structure
 from app.domain.taxonomy.values import NUMBER, with_unit
 
 Rows = tuple["ValueRow", ...]
+NEW = "new"
+UNSAVED = re.compile(r"new-a[0-9]+")
+TEXTS = ("name", "attributeId", "type", "unit", "helpText", "displayLabel")
+MERGE = ("mergeFrom", "mergeInto")  # What is chosen for the button that merges two values.
+BOUNDS = ("minLength", "maxLength", "minValue", "maxValue")
+RULES = (*BOUNDS, "pattern", "errorMessage")
+LENGTHS = frozenset(("minLength", "maxLength"))
+RULES_OF = {
+    AttributeType.STRING: ("minLength", "maxLength", "pattern", "errorMessage"),
+    AttributeType.NUMBER: ("minValue", "maxValue", "errorMessage"),
+}
+PLAIN_WORDS = {
+    ("min_greater_than_max", "minLength"): "The minimum length is greater than the maximum.",
+    ("min_greater_than_max", "minValue"): "The minimum is greater than the maximum.",
+    ("name_missing", "name"): "Give the attribute a name.",
+    ("values_missing", "newValues"): "A choice needs at least one value. Write them here, one a line.",
+}
+AT = "#/rootLevels/0/attributes/0/"
+MOST_ROWS = MOST_VALUES + 200  # Room to take some out again. Each is a kilobyte and a half of the page.
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +107,6 @@ def unmerge_row(rows: Rows, value: str) -> Rows:
     return tuple(found)
 
 
-NEW = "new"
-UNSAVED = re.compile(r"new-a[0-9]+")
-TEXTS = ("name", "attributeId", "type", "unit", "helpText", "displayLabel")
-MERGE = ("mergeFrom", "mergeInto")  # What is chosen for the button that merges two values.
-BOUNDS = ("minLength", "maxLength", "minValue", "maxValue")
-RULES = (*BOUNDS, "pattern", "errorMessage")
-LENGTHS = frozenset(("minLength", "maxLength"))
-RULES_OF = {
-    AttributeType.STRING: ("minLength", "maxLength", "pattern", "errorMessage"),
-    AttributeType.NUMBER: ("minValue", "maxValue", "errorMessage"),
-}
-PLAIN_WORDS = {
-    ("min_greater_than_max", "minLength"): "The minimum length is greater than the maximum.",
-    ("min_greater_than_max", "minValue"): "The minimum is greater than the maximum.",
-    ("name_missing", "name"): "Give the attribute a name.",
-    ("values_missing", "newValues"): "A choice needs at least one value. Write them here, one a line.",
-}
-AT = "#/rootLevels/0/attributes/0/"
-MOST_ROWS = MOST_VALUES + 200  # Room to take some out again. Each is a kilobyte and a half of the page.
-
-
 def is_unsaved(attribute_id: str) -> bool:
     """Whether an id stands for an attribute that was added in the draft."""
     return UNSAVED.fullmatch(attribute_id) is not None
@@ -160,7 +158,7 @@ class AttributeForm:
         """Return the sent form. Raises Invalid for more rows than the form could have had."""
         lists = (sent.getlist(name) for name in ("value", "valueWas", "valueMerged", "valueGone"))
         values, were, merged, gone = lists
-        _check_number(max(len(values), len(were), len(merged), len(gone)))
+        _check_row_count(max(len(values), len(were), len(merged), len(gone)))
         were += [""] * (len(values) - len(were))
         merged += [""] * (len(values) - len(merged))
         return cls(
@@ -226,21 +224,21 @@ class AttributeForm:
     def attribute(self) -> dict[str, Any]:
         """The attribute in the draft's form. Raises Invalid with every problem at its field."""
         problems: list[Problem] = []
-        form = self._with_waiting_merge(problems)._with_what_waits(problems)
+        form = self._with_waiting_merge(problems)._with_waiting_values(problems)
         rows = [row for row in form.rows if not row.is_blank] if form.type.is_choice else []
-        found = form._plain() | form._values(rows)
+        found = form._texts() | form._values(rows)
         rules = {name: value for name in RULES_OF.get(form.type, ()) if (value := form._rule(name, problems)) != ""}
         if form.mandatory:
             rules["mandatory"] = True
         if rules:
             found["validation"] = rules
         places = [place for place, row in enumerate(form.rows) if not row.is_blank]
-        problems += [*_duplicates(form.rows), *_problems_of(found, self.attribute_id, places)]
+        problems += [*_duplicates(form.rows), *_structure_problems(found, self.attribute_id, places)]
         if problems:
             raise Invalid(problems)
         return found
 
-    def _plain(self) -> dict[str, Any]:
+    def _texts(self) -> dict[str, Any]:
         names = ("name", "helpText", "displayLabel", *(("unit",) if self.has_unit else ()))
         texts = {name: self.texts[name].strip() for name in names}
         return {name: text for name, text in texts.items() if text or name == "name"} | {
@@ -283,7 +281,7 @@ class AttributeForm:
             problems += invalid.problems
             return self
 
-    def _with_what_waits(self, problems: list[Problem]) -> AttributeForm:
+    def _with_waiting_values(self, problems: list[Problem]) -> AttributeForm:
         """Return the form with the values added that were written into the box and not added yet."""
         if not self.type.is_choice or not self.new_values.strip():
             return self
@@ -306,7 +304,7 @@ def _duplicates(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
             seen.add(text)
 
 
-def _problems_of(attribute: dict[str, Any], known_id: str, places: list[int]) -> list[Problem]:
+def _structure_problems(attribute: dict[str, Any], known_id: str, places: list[int]) -> list[Problem]:
     """Return the problems that a save of the structure would report for this attribute, by the form's fields. `places`
     are the rows of the values."""
     sent = {name: value for name, value in attribute.items() if name not in ("renamedValues", "mergedValues")}
@@ -325,7 +323,7 @@ def _at_field(problem: Problem, places: list[int]) -> Problem:
     return Problem(problem.code, message, f"#/{path}")
 
 
-def _check_number(values: int) -> None:
+def _check_row_count(values: int) -> None:
     if values > MOST_ROWS:
         message = f"An attribute has at most {MOST_VALUES:,} values; these would be {values:,}."
         raise Invalid.one("too_many_values", message, "#/newValues")
@@ -367,7 +365,7 @@ def _add_pasted(form: AttributeForm, split_at_commas: bool = False) -> Attribute
     """Return the form with the pasted values as rows. One that was just taken out is put back, so that products keep
     it."""
     found = read_pasted_values(form.new_values, [row.text for row in form.rows], split_at_commas)
-    _check_number(len(form.rows) + len(found.values))
+    _check_row_count(len(form.rows) + len(found.values))
     gone = set(form.removed)
     rows = tuple(ValueRow(value, value if value in gone else "") for value in found.values)
     removed = tuple(value for value in form.removed if value not in found.values)

@@ -57,7 +57,7 @@ class ShownAttribute:
 
     @property
     def summary(self) -> str:
-        return ", ".join(_summary(self.attribute))
+        return ", ".join(_summarise(self.attribute))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +123,10 @@ def panel_of(
         level_id=level_id,
         level=level,
         way=[levels[above] for above in path(levels, level_id)[:-1]],
-        own=list(_own(levels, level)),
-        inherited=list(_inherited(levels, level)),
+        own=list(_own_attributes(levels, level)),
+        inherited=list(_inherited_attributes(levels, level)),
         form=form,
-        held=_held(editing, level_id, form),
+        held=_count_stored_values(editing, level_id, form),
         errors=_errors(error),
         typed=typed if typed is not None and form is None else {},
     )
@@ -164,38 +164,40 @@ def _errors(error: DomainError | None) -> FieldErrors:
     return FieldErrors(error) if error else NO_ERRORS
 
 
-def _held(editing: Editing, level_id: str, form: AttributeForm | None) -> StoredValues:
+def _count_stored_values(editing: Editing, level_id: str, form: AttributeForm | None) -> StoredValues:
     if form is None or not form.is_stored:
         return NO_STORED_VALUES
     taxonomy = editing.taxonomy
     return stored_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
 
 
-def _own(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
+def _own_attributes(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
     above = [levels[found] for found in path(levels, level["levelId"])[-2::-1]]
     for stored in level["attributes"]:
         replaced = next((found["name"] for found in above if attribute_of(found, stored["attributeId"])), None)
         renamed, merged = (len(stored.get(name) or ()) for name in ("renamedValues", "mergedValues"))
-        yield ShownAttribute(_read(stored), level["levelId"], level["name"], replaced, renamed, merged)
+        yield ShownAttribute(_read_attribute(stored), level["levelId"], level["name"], replaced, renamed, merged)
 
 
-def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
+def _inherited_attributes(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
     """Yield the inherited attributes from the root down. The nearest of several definitions applies; the others name
     the level whose definition replaces them."""
     way = [levels[found] for found in path(levels, level["levelId"])]
     for place, above in enumerate(way[:-1]):
         for stored in above["attributes"]:
             nearer = [found["name"] for found in way[place + 1 :] if attribute_of(found, stored["attributeId"])]
-            yield ShownAttribute(_read(stored), above["levelId"], above["name"], nearer[-1] if nearer else None)
+            yield ShownAttribute(
+                _read_attribute(stored), above["levelId"], above["name"], nearer[-1] if nearer else None
+            )
 
 
-def _read(stored: Mapping[str, Any]) -> Attribute:
+def _read_attribute(stored: Mapping[str, Any]) -> Attribute:
     """Return an attribute of a draft, as a text where its type is unknown."""
     known = stored.get("type") in AttributeType.__members__
     return Attribute.read(stored if known else {**stored, "type": AttributeType.STRING})
 
 
-def _summary(attribute: Attribute) -> Iterator[str]:
+def _summarise(attribute: Attribute) -> Iterator[str]:
     rules = attribute.validation
     if attribute.type.is_choice:
         number = len(attribute.allowed_values)

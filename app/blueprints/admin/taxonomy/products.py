@@ -35,6 +35,8 @@ from app.transaction import transaction
 PREFIX = "attr:"
 LONGEST_ID = 120
 MOST_FIELDS = 2_000  # Ten times what one level may define, so that no form of the shop has more.
+WORKLIST = "/catalogue/taxonomy/worklist"
+Answer = str | AnyResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,8 @@ class TaxonomyForm:
         level_id = sent.get("chosenLevel", sent.get("levelId", ""))
         return cls(
             submitted="taxonomyPanelSubmitted" in sent,
-            taxonomy_id=_id(sent.get("taxonomyId", "")),
-            level_id=_id(level_id),
+            taxonomy_id=_plain_id(sent.get("taxonomyId", "")),
+            level_id=_plain_id(level_id),
             texts=typed_texts(sent),
         )
 
@@ -85,24 +87,22 @@ class TaxonomyForm:
 def typed_texts(sent: MultiDict[str, str]) -> dict[str, tuple[str, ...]]:
     """Return the texts of the attributes' inputs, by attribute id."""
     names = [name for name in sent if name.startswith(PREFIX)][:MOST_FIELDS]
-    return {_id(name.removeprefix(PREFIX)): tuple(_plain(text) for text in sent.getlist(name)) for name in names}
+    return {
+        _plain_id(name.removeprefix(PREFIX)): tuple(_plain_text(text) for text in sent.getlist(name)) for name in names
+    }
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Return the text with line feeds as line ends, of which browsers make CR LF, and without NUL and outer spaces."""
     return text.replace("\r\n", "\n").replace("\0", "").strip()
 
 
-def _id(text: str) -> str:
+def _plain_id(text: str) -> str:
     return text[:LONGEST_ID].replace("\0", "")
 
 
 def _level_text(tree: TaxonomyTree, level_id: str) -> str:
     return path_label(tree, level_id) or level_id
-
-
-WORKLIST = "/catalogue/taxonomy/worklist"
-Answer = str | AnyResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +166,14 @@ def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: 
     if row is None or taxonomy is None:
         raise NotFound("There is no such product on this site.")
     if not wants_fragment():
-        flash(*_message(row, problem))
+        flash(*_describe_row(row, problem))
         return redirect(query.href(p=query.page))
     summary = None if row.inputs else work_summary(site_id, taxonomy.tree, query.level_id)
     context = {"row": row, "problem": problem, "query": query, "summary": summary}
     return make_response(render_template("admin/taxonomy/worklist/_saved.html", **context), 409 if problem else 200)
 
 
-def _message(row: WorkRow, problem: str | None) -> tuple[str, str]:
+def _describe_row(row: WorkRow, problem: str | None) -> tuple[str, str]:
     wrong = problem or " ".join(message for one in row.inputs for message in one.problems)
     if wrong:
         return f"{row.name}: {wrong}", "warn"

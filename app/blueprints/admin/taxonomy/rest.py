@@ -43,6 +43,8 @@ ACTIVATE = Record(confirmName=OPTIONAL_TEXT)
 CREATE = Record(name=NAME, description=OPTIONAL_TEXT, sample=Flag(allow_none=True))
 DUPLICATE = Record(name=NAME)
 RENAME = Record(levelId=NAME, attributeId=NAME, value=NAME, renamed=NAME)
+TAXONOMIES = "/catalogue/taxonomy"
+TAXONOMY = f"{TAXONOMIES}/<taxonomy_id>"
 
 
 def renames_in(body: Mapping[str, Any]) -> list[ValueRename]:
@@ -55,10 +57,6 @@ def renames_in(body: Mapping[str, Any]) -> list[ValueRename]:
     if problems:
         raise Invalid(problems)
     return [ValueRename(one["levelId"], one["attributeId"], one["value"], one["renamed"]) for one in found]
-
-
-TAXONOMIES = "/catalogue/taxonomy"
-TAXONOMY = f"{TAXONOMIES}/<taxonomy_id>"
 
 
 @bp.get(f"{TAXONOMY}/data")

@@ -31,13 +31,6 @@ from app.domain.taxonomy.tree import AttributeType
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
-
-def shoppers_of(taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]]) -> ShopperImpact:
-    """Return what shoppers lose by the changed levels; without landing pages while search does not answer."""
-    pages_of = partial(ports.landing_directory().of, ports.search_engine(), ports.clock())
-    return shopper_impact(taxonomy, root_levels, pages_of)
-
-
 REVIEW = "/catalogue/taxonomy/<taxonomy_id>/review"
 NO_ERRORS = FieldErrors()
 TYPE_WORDS = {
@@ -49,6 +42,14 @@ TYPE_WORDS = {
 }
 CHANGED = "The draft was changed in another window since this page was opened. This is what a save would do now."
 Answer = str | AnyResponse
+CONFLICT = "/catalogue/taxonomy/<taxonomy_id>/conflict"
+MOST_NAMED = 10
+
+
+def shoppers_of(taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]]) -> ShopperImpact:
+    """Return what shoppers lose by the changed levels; without landing pages while search does not answer."""
+    pages_of = partial(ports.landing_directory().of, ports.search_engine(), ports.clock())
+    return shopper_impact(taxonomy, root_levels, pages_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +170,6 @@ def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
     for required in found.attributes_required:
         text = f"“{required.name}” becomes required; products without it count as incomplete."
         yield Consequence(text, required.products, {"level": required.level_id}, loses=False)
-
-
-CONFLICT = "/catalogue/taxonomy/<taxonomy_id>/conflict"
-MOST_NAMED = 10
 
 
 @bp.get(CONFLICT)

@@ -38,7 +38,8 @@ def taxonomy_revisions_compare(taxonomy_id: str) -> Answer:
     """Compare two revisions, parameters `revision` in any order; one alone is compared with the present one."""
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
-    picked = _picked()
+    sent = request.args.getlist("revision", type=int)
+    picked = {revision for revision in sent if 0 <= revision <= LARGEST}
     if len(picked) == 1:
         picked |= {taxonomy.revision}
     if len(picked) != 2:
@@ -78,11 +79,6 @@ def taxonomy_revision_bring_back(taxonomy_id: str, revision: int) -> Answer:
         return _back_page(taxonomy_id, revision, FieldErrors(error), note)
     flash(message, "good")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
-
-
-def _picked() -> set[int]:
-    sent = request.args.getlist("revision", type=int)
-    return {revision for revision in sent if 0 <= revision <= LARGEST}
 
 
 def _log_page(taxonomy_id: str, refusal: str = "", status: int = 200) -> Answer:

@@ -50,6 +50,7 @@ UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may begin this long after a 
 RECENT = timedelta(minutes=2)  # How long a page says that a task has succeeded.
 AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
 Answer = str | AnyResponse
+LOST_COLUMNS = ("Product", "Product name", "SKU", "Attribute", "Attribute name", "Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def taxonomy_banner(taxonomy_id: str) -> Answer:
     """Show a part of the banner, `reindex` or `tasks` by `part`; the page polls it while something is under way."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     is_of_tasks = request.args.get("part") == "tasks"
-    template = "admin/taxonomy/banner/_tasks_since_save.html" if is_of_tasks else "admin/taxonomy/banner/_reindex.html"
+    template = "admin/taxonomy/banner/_tasks.html" if is_of_tasks else "admin/taxonomy/banner/_reindex.html"
     banner = banner_of(current_user.site_id, taxonomy)
     return render_template(template, taxonomy=taxonomy, banner=banner)
 
@@ -156,9 +157,6 @@ def taxonomy_rebuild(taxonomy_id: str) -> Answer:
     if refused:
         flash(refused, "bad")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
-
-
-LOST_COLUMNS = ("Product", "Product name", "SKU", "Attribute", "Attribute name", "Value")
 
 
 @bp.app_template_filter("task_summary")

@@ -31,6 +31,7 @@ ONE = f"{LIST}/<taxonomy_id>"
 COPY_OF = " (copy)"
 NO_ERRORS = FieldErrors()
 Answer = str | AnyResponse
+AFTER_A_SWITCH = " The shop follows once its index is rebuilt. “Restore…” gives back what fits of the archive."
 
 
 @bp.get(LIST)
@@ -137,9 +138,6 @@ def _removal_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS) -> Answer:
     return make_response(
         render_template("admin/taxonomy/taxonomies/removal.html", **context), errors.status if errors else 200
     )
-
-
-AFTER_A_SWITCH = " The shop follows once its index is rebuilt. “Restore…” gives back what fits of the archive."
 
 
 @bp.get(f"{ONE}/activation")

@@ -32,6 +32,8 @@ from app.domain.taxonomy.stored_tree import FlatLevels, branch, changed_levels, 
 from app.domain.taxonomy.taxonomies import is_active
 
 NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9-]", re.ASCII)
+Form = Mapping[str, str]
+MOST_AT_ONCE = 200
 
 
 @dataclass
@@ -91,10 +93,6 @@ def drawn_levels(before: Editing, after: Editing, level_id: str | None, marked: 
 def element_id(record_id: str) -> str:
     """Return a level's id as part of the id of an element, which selectors can name; different ids stay different."""
     return NOT_IN_AN_ID.sub(lambda found: f"_{ord(found[0]):x}_", record_id)
-
-
-Form = Mapping[str, str]
-MOST_AT_ONCE = 200
 
 
 def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:

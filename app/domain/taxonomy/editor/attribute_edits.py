@@ -223,10 +223,13 @@ def _with_attributes(levels: FlatLevels, level: Record, attributes: Sequence[Rec
 
 def _definition(given: Mapping[str, Any]) -> Record:
     """Return the definition of an attribute without its empty fields; texts trimmed, values once each. Raises Invalid
-    for what cannot be stored in a draft; other problems are left to validation."""
+    for what cannot be stored in a draft; other problems, such as blank values, are left to validation."""
     names = [name for name in ATTRIBUTE.fields if name not in ("attributeId", "displayOrder") and name in given]
     definition = {name: _trim(given[name], block) for name in names}
-    definition["allowedValues"] = _unique(definition.get("allowedValues") or [])
+    values = definition.get("allowedValues") or []
+    definition["allowedValues"] = list(
+        dict.fromkeys(value if isinstance(value, str) else str(value) for value in values)
+    )
     kept = {name: value for name, value in definition.items() if value not in (None, "", [], {})}
     return {"name": line(str(given.get("name") or "")), "type": "STRING"} | kept
 
@@ -242,11 +245,6 @@ def _trim(value: Any, clean: Callable[[str], str]) -> Any:
     if isinstance(value, list | tuple):
         return [_trim(item, value_line) for item in value]
     return value
-
-
-def _unique(values: Sequence[Any]) -> list[Any]:
-    """Return the values as texts, once each. Blank ones stay, for validation to report."""
-    return list(dict.fromkeys(value if isinstance(value, str) else str(value) for value in values))
 
 
 @dataclass(frozen=True, slots=True)

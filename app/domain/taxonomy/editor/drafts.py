@@ -109,13 +109,13 @@ class Edited:
 def open_draft(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
     """Return the taxonomy with the user's draft, if there is one. Raises NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
-    return _editing(taxonomy, _draft(taxonomy, user_id))
+    return _read_editing(taxonomy, _draft(taxonomy, user_id))
 
 
 def edit(author: Author, taxonomy_id: str, user_id: int, wanted: Edit | Wanted, token: str | None = None) -> Edited:
     """Do an edit, or the edits that `wanted` returns for the draft's levels, as one step; undone steps are dropped.
     `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, token)
     edits = wanted(editing.levels) if callable(wanted) else wanted
     step = merge_edits(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
     if not step.changes:
@@ -126,7 +126,7 @@ def edit(author: Author, taxonomy_id: str, user_id: int, wanted: Edit | Wanted, 
 
 def undo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
     """Undo the last step of the draft. Raises NotFound, StaleDraft."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, token)
     if not editing.applied:
         return Edited(editing, editing, None)
     step = editing.steps[editing.applied - 1]
@@ -135,7 +135,7 @@ def undo(author: Author, taxonomy_id: str, user_id: int, token: str | None = Non
 
 def redo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
     """Redo the step that was undone last. Raises NotFound, StaleDraft."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, token)
     if not editing.undone:
         return Edited(editing, editing, None)
     step = editing.steps[editing.applied]
@@ -146,7 +146,7 @@ def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
     """Delete the draft, and return the taxonomy without it. Raises NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     _delete_draft(taxonomy, user_id)
-    return _editing(taxonomy, None)
+    return _read_editing(taxonomy, None)
 
 
 def prepare_draft(site_id: int, taxonomy_id: str, user_id: int, token: str, note: str = "") -> Prepared:
@@ -174,7 +174,7 @@ def save_draft(author: Author, user_id: int, token: str, prepared: Prepared) -> 
 
 def rebase_draft(author: Author, taxonomy_id: str, user_id: int) -> Rebased:
     """Rebase the draft on the newest revision; what cannot be done there is reported. Raises NotFound."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, None)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, None)
     stored = editing.taxonomy.root_levels
     rebased = rebase(editing.base, flatten(stored), editing.done)
     draft = _draft(editing.taxonomy, user_id)
@@ -200,11 +200,11 @@ def change_details(
     return saved
 
 
-def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) -> Editing:
+def _open_to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) -> Editing:
     """Return the draft for a change. The row of the taxonomy is locked, so that two windows of one user change the
     draft one after the other. Raises NotFound, Conflict, StaleDraft."""
     taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
-    editing = _editing(taxonomy, _draft(taxonomy, user_id))
+    editing = _read_editing(taxonomy, _draft(taxonomy, user_id))
     _check_editable(editing, token)
     return editing
 
@@ -240,20 +240,20 @@ def _draft(taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft | None:
     return db.session.scalar(query.execution_options(populate_existing=True))
 
 
-def _editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
+def _read_editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
     if draft is None or not draft.steps:
-        return _unchanged(taxonomy)
+        return _without_draft(taxonomy)
     steps = [Step.read(step) for step in draft.steps]
     stored = base_levels(taxonomy.site_id, taxonomy.id, draft.base_revision)
     if stored is None:
         lost = tuple(step.label for step in steps[: draft.applied])
-        return replace(_unchanged(taxonomy), version=draft.version, lost=lost)
+        return replace(_without_draft(taxonomy), version=draft.version, lost=lost)
     base = flatten(stored)
     levels = apply_steps(base, steps[: draft.applied])
     return Editing(taxonomy, draft.base_revision, stored, base, levels, steps, draft.applied, draft.version)
 
 
-def _unchanged(taxonomy: Taxonomy) -> Editing:
+def _without_draft(taxonomy: Taxonomy) -> Editing:
     base = flatten(taxonomy.root_levels)
     return Editing(taxonomy, taxonomy.revision, taxonomy.root_levels, base, base)
 

@@ -27,6 +27,8 @@ from app.domain.taxonomy.validation.rules import (
 LONGEST_IN_LABEL = 60
 KEPT = 4  # A draft keeps texts of so many times the allowed length, and reports them, so that they can be shortened.
 LONGEST_LINE, LONGEST_BLOCK = KEPT * LONGEST_NAME, KEPT * LONGEST_TEXT
+TAB = 4  # Columns, where lines are indented by tabs and spaces at once.
+BETWEEN = re.compile(r"\s*›\s*|\s+>\s+")
 
 
 class Outcome(NamedTuple):
@@ -274,10 +276,6 @@ def _storable(text: str, unprintable: re.Pattern[str], longest: int, pointer: st
     return text
 
 
-TAB = 4  # Columns, where lines are indented by tabs and spaces at once.
-BETWEEN = re.compile(r"\s*›\s*|\s+>\s+")
-
-
 class LevelLine(NamedTuple):
     """A line that names a level. `number` counts from 1; `way` are the names from the topmost written level down to its
     own."""
@@ -294,22 +292,15 @@ def level_lines(text: str) -> list[LevelLine]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
-        column = _column(line)
+        spread = line.expandtabs(TAB)
+        column = len(spread) - len(spread.lstrip())
         while above and above[-1][0] >= column:
             above.pop()
-        way = (*(above[-1][1] if above else ()), *_names(line.strip()))
+        names = [name for name in BETWEEN.split(line.strip()) if name] or [line.strip()]
+        way = (*(above[-1][1] if above else ()), *names)
         above.append((column, way))
         found.append(LevelLine(number, way))
     return found
-
-
-def _column(line: str) -> int:
-    spread = line.expandtabs(TAB)
-    return len(spread) - len(spread.lstrip())
-
-
-def _names(line: str) -> list[str]:
-    return [name for name in BETWEEN.split(line) if name] or [line]
 
 
 @dataclass(frozen=True, slots=True)

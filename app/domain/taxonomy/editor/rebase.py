@@ -18,6 +18,26 @@ from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, br
 from app.domain.taxonomy.validation.level_drafts import DEEPEST
 
 LABEL = "Your changes, done again on the newest revision"
+FIELD_WORDS = {
+    "name": "new name",
+    "otherNames": "other names",
+    "description": "new description",
+    "parentLevelId": "new place",
+}
+CHANGED = {
+    "name": "its name was changed",
+    "otherNames": "its other names were changed",
+    "description": "its description was changed",
+}
+# What belongs together: renamed and merged values say nothing without the list that offers them, a unit nothing without
+# numbers.
+PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("name", ("name",)),
+    ("help text", ("helpText",)),
+    ("type, unit and values", ("type", "unit", "allowedValues", "renamedValues", "mergedValues")),
+    ("validation", ("validation",)),
+    ("display", ("displayOnProductPage", "displayLabel")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,19 +217,6 @@ class _Merge:
         self.refused.append(f"The attribute {shown(attribute['name'])} of {shown(level['name'])} {what}.")
 
 
-FIELD_WORDS = {
-    "name": "new name",
-    "otherNames": "other names",
-    "description": "new description",
-    "parentLevelId": "new place",
-}
-CHANGED = {
-    "name": "its name was changed",
-    "otherNames": "its other names were changed",
-    "description": "its description was changed",
-}
-
-
 def _last(attributes: Mapping[str, Record]) -> float:
     return max((float(found["displayOrder"]) for found in attributes.values()), default=-1)
 
@@ -217,17 +224,6 @@ def _last(attributes: Mapping[str, Record]) -> float:
 def _same(one: Record, other: Record) -> bool:
     """Whether two records are the same but for the place."""
     return one | {"displayOrder": 0} == other | {"displayOrder": 0}
-
-
-# What belongs together: renamed and merged values say nothing without the list that offers them, a unit nothing without
-# numbers.
-PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("name", ("name",)),
-    ("help text", ("helpText",)),
-    ("type, unit and values", ("type", "unit", "allowedValues", "renamedValues", "mergedValues")),
-    ("validation", ("validation",)),
-    ("display", ("displayOnProductPage", "displayLabel")),
-)
 
 
 def merge_attribute(old: Record | None, mine: Record, theirs: Record | None) -> tuple[Record | None, list[str]]:

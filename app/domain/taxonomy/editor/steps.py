@@ -20,6 +20,10 @@ Change = tuple[Record | None, Record | None]
 fields that differ; of `attributes` the ones that differ, by attribute id (None for one that was not there)."""
 
 FIELDS = ("name", "otherNames", "description", "parentLevelId", "displayOrder")
+MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be undone together.
+MOST_BYTES = 8 << 20
+LARGEST = 3 * MOST_BYTES  # The tree itself, which can be deleted in one step, is sent as up to MOST_BYTES.
+EARLIER = "Earlier changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,9 @@ def _read_change(before: Record | None, after: Record | None) -> Change:
 
 
 def apply_edit(levels: FlatLevels, edit: Edit) -> Step:
-    """Return the changes that the edit makes; `redo_step(levels, step)` does it. A step without changes means that nothing
-    differs. Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`, … free in
-    `levels`."""
+    """Return the changes that the edit makes; `redo_step(levels, step)` does it. A step without changes means
+    that nothing differs. Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`,
+    … free in `levels`."""
     outcome = edit.apply(levels)
     return Step(outcome.label, differences(levels, outcome.levels), outcome.level_id)
 
@@ -127,12 +131,6 @@ def _with_fields(level: Record, fields: Record) -> Record:
 def _moves(change: Change) -> bool:
     before, after = change
     return before is None or after is None or "parentLevelId" in after or "displayOrder" in after
-
-
-MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be undone together.
-MOST_BYTES = 8 << 20
-LARGEST = 3 * MOST_BYTES  # The tree itself, which can be deleted in one step, is sent as up to MOST_BYTES.
-EARLIER = "Earlier changes"
 
 
 def merge_edits(levels: FlatLevels, edits: Sequence[Edit]) -> Step:

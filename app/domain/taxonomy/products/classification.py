@@ -45,6 +45,18 @@ from app.extensions import db
 
 UNKNOWN_LEVEL = "unknown_level"
 LONGEST_COUNTED_VALUE = 500  # Characters of a text that the index of values holds.
+NO_LEVEL = "The product has no level any more."
+ANOTHER_TAXONOMY = (
+    "Another taxonomy was made the active one while you worked, so level and attributes were not saved. "
+    "Reload the page to see what holds now."
+)
+TAXONOMY_IS_GONE = (
+    "No taxonomy is active any more, so level and attributes were not saved. The product keeps what it has."
+)
+LEVEL_IS_GONE = (
+    "The product’s level is no longer in the taxonomy. It keeps its level and values until you choose another level."
+)
+LEVEL_WANTED = "The product has no level yet. Name one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +151,6 @@ def index_values(products: Sequence[Product]) -> None:
     ]
     if rows:
         db.session.execute(insert(ProductAttributeValue), rows)
-
-
-NO_LEVEL = "The product has no level any more."
-ANOTHER_TAXONOMY = (
-    "Another taxonomy was made the active one while you worked, so level and attributes were not saved. "
-    "Reload the page to see what holds now."
-)
-TAXONOMY_IS_GONE = (
-    "No taxonomy is active any more, so level and attributes were not saved. The product keeps what it has."
-)
-LEVEL_IS_GONE = (
-    "The product’s level is no longer in the taxonomy. It keeps its level and values until you choose another level."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +261,6 @@ def _classify_by_form(product: Product, tree: TaxonomyTree, panel: PanelForm) ->
     if panel.level_id:
         return dropped_values(tree, panel.level_id, found.dropped)
     return dropped_values(tree, None, [DroppedValue(name, text, "no_level", NO_LEVEL) for name, text in values.items()])
-
-
-LEVEL_WANTED = "The product has no level yet. Name one."
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,12 @@ from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.domain.taxonomy.values import check_values
 from app.extensions import db
 
+FEW_DEFINITIONS = 50  # That refuse anything; each is a condition of its own.
+MOST_PARAMETERS = 10_000  # Levels and values in one statement.
+Definitions = Mapping[str, Attribute]  # By the id of a level, the definition of one attribute that holds there.
+RefusedValues = Mapping[frozenset[str], list[str]]  # By values that are not taken, the levels at which they are not.
+FEW_LEVELS = 500  # Of more, one walk through all products takes no longer than a look-up for each level.
+
 
 def matching_ids(site_id: int, filters: ProductList, tree: TaxonomyTree) -> Select[int]:
     """Return the query of the ids of all products in a filtered list, in any order. `tree` is the active taxonomy."""
@@ -42,7 +48,7 @@ def _conditions(site_id: int, filters: ProductList, tree: TaxonomyTree) -> Itera
     if filters.missing:
         yield misses_value(site_id, filters.missing, tree)
     if filters.attribute:
-        yield Product.id.in_(_holding(site_id, filters.attribute, filters.value, tree))
+        yield Product.id.in_(_ids_holding(site_id, filters.attribute, filters.value, tree))
 
 
 def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[ColumnElement[bool]]:
@@ -55,7 +61,7 @@ def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[Colum
     return conditions[wanted]
 
 
-def _holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:
+def _ids_holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:
     """Return the query of the ids of products that hold a value of an attribute, any value for an empty one. Case does
     not matter: where the database cannot ignore it, the allowed value's own spelling is searched for."""
     held = select(ProductAttributeValue.product_id).where(
@@ -68,12 +74,6 @@ def _holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) ->
     texts = {text[:LONGEST_COUNTED_VALUE] for text in spelled}
     lower = func.lower(ProductAttributeValue.value) == value[:LONGEST_COUNTED_VALUE].lower()
     return held.where(or_(ProductAttributeValue.value.in_(sorted(texts)), lower))
-
-
-FEW_DEFINITIONS = 50  # That refuse anything; each is a condition of its own.
-MOST_PARAMETERS = 10_000  # Levels and values in one statement.
-Definitions = Mapping[str, Attribute]  # By the id of a level, the definition of one attribute that holds there.
-RefusedValues = Mapping[frozenset[str], list[str]]  # By values that are not taken, the levels at which they are not.
 
 
 def misses_value(site_id: int, attribute_id: str, tree: TaxonomyTree) -> ColumnElement[bool]:
@@ -100,9 +100,9 @@ def _refused_values(site_id: int, attribute_id: str, definitions: Definitions) -
     held = ProductAttributeValue
     of_attribute = (held.site_id == site_id, held.attribute_id == attribute_id)
     texts = db.session.scalars(select(held.value).where(*of_attribute).distinct()).all()
-    by_definition = {id(one): frozenset(_not_taken(one, texts)) for one in definitions.values()}
+    by_definition = {id(one): frozenset(_texts_not_taken(one, texts)) for one in definitions.values()}
     found = _by_values({at: by_definition[id(one)] for at, one in definitions.items()})
-    if _is_small(found):
+    if _fits_in_statement(found):
         return found
     level_id = Product.taxonomy_level_id
     query = select(level_id, held.value).join_from(held, Product).where(*of_attribute, level_id.is_not(None))
@@ -111,7 +111,7 @@ def _refused_values(site_id: int, attribute_id: str, definitions: Definitions) -
         if at is not None and at in definitions and text in by_definition[id(definitions[at])]:
             at_levels.setdefault(at, set()).add(text)
     found = _by_values({at: frozenset(refused) for at, refused in at_levels.items()})
-    return found if _is_small(found) else {}
+    return found if _fits_in_statement(found) else {}
 
 
 def _by_values(refused: Mapping[str, frozenset[str]]) -> RefusedValues:
@@ -122,12 +122,12 @@ def _by_values(refused: Mapping[str, frozenset[str]]) -> RefusedValues:
     return found
 
 
-def _is_small(refused: RefusedValues) -> bool:
+def _fits_in_statement(refused: RefusedValues) -> bool:
     parameters = sum(len(texts) + len(level_ids) for texts, level_ids in refused.items())
     return len(refused) <= FEW_DEFINITIONS and parameters <= MOST_PARAMETERS
 
 
-def _not_taken(definition: Attribute, texts: Iterable[str]) -> list[str]:
+def _texts_not_taken(definition: Attribute, texts: Iterable[str]) -> list[str]:
     spelled = {value.casefold() for value in definition.allowed_values}
     return [text for text in texts if text.casefold() not in spelled and not _takes(definition, text)]
 
@@ -152,9 +152,6 @@ def _several_for_one(attribute_id: str, definitions: Definitions) -> ColumnEleme
     same = (one.product_id == Product.id, other.product_id == Product.id, one.value < other.value)
     two = exists().where(*same, one.attribute_id == attribute_id, other.attribute_id == attribute_id)
     return and_(Product.taxonomy_level_id.in_(level_ids), two)
-
-
-FEW_LEVELS = 500  # Of more, one walk through all products takes no longer than a look-up for each level.
 
 
 @dataclass(frozen=True, slots=True)

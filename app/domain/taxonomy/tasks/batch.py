@@ -25,6 +25,10 @@ from app.domain.taxonomy.tasks.summary import TITLES, Report, note_loss, numbere
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
+TASK_SUBJECT = "taxonomy_task"
+MOST_NAMED = 3  # Attributes, in the summary.
+Loss = Mapping[str, Any]  # `productId`, `sku`, `name` and `values`, by attribute id.
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -77,12 +81,6 @@ class Work:
 
     candidates: Callable[[Task], Select[int]]
     change: Callable[[Batch], None]
-
-
-TASK_SUBJECT = "taxonomy_task"
-MOST_NAMED = 3  # Attributes, in the summary.
-
-Loss = Mapping[str, Any]  # `productId`, `sku`, `name` and `values`, by attribute id.
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,11 @@ def lost_values(site_id: int, task_id: str) -> Iterator[list[LostValue]]:
 
 
 def _with_names(site_id: int, lost: Sequence[Loss], attributes: Mapping[str, str]) -> list[LostValue]:
-    product_names = _product_names(site_id, [one["productId"] for one in lost if "name" not in one])
+    nameless = [one["productId"] for one in lost if "name" not in one]
+    named = select(Product.id, Product.name).where(Product.site_id == site_id)
+    product_names: dict[int, str] = {}
+    for ids in portions(nameless):
+        product_names |= {id: name for id, name in db.session.execute(named.where(Product.id.in_(ids)))}
     return [
         LostValue(
             one["productId"],
@@ -153,11 +155,6 @@ def _with_names(site_id: int, lost: Sequence[Loss], attributes: Mapping[str, str
         for one in lost
         for attribute_id, value in one["values"].items()
     ]
-
-
-def _product_names(site_id: int, ids: Sequence[int]) -> dict[int, str]:
-    named = select(Product.id, Product.name).where(Product.site_id == site_id)
-    return {id: name for some in portions(ids) for id, name in db.session.execute(named.where(Product.id.in_(some)))}
 
 
 def _of_task(site_id: int, task_id: str) -> tuple[Any, ...]:

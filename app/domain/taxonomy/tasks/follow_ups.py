@@ -80,7 +80,9 @@ def rename_batch(batch: Batch) -> None:
 def _renamed_values(product: Product, renames: Renames, earlier: _EarlierWords) -> dict[str, Any]:
     level_id, held = product.taxonomy_level_id or "", product.taxonomy_attributes
     return {
-        attribute_id: replace_words(value, earlier.only(product, attribute_id, renames.get((level_id, attribute_id))))
+        attribute_id: replace_words(
+            value, earlier.applicable(product, attribute_id, renames.get((level_id, attribute_id)))
+        )
         for attribute_id, value in held.items()
     }
 
@@ -94,28 +96,29 @@ class _EarlierWords:
         self._tree = batch.task.tree
         self._since = datetime.fromisoformat(batch.task.parameters["since"])
         self._renames = renames
-        concerned = [product for product in products if any(self._doubtful(product))]
+        concerned = [product for product in products if any(self._doubtful_attributes(product))]
         self._before = _values_before(batch.task.site_id, concerned, self._since) if concerned else {}
 
-    def only(self, product: Product, attribute_id: str, words: Words | None) -> Words:
+    def applicable(self, product: Product, attribute_id: str, words: Words | None) -> Words:
         """Return those of the renames that apply to the product."""
-        if not words or attribute_id not in set(self._doubtful(product)):
+        if not words or attribute_id not in set(self._doubtful_attributes(product)):
             return words or {}
-        allowed = self._allowed(product, attribute_id)
+        allowed = self._allowed_values(product, attribute_id)
         if product.created_at > self._since:
             return {word: renamed for word, renamed in words.items() if word not in allowed}
         if (product.id, attribute_id) not in self._before:
             return words
-        had = _as_list(self._before[product.id, attribute_id])
+        before = self._before[product.id, attribute_id]
+        had = before if isinstance(before, list) else [before]
         return {word: renamed for word, renamed in words.items() if word not in allowed or word in had}
 
-    def _doubtful(self, product: Product) -> Iterator[str]:
+    def _doubtful_attributes(self, product: Product) -> Iterator[str]:
         for attribute_id in product.taxonomy_attributes:
             words = self._renames.get((product.taxonomy_level_id or "", attribute_id), {})
-            if words and not words.keys().isdisjoint(self._allowed(product, attribute_id)):
+            if words and not words.keys().isdisjoint(self._allowed_values(product, attribute_id)):
                 yield attribute_id
 
-    def _allowed(self, product: Product, attribute_id: str) -> Sequence[str]:
+    def _allowed_values(self, product: Product, attribute_id: str) -> Sequence[str]:
         attribute = self._tree.applicable_attributes(product.taxonomy_level_id or "").get(attribute_id)
         return attribute.allowed_values if attribute else ()
 
@@ -134,7 +137,3 @@ def _values_before(site_id: int, products: Sequence[Product], since: datetime) -
         for attribute_id in {**before, **after}:
             found.setdefault((int(subject_id), attribute_id), before.get(attribute_id))
     return found
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

@@ -6,9 +6,8 @@ Its preview, the request for its task, and the work.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
@@ -74,22 +73,22 @@ class RestorePreview:
 def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePreview:
     """Return the effects that restoring would have now; nothing is changed. Raises NotFound, Conflict when it is not
     the active one."""
-    known = TaxonomyTree.parse(taxonomy_to_restore(site_id, taxonomy_id).root_levels)
-    tree = with_former_words(clock, site_id, taxonomy_id, known)
+    stored = TaxonomyTree.parse(taxonomy_to_restore(site_id, taxonomy_id).root_levels)
+    tree = with_former_words(clock, site_id, taxonomy_id, stored)
     levels = _products_by_level(site_id)
     gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
     lossy, left = _data_loss(site_id, tree) if len(gone) < len(levels) else (0, Counter())
-    sources = _sources(site_id)
+    sources = _count_by_source(site_id)
     level_names, attribute_names = _names(site_id, sources) if gone or left else ({}, {})
     return RestorePreview(
         sources=sources,
         restorable=sum(levels.values()) - sum(gone.values()),
         with_data_loss=lossy,
         unrestorable=sum(gone.values()),
-        classified=_classified(site_id),
-        levels_gone=_lines({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
+        classified=_count_classified(site_id),
+        levels_gone=_gone_by_products({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
         more_levels=max(0, len(gone) - MOST_NAMED),
-        values_left=_lines(left, attribute_names),
+        values_left=_gone_by_products(left, attribute_names),
         more_attributes=max(0, len(left) - MOST_NAMED),
     )
 
@@ -130,28 +129,28 @@ def taxonomy_to_restore(site_id: int, taxonomy_id: str) -> Taxonomy:
     return taxonomy
 
 
-def _archived(site_id: int) -> ColumnElement[bool]:
+def _is_archived(site_id: int) -> ColumnElement[bool]:
     return and_(Product.site_id == site_id, Product.archived_taxonomy_data.is_not(None))
 
 
-def _waiting(site_id: int) -> ColumnElement[bool]:
-    return and_(_archived(site_id), Product.taxonomy_level_id.is_(None))
+def _can_be_restored(site_id: int) -> ColumnElement[bool]:
+    return and_(_is_archived(site_id), Product.taxonomy_level_id.is_(None))
 
 
-def _classified(site_id: int) -> int:
-    query = select(func.count(Product.id)).where(_archived(site_id), Product.taxonomy_level_id.is_not(None))
+def _count_classified(site_id: int) -> int:
+    query = select(func.count(Product.id)).where(_is_archived(site_id), Product.taxonomy_level_id.is_not(None))
     return db.session.scalar(query) or 0
 
 
 def _products_by_level(site_id: int) -> dict[str | None, int]:
     level_id = Product.archived_taxonomy_data["levelId"].as_string()
-    rows = db.session.execute(select(level_id, func.count()).where(_waiting(site_id)).group_by(level_id))
+    rows = db.session.execute(select(level_id, func.count()).where(_can_be_restored(site_id)).group_by(level_id))
     return {found: products for found, products in rows}
 
 
-def _sources(site_id: int) -> tuple[Source, ...]:
+def _count_by_source(site_id: int) -> tuple[Source, ...]:
     taxonomy_id = Product.archived_taxonomy_data["taxonomyId"].as_string()
-    query = select(taxonomy_id, func.count()).where(_waiting(site_id)).group_by(taxonomy_id)
+    query = select(taxonomy_id, func.count()).where(_can_be_restored(site_id)).group_by(taxonomy_id)
     known = select(Taxonomy.id, Taxonomy.name).where(Taxonomy.site_id == site_id)
     names: dict[str, str] = {found_id: name for found_id, name in db.session.execute(known)}
     found = [Source(key or "", names.get(key, key or "?"), products) for key, products in db.session.execute(query)]
@@ -170,7 +169,12 @@ def _names(site_id: int, sources: Sequence[Source]) -> tuple[dict[str, str], dic
 def _data_loss(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:
     """Return how many products would leave values behind, in all and by attribute."""
     products, by_attribute = 0, Counter[str]()
-    for slot in _slots(site_id):
+    slots = (
+        select(Product.archived_taxonomy_data)
+        .where(_can_be_restored(site_id))
+        .execution_options(yield_per=READ_AT_ONCE)
+    )
+    for slot in db.session.scalars(slots):
         found = restore_from_slot(tree, slot)
         if found is not None and found.left_values:
             products += 1
@@ -178,12 +182,7 @@ def _data_loss(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:
     return products, by_attribute
 
 
-def _slots(site_id: int) -> Iterator[dict[str, Any]]:
-    query = select(Product.archived_taxonomy_data).where(_waiting(site_id))
-    yield from db.session.scalars(query.execution_options(yield_per=READ_AT_ONCE))
-
-
-def _lines(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tuple[Gone, ...]:
+def _gone_by_products(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tuple[Gone, ...]:
     most = sorted(counts.items(), key=lambda found: (-found[1], found[0]))[:MOST_NAMED]
     return tuple(Gone(key, names.get(key, key), products) for key, products in most)
 
@@ -191,7 +190,7 @@ def _lines(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tupl
 def restore_candidates(task: Task) -> Select[int]:
     """Select the products without a level that have an archived classification. Those that were classified since keep
     both."""
-    return select(Product.id).where(_waiting(task.site_id))
+    return select(Product.id).where(_can_be_restored(task.site_id))
 
 
 def restore_batch(batch: Batch) -> None:

@@ -19,6 +19,16 @@ from app.domain.work.progress import WorkSummary
 Report = dict[str, Any]
 MOST_LISTED = 100  # Products whose lost values are kept.
 LONGEST_LISTED = 1_000  # Characters of a lost value that are kept.
+TITLES: Mapping[Kind, str] = {
+    Kind.RECOMPUTE: "Working out how complete products are",
+    Kind.RENAME_VALUES: "Renaming values on products",
+    Kind.ASSIGN_LEVEL: "Moving products to another level",
+    Kind.ASSIGN_VALUE: "Changing a value on products",
+    Kind.RESTORE: "Restoring archived classifications",
+}
+STAYED = "Values that stay in the archive"
+LOST = "Values that products lost"
+REPLACED = "Values that were replaced"
 
 
 def add_count(report: Report, name: str, products: int = 1) -> None:
@@ -39,25 +49,11 @@ def note_loss(
     listed = report.setdefault("lost", [])
     if len(listed) < MOST_LISTED:
         product_id, sku = product
-        lost = {attribute_id: _cut(value) for attribute_id, value in values.items()}
+        lost = {
+            attribute_id: value[:LONGEST_LISTED] if isinstance(value, str) else value
+            for attribute_id, value in values.items()
+        }
         listed.append({"productId": product_id, "sku": sku, "values": lost})
-
-
-def _cut(value: Any) -> Any:
-    return value[:LONGEST_LISTED] if isinstance(value, str) else value
-
-
-TITLES: Mapping[Kind, str] = {
-    Kind.RECOMPUTE: "Working out how complete products are",
-    Kind.RENAME_VALUES: "Renaming values on products",
-    Kind.ASSIGN_LEVEL: "Moving products to another level",
-    Kind.ASSIGN_VALUE: "Changing a value on products",
-    Kind.RESTORE: "Restoring archived classifications",
-}
-
-STAYED = "Values that stay in the archive"
-LOST = "Values that products lost"
-REPLACED = "Values that were replaced"
 
 
 @dataclass(frozen=True, slots=True)

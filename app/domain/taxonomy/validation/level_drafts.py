@@ -52,6 +52,16 @@ ATTRIBUTE = Record(
     displayLabel=Text(allow_none=True),
     displayOrder=Number(allow_none=True),
 )
+TYPES = {kind.value: kind for kind in AttributeType}
+PARAMETERS = ("p", "q", "sort", "pageSizeOverride", "price_min", "price_max")
+BUILT_IN_FACETS = ("manufacturer", "price", "rating", "onSale", "inStock", "featured")
+INDEX_NAMES = ("category", "level", "collection", "sku", "createdAt")
+TRACKING = ("gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_gl", "_ga")
+RESERVED = frozenset(name.casefold() for name in (*PARAMETERS, *BUILT_IN_FACETS, *INDEX_NAMES, *TRACKING))
+LONGEST_GENERATED_ID = 50
+NEW = "new-"
+InUse = Mapping[str, Collection[str]]  # By the id of a level that products may name, the attribute ids they may hold.
+NOTHING_IN_USE: InUse = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +77,6 @@ class StructureProblem(Problem):
         """Return the problem as JSON, with the row to mark."""
         rows = {"levelId": self.level_id, "attributeId": self.attribute_id}
         return Problem.as_json(self) | {name: row for name, row in rows.items() if row is not None}
-
-
-TYPES = {kind.value: kind for kind in AttributeType}
 
 
 @dataclass(slots=True)
@@ -150,14 +157,14 @@ class _Reader:
         self._count()
         found: list[Problem] = []
         fields = LEVEL.read(raw, at, found)
-        level_id = _id(fields, "levelId")
+        level_id = _read_id(fields, "levelId")
         level = LevelDraft(
             at=at,
             sent_id=level_id,
             id=level_id,
-            name=_text(fields, "name"),
-            description=_text(fields, "description"),
-            parent_id=_id(fields, "parentLevelId"),
+            name=_read_text(fields, "name"),
+            description=_read_text(fields, "description"),
+            parent_id=_read_id(fields, "parentLevelId"),
             other_names=dict(enumerate(fields.get("otherNames") or ())),
         )
         if found:
@@ -173,13 +180,13 @@ class _Reader:
         found: list[Problem] = []
         fields = ATTRIBUTE.read(raw, at, found)
         self._count_values(fields.get("allowedValues") or ())
-        attribute_id, rules = _id(fields, "attributeId"), fields.get("validation") or {}
+        attribute_id, rules = _read_id(fields, "attributeId"), fields.get("validation") or {}
         draft = AttributeDraft(
             at=at,
             sent_id=attribute_id,
             id=attribute_id,
-            name=_text(fields, "name"),
-            type=_text(fields, "type"),
+            name=_read_text(fields, "name"),
+            type=_read_text(fields, "type"),
             allowed_values=dict(enumerate(fields.get("allowedValues") or ())),
             fields=fields,
             validation={name: value for name, value in rules.items() if _is_set(value)},
@@ -211,32 +218,19 @@ def _is_set(value: Any) -> bool:
     return not (value is None or value is False or value == "")
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str:
+def _read_text(fields: Mapping[str, Any], name: str) -> str:
     return (fields.get(name) or "").strip()
 
 
-def _id(fields: Mapping[str, Any], name: str) -> str:
+def _read_id(fields: Mapping[str, Any], name: str) -> str:
     """Return an id as it was sent, "" for a blank one. White space around it stays, for validation to refuse."""
     sent: str = fields.get(name) or ""
     return sent if sent.strip() else ""
 
 
-PARAMETERS = ("p", "q", "sort", "pageSizeOverride", "price_min", "price_max")
-BUILT_IN_FACETS = ("manufacturer", "price", "rating", "onSale", "inStock", "featured")
-INDEX_NAMES = ("category", "level", "collection", "sku", "createdAt")
-TRACKING = ("gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_gl", "_ga")
-RESERVED = frozenset(name.casefold() for name in (*PARAMETERS, *BUILT_IN_FACETS, *INDEX_NAMES, *TRACKING))
-
-
 def is_reserved(attribute_id: str) -> bool:
     folded = attribute_id.casefold()
     return folded in RESERVED or folded.startswith("utm_")
-
-
-LONGEST_GENERATED_ID = 50
-NEW = "new-"
-InUse = Mapping[str, Collection[str]]  # By the id of a level that products may name, the attribute ids they may hold.
-NOTHING_IN_USE: InUse = {}
 
 
 def normalise(
@@ -250,9 +244,9 @@ def normalise(
     are_new = any(_is_new(record_id, existing) for record_id in sent)
     ids = _name_records(levels, every, existing, in_use) if are_new else {}
     for level in every:
-        level.other_names = _trimmed_once(level.other_names)
+        level.other_names = _trim_once(level.other_names)
         for attribute in level.attributes:
-            attribute.allowed_values = _trimmed_once(attribute.allowed_values)
+            attribute.allowed_values = _trim_once(attribute.allowed_values)
     return ids
 
 
@@ -379,7 +373,7 @@ def _name_attribute(
         replaced[sent] = attribute.id
 
 
-def _are_trimmed_once(texts: list[Any]) -> bool:
+def _is_clean(texts: list[Any]) -> bool:
     """Whether nothing is to be done, as is the case with nearly all lists."""
     try:
         return len(set(texts)) == len(texts) and [*map(str.strip, texts)] == texts
@@ -387,10 +381,10 @@ def _are_trimmed_once(texts: list[Any]) -> bool:
         return False
 
 
-def _trimmed_once(values: dict[int, Any]) -> dict[int, Any]:
+def _trim_once(values: dict[int, Any]) -> dict[int, Any]:
     """Return the texts trimmed and once each, by place. Values that are no texts stay, for validation to report."""
     texts = list(values.values())
-    if _are_trimmed_once(texts):
+    if _is_clean(texts):
         return values
     seen: set[str] = set()
     kept: dict[int, Any] = {}

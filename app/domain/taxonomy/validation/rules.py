@@ -32,6 +32,9 @@ LONGEST_ID = 120
 LONGEST_ALLOWED_VALUE = 2_000
 LONGEST_TEXT = 2_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
+MOST_OTHER_NAMES = 20  # Of one level.
+LONGEST_OTHER_NAME = 60
+PLACE = "/otherNames/"
 
 
 class Exemptions(NamedTuple):
@@ -257,11 +260,6 @@ def _value_problem(value: Any, seen: dict[str, str]) -> tuple[str, str] | None:
     if earlier := seen.get(value.casefold()):
         return "duplicate_value", f"The allowed values “{earlier[:80]}” and “{value[:80]}” differ only in case."
     return None
-
-
-MOST_OTHER_NAMES = 20  # Of one level.
-LONGEST_OTHER_NAME = 60
-PLACE = "/otherNames/"
 
 
 def other_names_problems(level: LevelDraft) -> Iterator[tuple[str, str, str]]:

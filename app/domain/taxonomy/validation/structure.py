@@ -54,13 +54,13 @@ def check_structure(
     nothing more was looked at.
     """
     exempt = Exemptions.of(existing_ids, known_patterns)
-    levels, ids, problems = _normalised(raw, pointer, in_use, exempt)
-    levels, further = _sound(levels, problems, exempt)
+    levels, ids, problems = _normalise_and_check(raw, pointer, in_use, exempt)
+    levels, further = _leave_out_problems(levels, problems, exempt)
     stored = [_stored_level(level, None, place) for place, level in enumerate(levels)]
     return CheckedStructure(stored, ids, problems, further)
 
 
-def _normalised(
+def _normalise_and_check(
     raw: Sequence[Any], pointer: str, in_use: InUse, exempt: Exemptions
 ) -> tuple[list[LevelDraft], dict[str, str], tuple[StructureProblem, ...]]:
     """The tree, the new ids by those that they replace, and every problem; no tree where a problem concerns it all."""
@@ -77,7 +77,7 @@ def _normalised(
     return levels, ids, tuple(dict.fromkeys(problems))
 
 
-def _sound(
+def _leave_out_problems(
     levels: list[LevelDraft], problems: Sequence[StructureProblem], exempt: Exemptions
 ) -> tuple[list[LevelDraft], tuple[StructureProblem, ...]]:
     """Return the levels without the records that hold a problem, and the further problems that leaving these out
@@ -85,7 +85,7 @@ def _sound(
     reported, further = set(problems), list[StructureProblem]()
     more = list(problems)
     while more:
-        levels = _without(levels, {problem.record for problem in more})
+        levels = _without_records(levels, {problem.record for problem in more})
         more = [problem for problem in problems_of(levels, exempt) if problem not in reported]
         reported.update(more)
         further += more
@@ -102,7 +102,7 @@ def draft_problems(
     """
     changed = changed_levels(levels, base)
     if len(changed) <= FEW_CHANGES and len(levels) <= MOST_LEVELS and not _stored_problems(root_levels):
-        levels = _near(levels, base, changed)
+        levels = _levels_near(levels, base, changed)
     return _problems_but_for_attributes(levels, base, root_levels)
 
 
@@ -136,10 +136,10 @@ def _problems_in(
 ) -> tuple[StructureProblem, ...]:
     """Return the problems of a tree that is to replace the stored one, which is `root_levels`."""
     exempt = Exemptions.of(ids_of(root_levels), patterns_of(root_levels))
-    return _normalised(proposed, "#/rootLevels", NOTHING_IN_USE, exempt)[2]
+    return _normalise_and_check(proposed, "#/rootLevels", NOTHING_IN_USE, exempt)[2]
 
 
-def _near(levels: FlatLevels, base: FlatLevels, changed: Sequence[Record]) -> FlatLevels:
+def _levels_near(levels: FlatLevels, base: FlatLevels, changed: Sequence[Record]) -> FlatLevels:
     """The changed levels with those beside them (of which no two may have one name), all above with those beside
     them (so that each keeps its place), and all below what moved (which may be too deep)."""
     parents = {None, *(above for level in changed for above in path(levels, level["parentLevelId"]))}
@@ -178,7 +178,7 @@ def patterns_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDraft]:
+def _without_records(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDraft]:
     kept = [level for level in levels if level.at not in records]
     for level in kept:
         level.other_names = {
@@ -191,7 +191,7 @@ def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDr
                 for place, value in attribute.allowed_values.items()
                 if attribute.value_at(place) not in records
             }
-        level.children = _without(level.children, records)
+        level.children = _without_records(level.children, records)
     return kept
 
 
