@@ -179,14 +179,14 @@ def renames_between(site_id: int, taxonomy_id: str, start: int, end: int) -> lis
     return renames_on(saves, *trees) if start == first else renames_back(saves, *trees)
 
 
-def what_changed(site_id: int, taxonomy_id: str, older: int, newer: int) -> list[str]:
+def describe_changes(site_id: int, taxonomy_id: str, older: int, newer: int) -> list[str]:
     """Return the changes from one revision to another as sentences, those of the taxonomy's own texts first. Raises
     NotFound."""
-    texts = changed_texts(revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer))
+    texts = describe_changed_texts(revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer))
     return [*texts, *compare_revisions(site_id, taxonomy_id, older, newer).sentences(MOST_SENTENCES)]
 
 
-def changed_texts(before: TaxonomyTexts, after: TaxonomyTexts) -> list[str]:
+def describe_changed_texts(before: TaxonomyTexts, after: TaxonomyTexts) -> list[str]:
     """Return the changes of the taxonomy's own texts, in sentences."""
     sentences = []
     if before.name != after.name:

@@ -20,7 +20,7 @@ from app.domain.taxonomy.products.queries import products_by_level
 from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.revisions import (
     LONGEST_NOTE,
-    changed_texts,
+    describe_changed_texts,
     keep_state,
     record_revision,
     renames_between,
@@ -81,7 +81,7 @@ def prepare(
         *name_problems(name, description or ""),
         *block_problems(note, "The note", LONGEST_NOTE, "#/note"),
     ]
-    checked = checked_structure(taxonomy, raw_levels, known_ids, text_problems)
+    checked = check_replacement(taxonomy, raw_levels, known_ids, text_problems)
     state: dict[str, Any] = {"name": one_line(name), "root_levels": StoredLevels(checked.levels)}
     if description is not None:
         state["description"] = description.strip()
@@ -130,7 +130,7 @@ def replace_state(
     _write_state(author, taxonomy, state)
     keep_state(before)
     comparison = compare(before.root_levels, state.get("root_levels", before.root_levels), renames)
-    changes = [*changed_texts(before, taxonomy), *comparison.sentences()]
+    changes = [*describe_changed_texts(before, taxonomy), *comparison.sentences()]
     record_revision(author, taxonomy, changes, note, renames)
     payload: dict[str, Any] = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
     if renamed := comparison.renamed_level_ids:
@@ -139,7 +139,7 @@ def replace_state(
     return comparison, changes
 
 
-def checked_structure(
+def check_replacement(
     taxonomy: Taxonomy,
     raw_levels: Sequence[Any],
     known_ids: Collection[str] = (),
@@ -162,12 +162,12 @@ def checked_structure(
     return checked
 
 
-def checked_proposal(
+def check_proposal(
     taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename], is_placed: bool = False
 ) -> tuple[list[dict[str, Any]], list[ValueRename]]:
     """Return the tree and the renames as a save would store them, for a preview: all that it computes from the tree is
     computed once. Raises Invalid."""
-    checked = checked_structure(taxonomy, raw_levels, is_placed=is_placed)
+    checked = check_replacement(taxonomy, raw_levels, is_placed=is_placed)
     return StoredLevels(checked.levels), _check_renames(checked, renames)
 
 

@@ -10,7 +10,7 @@ from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.impact import MOST_VALUES, impact
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.renames import ValueRename
-from app.domain.taxonomy.saves import checked_proposal
+from app.domain.taxonomy.saves import check_proposal
 from app.domain.taxonomy.taxonomies import NO_TAXONOMY, active_id, is_active, taxonomy_of
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, tool
@@ -114,7 +114,7 @@ def taxonomy_impact(call: Call, sent: ImpactArguments) -> ImpactAnswer:
     if sent.root_levels is None:
         return _answer(call, taxonomy, taxonomy.root_levels, [], taxonomy.root_levels)
     renames = [ValueRename(one.level_id, one.attribute_id, one.value, one.renamed) for one in sent.value_renames or ()]
-    levels, checked_renames = checked_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
+    levels, checked_renames = check_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
     return _answer(call, taxonomy, levels, checked_renames)
 
 

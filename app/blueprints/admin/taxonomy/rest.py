@@ -20,7 +20,7 @@ from app.domain.taxonomy.impact import impact
 from app.domain.taxonomy.lifecycle import activation_view, data_view, saved_view, view_of
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.renames import ValueRename
-from app.domain.taxonomy.saves import checked_proposal, prepare, store
+from app.domain.taxonomy.saves import check_proposal, prepare, store
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.errors import serves_json
 from app.permissions import Permission, requires
@@ -96,7 +96,7 @@ def taxonomy_impact(taxonomy_id: str) -> Response:
     would refuse, with the same problems."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
-    levels, renames = checked_proposal(taxonomy, body["rootLevels"], renames_in(body))
+    levels, renames = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
     found = impact(current_user.site_id, taxonomy, levels, renames).as_json()
     return jsonify(found | {"shoppers": shoppers_of(taxonomy, levels).as_json()})
 

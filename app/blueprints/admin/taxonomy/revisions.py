@@ -50,7 +50,7 @@ def taxonomy_revisions_compare(taxonomy_id: str) -> Answer:
         taxonomy=taxonomy,
         older=revisions.revision_of(site_id, taxonomy_id, older),
         newer=revisions.revision_of(site_id, taxonomy_id, newer),
-        sentences=revisions.what_changed(site_id, taxonomy_id, older, newer),
+        sentences=revisions.describe_changes(site_id, taxonomy_id, older, newer),
     )
 
 
@@ -104,7 +104,7 @@ def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS,
         "admin/taxonomy/revisions/revert.html",
         taxonomy=taxonomy,
         wanted=wanted,
-        sentences=revisions.what_changed(site_id, taxonomy_id, taxonomy.revision, revision),
+        sentences=revisions.describe_changes(site_id, taxonomy_id, taxonomy.revision, revision),
         active=is_active(taxonomy),
         consequences=list(consequences(found)),
         truncated=found.values_truncated,

@@ -13,7 +13,7 @@ from typing import Any
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Invalid
 from app.domain.shared.text import UNPRINTABLE, one_line
-from app.domain.taxonomy.editor.level_edits import Outcome, between, block, level_of, line, shown, value_line
+from app.domain.taxonomy.editor.level_edits import Outcome, between, block, level_of, line, quote, value_line
 from app.domain.taxonomy.renames import MERGED_VALUES, RENAMED_VALUES
 from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, by_place, path
 from app.domain.taxonomy.validation.level_drafts import ATTRIBUTE
@@ -32,7 +32,7 @@ class AddAttribute:
         level = level_of(levels, self.level_id)
         attribute_id = str(self.attribute.get("attributeId") or "").strip() or _free_id(levels)
         attribute = {"attributeId": line(attribute_id)} | _definition(self.attribute)
-        return _append(levels, level, attribute, f"Added the attribute {shown(attribute['name'])}")
+        return _append(levels, level, attribute, f"Added the attribute {quote(attribute['name'])}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ChangeAttribute:
         gone = self.attribute.get(MERGED_VALUES, attribute.get(MERGED_VALUES, {}))
         merges = {old: into for old, into in gone.items() if into in offered and old not in offered}
         changed |= {MERGED_VALUES: merges} if merges else {}
-        return _replace(levels, level, changed, f"Changed the attribute {shown(changed['name'])}")
+        return _replace(levels, level, changed, f"Changed the attribute {quote(changed['name'])}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class MoveAttribute:
 
     def apply(self, levels: FlatLevels) -> Outcome:
         level, attribute = _find(levels, self.level_id, self.attribute_id)
-        label = f"Moved the attribute {shown(attribute['name'])}"
+        label = f"Moved the attribute {quote(attribute['name'])}"
         others = [found for found in level["attributes"] if found["attributeId"] != self.attribute_id]
         position = max(0, min(self.position, len(others)))
         if level["attributes"].index(attribute) == position:
@@ -88,7 +88,7 @@ class DeleteAttribute:
     def apply(self, levels: FlatLevels) -> Outcome:
         level, attribute = _find(levels, self.level_id, self.attribute_id)
         kept = [found for found in level["attributes"] if found is not attribute]
-        return _with_attributes(levels, level, kept, f"Deleted the attribute {shown(attribute['name'])}")
+        return _with_attributes(levels, level, kept, f"Deleted the attribute {quote(attribute['name'])}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class RenameValue:
             changed[RENAMED_VALUES] = renames
         if merges := attribute.get(MERGED_VALUES):
             changed[MERGED_VALUES] = {old: renamed if into == self.value else into for old, into in merges.items()}
-        label = f"Renamed the value {shown(self.value)} of {shown(attribute['name'])} to {shown(renamed)}"
+        label = f"Renamed the value {quote(self.value)} of {quote(attribute['name'])} to {quote(renamed)}"
         return _replace(levels, level, changed, label)
 
 
@@ -124,13 +124,13 @@ class RenameElsewhere:
     def apply(self, levels: FlatLevels) -> Outcome:
         """Rename the value on every other level that has it. Levels that offer both names already stay as they are.
         Raises Invalid like RenameValue, and where no other level has the value any more."""
-        wanted = still_called(levels, self.level_id, self.attribute_id, self.value, self.renamed)
+        wanted = levels_with_old_name(levels, self.level_id, self.attribute_id, self.value, self.renamed)
         if not wanted:
-            raise Invalid.one("unknown_value", f"No other level says {shown(self.value)} any more.")
+            raise Invalid.one("unknown_value", f"No other level says {quote(self.value)} any more.")
         for level_id in wanted:
             levels = RenameValue(level_id, self.attribute_id, self.value, self.renamed).apply(levels).levels
         number = "1 other level" if len(wanted) == 1 else f"{len(wanted):,} other levels"
-        label = f"Renamed the value {shown(self.value)} to {shown(self.renamed)} on {number}"
+        label = f"Renamed the value {quote(self.value)} to {quote(self.renamed)} on {number}"
         return Outcome(levels, label, self.level_id)
 
 
@@ -146,14 +146,14 @@ class OverrideAttribute:
         level = level_of(levels, self.level_id)
         for above in path(levels, self.level_id)[-2::-1]:
             if inherited := attribute_of(levels[above], self.attribute_id):
-                label = f"Gave {shown(level['name'])} a definition of {shown(inherited['name'])} of its own"
+                label = f"Gave {quote(level['name'])} a definition of {quote(inherited['name'])} of its own"
                 return _append(levels, level, inherited, label)
-        raise Invalid.one("unknown_attribute", f"{shown(level['name'])} inherits no such attribute.")
+        raise Invalid.one("unknown_attribute", f"{quote(level['name'])} inherits no such attribute.")
 
 
 def _append(levels: FlatLevels, level: Record, attribute: Record, label: str) -> Outcome:
     if attribute_of(level, attribute["attributeId"]):
-        message = f"{shown(level['name'])} has an attribute with the id “{attribute['attributeId'][:80]}” already."
+        message = f"{quote(level['name'])} has an attribute with the id “{attribute['attributeId'][:80]}” already."
         raise Invalid.one("duplicate_attribute_id", message, "#/attributeId")
     orders = [found["displayOrder"] for found in level["attributes"]]
     placed = attribute | {"displayOrder": between(orders, len(orders))}
@@ -168,7 +168,7 @@ def _free_id(levels: FlatLevels) -> str:
     return f"new-a{number}"
 
 
-def still_called(levels: FlatLevels, level_id: str, attribute_id: str, value: str, renamed: str) -> list[str]:
+def levels_with_old_name(levels: FlatLevels, level_id: str, attribute_id: str, value: str, renamed: str) -> list[str]:
     """Return the ids of the other levels whose definition of the attribute has the value and none of the new name,
     whatever its case."""
     found = []
@@ -182,14 +182,14 @@ def still_called(levels: FlatLevels, level_id: str, attribute_id: str, value: st
 
 def _check_rename(values: Sequence[Any], value: str, renamed: str) -> None:
     if value not in values:
-        raise Invalid.one("unknown_value", f"There is no value {shown(value)} any more.")
+        raise Invalid.one("unknown_value", f"There is no value {quote(value)} any more.")
     if not renamed:
         raise Invalid.one("blank_value", "A value needs a name.", "#/renamed")
     if "," in renamed:
-        raise Invalid.one("comma_in_value", f"{shown(renamed)} contains a comma.", "#/renamed")
+        raise Invalid.one("comma_in_value", f"{quote(renamed)} contains a comma.", "#/renamed")
     others = {other.casefold() for other in values if isinstance(other, str) and other != value}
     if renamed.casefold() in others:
-        raise Invalid.one("duplicate_value", f"There is a value {shown(renamed)} already.", "#/renamed")
+        raise Invalid.one("duplicate_value", f"There is a value {quote(renamed)} already.", "#/renamed")
 
 
 def _add_rename(attribute: Record, value: str, renamed: str) -> dict[str, str]:
@@ -206,7 +206,7 @@ def _find(levels: FlatLevels, level_id: str, attribute_id: str) -> tuple[Record,
     level = level_of(levels, level_id)
     attribute = attribute_of(level, attribute_id)
     if attribute is None:
-        raise Invalid.one("unknown_attribute", f"{shown(level['name'])} has no such attribute any more.")
+        raise Invalid.one("unknown_attribute", f"{quote(level['name'])} has no such attribute any more.")
     return level, attribute
 
 

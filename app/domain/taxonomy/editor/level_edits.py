@@ -72,7 +72,7 @@ class AddLevel:
             "displayOrder": order,
             "attributes": [],
         }
-        return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {shown(name)}", level_id)
+        return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {quote(name)}", level_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ class ChangeLevel:
 
 
 def _label(level: Record, changed: Record) -> str:
-    name = shown(changed["name"])
+    name = quote(changed["name"])
     if level["name"] != changed["name"]:
-        return f"Renamed {shown(level['name'])} to {name}"
+        return f"Renamed {quote(level['name'])} to {name}"
     aspect = "other names" if level["otherNames"] != changed["otherNames"] else "description"
     return f"Changed the {aspect} of {name}"
 
@@ -122,7 +122,7 @@ class MoveLevel:
 
     def apply(self, levels: FlatLevels) -> Outcome:
         level = level_of(levels, self.level_id)
-        target = "to the top" if self.parent_id is None else f"below {shown(level_of(levels, self.parent_id)['name'])}"
+        target = "to the top" if self.parent_id is None else f"below {quote(level_of(levels, self.parent_id)['name'])}"
         _check_move(levels, self.level_id, self.parent_id)
         beside = [found for found in siblings(levels, self.parent_id) if found != self.level_id]
         position = max(0, min(self.position, len(beside)))
@@ -130,12 +130,12 @@ class MoveLevel:
             self.parent_id == level["parentLevelId"]
             and siblings(levels, self.parent_id).index(self.level_id) == position
         ):
-            return Outcome(levels, f"Left {shown(level['name'])} in its place", self.level_id)
+            return Outcome(levels, f"Left {quote(level['name'])} in its place", self.level_id)
         levels, order = _room(levels, beside, position)
         moved = level | {"parentLevelId": self.parent_id, "displayOrder": order}
         how = "among its neighbours" if self.parent_id == level["parentLevelId"] else target
         return Outcome(
-            in_tree_order(levels | {self.level_id: moved}), f"Moved {shown(level['name'])} {how}", self.level_id
+            in_tree_order(levels | {self.level_id: moved}), f"Moved {quote(level['name'])} {how}", self.level_id
         )
 
 
@@ -190,7 +190,7 @@ class DeleteLevel:
         near = [*beside[place + 1 : place + 2], *beside[max(0, place - 1) : place], level["parentLevelId"]]
         below = f" and {len(gone) - 1:,} below it" if len(gone) > 1 else ""
         kept = {level_id: found for level_id, found in levels.items() if level_id not in gone}
-        return Outcome(kept, f"Deleted the level {shown(level['name'])}{below}", near[0])
+        return Outcome(kept, f"Deleted the level {quote(level['name'])}{below}", near[0])
 
 
 def level_of(levels: FlatLevels, level_id: str) -> Record:
@@ -201,7 +201,7 @@ def level_of(levels: FlatLevels, level_id: str) -> Record:
     return level
 
 
-def shown(name: str) -> str:
+def quote(name: str) -> str:
     """A name as a label quotes it."""
     return f"“{name[:LONGEST_IN_LABEL]}”"
 
@@ -216,7 +216,7 @@ def free_id(levels: FlatLevels) -> str:
 def _check_move(levels: FlatLevels, level_id: str, parent_id: str | None) -> None:
     above = path(levels, parent_id)
     if level_id in above:
-        raise Invalid.one("moved_below_itself", f"{shown(levels[level_id]['name'])} cannot stand below itself.")
+        raise Invalid.one("moved_below_itself", f"{quote(levels[level_id]['name'])} cannot stand below itself.")
     own_depth = len(path(levels, level_id))
     deepest = max(len(path(levels, below)) for below in branch(levels, level_id))
     _check_depth(len(above) + 1 + deepest - own_depth)
@@ -250,7 +250,7 @@ def between(orders: Sequence[float], position: int) -> float | None:
 
 
 def _stuck(level: Record, why: str) -> Invalid:
-    return Invalid.one("cannot_move", f"{shown(level['name'])} {why}.")
+    return Invalid.one("cannot_move", f"{quote(level['name'])} {why}.")
 
 
 def line(text: str, longest: int = LONGEST_LINE, pointer: str = "#") -> str:
@@ -319,7 +319,7 @@ class AddLevels:
         above = 0 if self.parent_id is None else len(path(levels, level_of(levels, self.parent_id)["levelId"]))
         for wanted in self.lines:
             if above + len(wanted.way) > DEEPEST:
-                message = f"Line {wanted.number:,}, {shown(wanted.way[-1])}, would be {above + len(wanted.way)} deep."
+                message = f"Line {wanted.number:,}, {quote(wanted.way[-1])}, would be {above + len(wanted.way)} deep."
                 raise Invalid.one("too_deep", f"{message} Levels nest at most {DEEPEST} deep.", "#/name")
         written = _LinesAdded(levels, self)
         for wanted in self.lines:
@@ -361,7 +361,7 @@ class _LinesAdded:
         one = len(added) == 1
         below = sum(self.levels[level_id]["parentLevelId"] in added for level_id in added)
         nested = f", {below:,} of them below the others" if below else ""
-        what = shown(self.levels[self.added[0]]["name"]) if one else ""
+        what = quote(self.levels[self.added[0]]["name"]) if one else ""
         made = f"Added the level {what}" if one else f"Added {len(added):,} levels{nested}"
         there = f"; {len(self.known):,} {'was' if len(self.known) == 1 else 'were'} there already" if self.known else ""
         return made + there

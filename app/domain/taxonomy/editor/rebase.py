@@ -12,7 +12,7 @@ from typing import Any
 
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.attribute_edits import MoveAttribute
-from app.domain.taxonomy.editor.level_edits import DeleteLevel, MoveLevel, shown
+from app.domain.taxonomy.editor.level_edits import DeleteLevel, MoveLevel, quote
 from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, differences, redo_step
 from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, branch, in_tree_order, path, siblings
 from app.domain.taxonomy.validation.level_drafts import DEEPEST
@@ -201,7 +201,7 @@ class _Merge:
         if wanted or changed:
             self._kept.add(level_id)
             name = (wanted or changed)[0]
-            what = "it was" if name == level_id else f"{shown(self.levels[name]['name'])} below it was"
+            what = "it was" if name == level_id else f"{quote(self.levels[name]['name'])} below it was"
             self._refuse(self._old[level_id], "was not deleted", f"{what} changed meanwhile")
         else:
             self.levels = redo_step(self.levels, apply_edit(self.levels, DeleteLevel(level_id)))
@@ -211,10 +211,10 @@ class _Merge:
         return old is None or any(old[name] != theirs[name] for name in old if name != "displayOrder")
 
     def _refuse(self, level: Mapping[str, Any], what: str, why: str) -> None:
-        self.refused.append(f"{shown(level['name'])} {what}: {why}.")
+        self.refused.append(f"{quote(level['name'])} {what}: {why}.")
 
     def _refuse_attribute(self, level: Record, attribute: Record, what: str) -> None:
-        self.refused.append(f"The attribute {shown(attribute['name'])} of {shown(level['name'])} {what}.")
+        self.refused.append(f"The attribute {quote(attribute['name'])} of {quote(level['name'])} {what}.")
 
 
 def _last(attributes: Mapping[str, Record]) -> float:
