@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.renames import ValueRename, words_by_definition
 from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree, Validation
 from app.domain.taxonomy.values import check_values
 
@@ -73,9 +73,7 @@ class _Finder:
         self._before = before
         self._after = after
         self._moved = moved
-        self._renames: dict[AttributeAt, dict[str, str]] = {}
-        for rename in renames:
-            self._renames.setdefault((rename.level_id, rename.attribute_id), {})[rename.value] = rename.renamed
+        self._renames = words_by_definition(renames)
         self._lost_values: dict[tuple[str, str, str], list[str]] = {}
 
     def look_at(self, level_id: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import Any
 
-from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.renames import ValueRename, words_by_definition
 from app.domain.taxonomy.stored_tree import FlatLevels, Record, children_of, flatten
 
 LONGEST_SHOWN = 60
@@ -289,11 +289,8 @@ class _AttributeChanges:
     def __init__(self, before: FlatLevels, after: FlatLevels, renames: Iterable[ValueRename]) -> None:
         self._before = before
         self._after = after
-        self._renames: dict[tuple[str, str], dict[str, str]] = {}
-        self.with_renames: set[str] = set()
-        for rename in renames:
-            self.with_renames.add(rename.level_id)
-            self._renames.setdefault((rename.level_id, rename.attribute_id), {})[rename.value] = rename.renamed
+        self._renames = words_by_definition(renames)
+        self.with_renames = {level_id for level_id, _ in self._renames}
         self._added: list[AttributeEntry] = []
         self._removed: list[AttributeEntry] = []
         self._changed: list[AttributeEntry] = []

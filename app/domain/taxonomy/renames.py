@@ -5,7 +5,8 @@ stored one to the value that it becomes.
 
 The parameters of a task of the kind RENAME_VALUES have `renames`, a list of `levelId`, `attributeId`, `value` and
 `renamed` that names definitions; and `governed`, which says for each of these, as `levelIds`, for which levels it was
-the nearest when it was saved. A structure that is saved later does not change what the products' words meant."""
+the nearest when it was saved. A structure that is saved later does not change what the products' words meant.
+"""
 
 from __future__ import annotations
 
@@ -132,14 +133,15 @@ def _last_words(saves: Saves) -> LastWords:
     new value is not followed for that value. All renames of one save happen at once, so two words can change places."""
     found: dict[Definition, dict[str, str]] = {}
     for renames in saves:
-        for definition, words in _by_definition(renames).items():
+        for definition, words in words_by_definition(renames).items():
             known = found.get(definition, {})
             moved = {was: words.get(word, word) for was, word in known.items()}
             found[definition] = {was: became for was, became in words.items() if was not in known} | moved
     return found
 
 
-def _by_definition(renames: Iterable[ValueRename]) -> dict[Definition, dict[str, str]]:
+def words_by_definition(renames: Iterable[ValueRename]) -> dict[Definition, dict[str, str]]:
+    """Return the other words of the values of each definition."""
     found: dict[Definition, dict[str, str]] = {}
     for rename in renames:
         found.setdefault((rename.level_id, rename.attribute_id), {})[rename.value] = rename.renamed

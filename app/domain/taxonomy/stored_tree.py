@@ -2,7 +2,8 @@
 
 A tree of 2,000 levels is megabytes of JSON, and most requests that need one need the same. So decoded trees are cached
 by their text, with what was computed from them: whatever is saved, undone or rolled back, a caller gets the tree that
-was read. Cached trees are never changed, nor is a record of a table: a changed level is a new record under its id."""
+was read. Cached trees are never changed, nor is a record of a table: a changed level is a new record under its id.
+"""
 
 from __future__ import annotations
 

@@ -156,9 +156,9 @@ def with_former_words(clock: Clock, site_id: int, taxonomy_id: str | None, tree:
 
 
 class CurrentTree:
-    """The active taxonomy of a site, read again only for another revision or when values were renamed. A plan that
-    lacks the engine for a while does not matter: products keep their classification, so changes must still reach
-    them."""
+    """The active taxonomy of a site, for work on many products during which people may save another structure. It is
+    read again only for another revision or when values were renamed. A plan that lacks the engine for a while does not
+    matter: products keep their classification, so changes must still reach them."""
 
     def __init__(self, site_id: int) -> None:
         self._site_id = site_id

@@ -4,7 +4,8 @@ A value that breaks a rule is dropped and reported; the rest is kept, and where 
 its stored one stays. A choice that differs from an allowed value only in case or outer spaces takes its spelling, and
 the former word of a renamed one becomes the new word. In a multi-select each value is checked by itself.
 
-Completeness and what fits of an archived classification follow from the checked values."""
+Completeness and what fits of an archived classification follow from the checked values.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +36,7 @@ COMMON_UNITS = (
 )
 ATTACHED = frozenset(("%", "°", "′", "″"))  # Written without a space before them.
 LONGEST_PATTERN = 200
+# Merchandisers write patterns, so they are run by an engine that no pattern can hang.
 MEMORY = 1 << 17  # Bytes that one compiled pattern may take, which also bounds the time to compile it: 2 ms.
 TOO_LARGE = "pattern too large"
 LONGEST_VALUE = 10_000
@@ -324,9 +326,9 @@ class RestoredClassification:
 
 
 def restore_from_slot(tree: TaxonomyTree, slot: Mapping[str, Any]) -> RestoredClassification | None:
-    """Return the classification that the slot restores, None when the tree has no level of the slot's id: then all
-    stays in the slot. It does not matter from which taxonomy the slot is, since a copy that was worked over keeps the
-    ids of its levels."""
+    """Return the classification that a product's archive slot restores, which it had when another taxonomy became
+    active; None when the tree has no level of the slot's id: then all stays in the slot. It does not matter from which
+    taxonomy the slot is, since a copy that was worked over keeps the ids of its levels."""
     level_id, archived = slot.get("levelId"), slot.get("attributes") or {}
     if not isinstance(level_id, str) or level_id not in tree.levels:
         return None

@@ -30,6 +30,7 @@ MOST_RENAMES = 1_000
 NAME, TREE = Text(required=True), Items(required=True)
 OPTIONAL_TEXT = Text(allow_none=True)
 RENAMES = Items(allow_none=True)
+# Bodies of requests: every field that they may have, and no other.
 STRUCTURE = Record(
     revision=Whole(allow_none=True),
     name=NAME,

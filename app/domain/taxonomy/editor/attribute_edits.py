@@ -1,7 +1,8 @@
 """Edits of attributes and their values, like those of level_edits, and many values pasted at once. Pure.
 
 In a draft an attribute may carry `renamedValues`, which maps a new value to the stored one that it replaces, so that
-products can follow when the draft is saved; and `mergedValues`, see renames.py."""
+products can follow when the draft is saved; and `mergedValues`, see renames.py.
+"""
 
 from __future__ import annotations
 

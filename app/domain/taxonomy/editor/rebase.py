@@ -2,7 +2,8 @@
 attribute. Pure.
 
 What only one side changed is taken from that side; what both changed alike is as it is. Where both changed the same
-thing differently, the stored tree stays as it is and the draft's change is refused in words."""
+thing differently, the stored tree stays as it is and the draft's change is refused in words.
+"""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.catalogue.products import MOST_AT_ONCE
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Kind, TaxonomyTask
 from app.domain.taxonomy.products.classification import classification, keep_values, values_held
 from app.domain.taxonomy.products.queries import matching_ids
+from app.domain.taxonomy.tasks import queue
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.summary import add_count
 from app.domain.taxonomy.taxonomies import active_with_tree
@@ -261,7 +261,7 @@ def assign_level(author: Author, chosen: Chosen, level_id: str) -> TaxonomyTask:
     taxonomy_id, tree = _active_taxonomy(author)
     level = _level_to_assign(tree, level_id)
     parameters = {"taxonomyId": taxonomy_id, "levelId": level_id, "levelName": level.name, **chosen}
-    return tasks.request(author, Kind.ASSIGN_LEVEL, parameters)
+    return queue.request(author, Kind.ASSIGN_LEVEL, parameters)
 
 
 def assign_value(author: Author, chosen: Chosen, attribute_id: str, way: Way, given: Any) -> TaxonomyTask:
@@ -277,7 +277,7 @@ def assign_value(author: Author, chosen: Chosen, attribute_id: str, way: Way, gi
         "value": None if way is Way.CLEAR else given,
         **chosen,
     }
-    return tasks.request(author, Kind.ASSIGN_VALUE, parameters)
+    return queue.request(author, Kind.ASSIGN_VALUE, parameters)
 
 
 def _active_taxonomy(author: Author) -> tuple[str, TaxonomyTree]:

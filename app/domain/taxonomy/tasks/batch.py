@@ -1,7 +1,8 @@
 """A batch of a task's products, what each kind of task implements, and the values that products lose by it.
 
 Lost values are kept whole in the activity log: an entry for each batch, in the transaction in which it happened. So a
-mistake with thousands of products can be fixed."""
+mistake with thousands of products can be fixed.
+"""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
-from app.domain.taxonomy import tasks
-from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.models import Kind, Taxonomy, TaxonomyTask
+from app.domain.taxonomy.tasks import queue
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.summary import add_count, note_loss
 from app.domain.taxonomy.taxonomies import active_taxonomy, taxonomy_of, with_former_words
@@ -114,10 +114,10 @@ def restore(author: Author, taxonomy_id: str) -> TaxonomyTask:
     returned instead. Call it in a transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
     taxonomy_to_restore(author.site_id, taxonomy_id)
     parameters = {"taxonomyId": taxonomy_id}
-    for task in tasks.unfinished(author.site_id):
-        if task.kind == tasks.Kind.RESTORE and task.parameters == parameters:
+    for task in queue.unfinished(author.site_id):
+        if task.kind == Kind.RESTORE and task.parameters == parameters:
             return task
-    return tasks.request(author, tasks.Kind.RESTORE, parameters)
+    return queue.request(author, Kind.RESTORE, parameters)
 
 
 def taxonomy_to_restore(site_id: int, taxonomy_id: str) -> Taxonomy:

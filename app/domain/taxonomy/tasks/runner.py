@@ -1,7 +1,8 @@
 """The work on a site's tasks: renames first, the others in the order in which they were requested, batch by batch.
 
 A batch is one transaction, which holds the task's row: what changes about products and how far the task is (`reached`,
-`done`, `report`) are committed together, so a worker that dies loses and repeats nothing."""
+`done`, `report`) are committed together, so a worker that dies loses and repeats nothing.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 A report is gathered batch by batch in the form in which it is stored: `changed`, `unchanged` and `skipped` count
 products; `dropped` and `replaced` count, by attribute id, the products that lost a value or got another; `lost` holds
 those values themselves for the first products, so that a mistake can be fixed; `names` has the attributes' names. A key
-is there once there is something to say."""
+is there once there is something to say.
+"""
 
 from __future__ import annotations
 

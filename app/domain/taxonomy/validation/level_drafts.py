@@ -229,6 +229,7 @@ def _read_id(fields: Mapping[str, Any], name: str) -> str:
 
 
 def is_reserved(attribute_id: str) -> bool:
+    """Whether an attribute cannot have the id, since addresses and the index use it for something else."""
     folded = attribute_id.casefold()
     return folded in RESERVED or folded.startswith("utm_")
 

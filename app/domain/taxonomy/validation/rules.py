@@ -263,7 +263,8 @@ def _value_problem(value: Any, seen: dict[str, str]) -> tuple[str, str] | None:
 
 
 def other_names_problems(level: LevelDraft) -> Iterator[tuple[str, str, str]]:
-    """Yield (code, message, place) of each invalid name. No two may differ only in case or accents, nor one from the
+    """Yield (code, message, place) of each invalid other name of a level, such as “SSD” of “Solid-state drives”:
+    searches for one mean the level as its own name does. No two may differ only in case or accents, nor one from the
     level's own name."""
     seen = {fold(level.name): level.name}
     for number, (place, name) in enumerate(level.other_names.items(), 1):
