@@ -275,7 +275,9 @@ def taxonomy_attribute(taxonomy_id: str) -> Answer:
     if not wants_fragment():
         return editor_page(editing, level_id, panel, status)
     page = render_template(
-        "admin/taxonomy/attribute/_preview.html" if intent == "preview" else "admin/taxonomy/attribute/_form.html",
+        "admin/taxonomy/editor/_attribute_preview.html"
+        if intent == "preview"
+        else "admin/taxonomy/editor/_attribute_form.html",
         editing=editing,
         taxonomy=editing.taxonomy,
         level_id=level_id,
@@ -323,7 +325,7 @@ def taxonomy_move(taxonomy_id: str) -> str:
         "places": found[:MOST_SHOWN],
         "more": max(0, len(found) - MOST_SHOWN),
     }
-    template = "admin/taxonomy/move/_dialog.html" if wants_fragment() else "admin/taxonomy/move/page.html"
+    template = "admin/taxonomy/editor/_move_dialog.html" if wants_fragment() else "admin/taxonomy/editor/move.html"
     return render_template(template, **context)
 
 

@@ -135,7 +135,7 @@ def taxonomy_worklist() -> Answer:
     query = WorklistRequest.read(request.args)
     taxonomy = active_with_tree(ports.clock(), current_user.site_id)
     context = _worklist_context(query, taxonomy)
-    template = "admin/taxonomy/worklist/_worklist.html" if wants_fragment() else "admin/taxonomy/worklist/page.html"
+    template = "admin/taxonomy/products/_worklist.html" if wants_fragment() else "admin/taxonomy/products/page.html"
     answer = make_response(render_template(template, **context))
     shown: WorklistRequest = context["query"]
     answer.headers["HX-Replace-Url"] = shown.href(p=shown.page)
@@ -170,7 +170,7 @@ def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: 
         return redirect(query.href(p=query.page))
     summary = None if row.inputs else work_summary(site_id, taxonomy.tree, query.level_id)
     context = {"row": row, "problem": problem, "query": query, "summary": summary}
-    return make_response(render_template("admin/taxonomy/worklist/_saved.html", **context), 409 if problem else 200)
+    return make_response(render_template("admin/taxonomy/products/_saved.html", **context), 409 if problem else 200)
 
 
 def _describe_row(row: WorkRow, problem: str | None) -> tuple[str, str]:

@@ -126,7 +126,7 @@ def taxonomy_banner(taxonomy_id: str) -> Answer:
     """Show a part of the banner, `reindex` or `tasks` by `part`; the page polls it while something is under way."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     is_of_tasks = request.args.get("part") == "tasks"
-    template = "admin/taxonomy/banner/_tasks.html" if is_of_tasks else "admin/taxonomy/banner/_reindex.html"
+    template = "admin/taxonomy/tasks/_tasks.html" if is_of_tasks else "admin/taxonomy/tasks/_reindex.html"
     banner = banner_of(current_user.site_id, taxonomy)
     return render_template(template, taxonomy=taxonomy, banner=banner)
 
@@ -152,7 +152,7 @@ def taxonomy_rebuild(taxonomy_id: str) -> Answer:
     if wants_fragment():
         banner = banner_of(site_id, taxonomy_of(site_id, taxonomy.id))
         return render_template(
-            "admin/taxonomy/banner/_reindex.html", taxonomy=taxonomy, banner=banner, refused=refused, is_new=True
+            "admin/taxonomy/tasks/_reindex.html", taxonomy=taxonomy, banner=banner, refused=refused, is_new=True
         )
     if refused:
         flash(refused, "bad")

@@ -183,7 +183,7 @@ def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: s
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     impact = activation_impact(site_id, taxonomy_id)
     page = render_template(
-        "admin/taxonomy/activation/activate.html",
+        "admin/taxonomy/taxonomies/activate.html",
         taxonomy=taxonomy,
         levels=count_levels(taxonomy.root_levels),
         impact=impact,
@@ -212,10 +212,10 @@ def _restore_page(taxonomy_id: str) -> Answer:
     context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "is_busy": is_busy}
     if is_dry_run and wants_fragment():
         return make_response(
-            render_template("admin/taxonomy/activation/_restore_preview.html", **context), 409 if refused else 200
+            render_template("admin/taxonomy/taxonomies/_restore_preview.html", **context), 409 if refused else 200
         )
     is_news = is_busy or (not refused and _is_news(task, taxonomy_id))
-    page = render_template("admin/taxonomy/activation/restore.html", task=task if is_news else None, **context)
+    page = render_template("admin/taxonomy/taxonomies/restore.html", task=task if is_news else None, **context)
     return make_response(page, 409 if refused else 200)
 
 
