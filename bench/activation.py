@@ -17,11 +17,11 @@ from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.author import Author
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.lifecycle.activation import activate, activation_impact
+from app.domain.taxonomy.lifecycle import activate_taxonomy, activation_impact
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import counted_values
-from app.domain.taxonomy.tasks.restore_preview import restore, restore_preview
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.tasks.restore import restore, restore_preview
+from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.ports import clock
@@ -80,7 +80,7 @@ def _create(url: str, directory: Path) -> None:
 
 def _switch(site_id: int) -> None:
     with transaction():
-        assert activate(Author(site_id, "Benchmark", clock()), "second", "Second")
+        assert activate_taxonomy(Author(site_id, "Benchmark", clock()), "second", "Second")
 
 
 def _restore(site_id: int) -> None:

@@ -21,9 +21,9 @@ from werkzeug.test import TestResponse
 from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.roles import Role
-from app.domain.taxonomy.levels.flat import FlatLevels, flatten
-from app.domain.taxonomy.lifecycle.counts import level_counts
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.products.queries import level_counts
+from app.domain.taxonomy.stored_tree import FlatLevels, flatten
 from app.extensions import db
 from app.loading import loading_for_good
 from app.transaction import transaction

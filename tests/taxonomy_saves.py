@@ -7,8 +7,8 @@ from typing import Any
 
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle.saving import SavedTaxonomy, prepare, prepare_earlier, store
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.saves import SavedTaxonomy, prepare, prepare_earlier, store
 
 
 def save_structure(

@@ -12,7 +12,7 @@ from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.taxonomy.tasks.summary import summary_of
 from app.domain.work.context import read_afresh
 from app.transaction import transaction

@@ -17,8 +17,8 @@ from app.domain.shared.author import Author
 from app.domain.sites import stored_events
 from app.domain.sites.models import StoredEvent
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.lifecycle.activation import CHANGED_EVENT
-from app.domain.taxonomy.lifecycle.saving import INDEX_EVENT
+from app.domain.taxonomy.lifecycle import CHANGED_EVENT
+from app.domain.taxonomy.saves import INDEX_EVENT
 from app.domain.taxonomy.taxonomies import active_id
 from app.domain.work.context import read_afresh
 from app.domain.work.states import State

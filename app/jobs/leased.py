@@ -25,8 +25,8 @@ from app.domain.search.index.runs import REBUILD
 from app.domain.seo.site_check.checks import SITE_CHECK
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.tasks.leased import TASK
-from app.domain.taxonomy.tasks.running import sites_with_work
+from app.domain.taxonomy.tasks.queue import TASK
+from app.domain.taxonomy.tasks.runner import sites_with_work
 from app.domain.work import leases
 from app.domain.work.kinds import WorkKind
 from app.domain.work.models import LeasedWork

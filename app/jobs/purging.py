@@ -35,7 +35,7 @@ from app.domain.sites import audit
 from app.domain.sites import purge as sites
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.sites import all_sites
-from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
 from app.extensions import db
 from app.ports import clock, images

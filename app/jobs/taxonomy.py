@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.domain.taxonomy.tasks.leased import TASK
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.tasks.queue import TASK
+from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.work.kinds import WorkRequested
 from app.events import dispatch
 from app.work_context import work_context

@@ -55,7 +55,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
 from app.domain.work.kinds import WorkKind

@@ -10,10 +10,9 @@ import pytest
 
 from app.demo.shop import BUNDLE, HOST, NAME
 from app.domain.sites.passwords import DEMO_PASSWORD
-from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import check_values
+from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
+from app.domain.taxonomy.values import check_values
 
 
 def document(name: str) -> Any:

@@ -31,7 +31,7 @@ from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.shared.author import Author
 from app.domain.shared.problems import StaleRevision
-from app.domain.taxonomy.lifecycle import saving
+from app.domain.taxonomy.saves import prepare, store
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
 from app.extensions import db
@@ -245,9 +245,9 @@ def _saved_structure(level_id: str) -> str:
     taxonomy = taxonomy_of(1, "camping")
     revision, levels = taxonomy.revision, [*taxonomy.root_levels, {"levelId": level_id, "name": level_id}]
     try:
-        prepared = saving.prepare(1, "camping", revision, "Camping", "", levels)
+        prepared = prepare(1, "camping", revision, "Camping", "", levels)
         with transaction():
-            saving.store(Author(1, level_id, clock()), prepared)
+            store(Author(1, level_id, clock()), prepared)
     except StaleRevision as stale:
         db.session.rollback()
         return f"stale {stale.current_revision} {level_id}"

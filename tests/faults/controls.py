@@ -26,7 +26,7 @@ CONTROLS = (
     ),
     Control(
         "a save names the revision that it was made on",
-        "domain/taxonomy/lifecycle/saving.py",
+        "domain/taxonomy/saves.py",
         "if taxonomy.revision != (revision or 0):",
         "if False:",
         "faults/test_parallel_saves.py",

@@ -17,8 +17,8 @@ from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creating import PaymentRequest
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.shared.author import Author
-from app.domain.taxonomy.lifecycle import activation, saving
-from app.domain.taxonomy.tasks import running
+from app.domain.taxonomy import lifecycle, saves
+from app.domain.taxonomy.tasks import runner
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.jobs import bundles, counting, events, payment_simulator, payments, sitemaps, trials
@@ -34,7 +34,7 @@ def activate(point: str) -> None:
     db.session.rollback()
     kill_at(point)
     with transaction():
-        activation.activate(Author(1, "tests", clock()), "garden", "Garden")
+        lifecycle.activate_taxonomy(Author(1, "tests", clock()), "garden", "Garden")
     say("activated")
 
 
@@ -42,10 +42,10 @@ def save_structure(point: str) -> None:
     """Saves the active taxonomy `camping` with another level, and is killed at a point."""
     taxonomy = taxonomy_of(1, "camping")
     revision, levels = taxonomy.revision, [*taxonomy.root_levels, {"name": "Added"}]
-    prepared = saving.prepare(1, "camping", revision, "Camping", "", levels)
+    prepared = saves.prepare(1, "camping", revision, "Camping", "", levels)
     kill_at(point)
     with transaction():
-        saving.store(Author(1, "tests", clock()), prepared)
+        saves.store(Author(1, "tests", clock()), prepared)
     say("saved")
 
 
@@ -59,7 +59,7 @@ def deliver(point: str) -> None:
 def work_off_tasks(point: str, batch: str) -> None:
     """Does the site's tasks, so many products at a time, and is killed at a point."""
     kill_at(point)
-    running.work_off(work_context(), 1, batch=int(batch))
+    runner.work_off(work_context(), 1, batch=int(batch))
     say("worked")
 
 

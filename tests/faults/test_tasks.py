@@ -22,13 +22,12 @@ from app.domain.shared.author import Author
 from app.domain.sites.audit import LOST_VALUES
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.products.classification import classification, index_values
 from app.domain.taxonomy.tasks import Kind
-from app.domain.taxonomy.tasks.bulk_assigning import assign_level
-from app.domain.taxonomy.tasks.chosen import chosen_products
-from app.domain.taxonomy.tasks.lost_values import lost_values
+from app.domain.taxonomy.tasks.assignments import assign_level, chosen_products
+from app.domain.taxonomy.tasks.batch import lost_values
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
 from app.ports import clock

@@ -25,7 +25,7 @@ from app.domain.sites.models import ApiSession, SignInFailure, SignInSession, Si
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
 from app.domain.work.leases import Claim
 from app.extensions import Base, db

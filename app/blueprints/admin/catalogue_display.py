@@ -15,7 +15,7 @@ from app.domain.catalogue.markup import ATTRIBUTES, TAGS
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.money import format_money
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 
 bp.add_app_template_filter(format_money, "money")
 

@@ -22,11 +22,10 @@ from app.blueprints.v1.taxonomy_shapes import (
     TaxonomyDataShape,
 )
 from app.domain.shared.paging import Paged
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle import activation, creation
-from app.domain.taxonomy.lifecycle.listing import TaxonomyRow, list_taxonomies
-from app.domain.taxonomy.lifecycle.saving import prepare, store
-from app.domain.taxonomy.lifecycle.views import data_view, saved_view, view_of
+from app.domain.taxonomy import lifecycle
+from app.domain.taxonomy.lifecycle import TaxonomyRow, data_view, list_taxonomies, saved_view, view_of
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.saves import prepare, store
 from app.permissions import Permission
 from app.transaction import transaction
 
@@ -58,7 +57,7 @@ def create(body: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     """A new taxonomy, which is not the active one yet."""
     texts = body["name"], body["description"]
     with transaction():
-        made = creation.create(calling_author(), *texts, body["sample"])
+        made = lifecycle.create_taxonomy(calling_author(), *texts, body["sample"])
         view = view_of(made)
     location = url_for("v1_taxonomies.taxonomy", taxonomy_id=view["id"])
     return jsonify({"id": view["id"], "taxonomy": view}), 201, {"Location": location}
@@ -106,7 +105,7 @@ def structure(body: dict[str, Any], taxonomy_id: str) -> Response:
 def delete(taxonomy_id: str) -> None:
     """Remove a taxonomy with its change log. The active one cannot be deleted."""
     with transaction():
-        creation.delete(calling_author(), taxonomy_id)
+        lifecycle.delete_taxonomy(calling_author(), taxonomy_id)
 
 
 @bp.post("/<taxonomy_id>/activate")
@@ -117,5 +116,5 @@ def delete(taxonomy_id: str) -> None:
 def activate(body: dict[str, Any], taxonomy_id: str) -> dict[str, Any]:
     """Make this the shop's taxonomy. The plan of the shop must include the taxonomy engine."""
     with transaction():
-        switched = activation.activate(calling_author(), taxonomy_id, body["confirm_name"])
+        switched = lifecycle.activate_taxonomy(calling_author(), taxonomy_id, body["confirm_name"])
     return {"id": taxonomy_id, "active": True, "switched": switched}

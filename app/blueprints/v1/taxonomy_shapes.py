@@ -9,9 +9,9 @@ from marshmallow import fields, validate
 from app.blueprints.v1.api import Body, Shape
 from app.blueprints.v1.fields import ANY_TEXT, BLOCK, LINE, Few, NumberInAddress, Unread, UtcTime
 from app.domain.shared.schema import Flag, Whole
-from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.lifecycle.revisions import LONGEST_NOTE
+from app.domain.taxonomy.revisions import LONGEST_NOTE
 from app.domain.taxonomy.taxonomies import LONGEST_DESCRIPTION, LONGEST_NAME
+from app.domain.taxonomy.tree import AttributeType
 
 MOST_RENAMES = 1_000
 NAME = {"minLength": 1, "maxLength": LONGEST_NAME, **LINE}  # Described here, checked by the domain.

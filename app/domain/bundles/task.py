@@ -14,7 +14,7 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Problem
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree
 
 NO_SITE = 0  # The id that stands for a site which a dry run did not make: no record has it.
 

@@ -14,14 +14,19 @@ from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import one_line
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.lifecycle.activation import activate
-from app.domain.taxonomy.lifecycle.creation import RESERVED_IDS
-from app.domain.taxonomy.lifecycle.revisions import record_revision
-from app.domain.taxonomy.lifecycle.saving import replace_state
+from app.domain.taxonomy.lifecycle import RESERVED_IDS, activate_taxonomy
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.products.classification import ENGINE_CAPABILITY, active_tree, has_engine
-from app.domain.taxonomy.taxonomies import active_id, is_active, name_problems
+from app.domain.taxonomy.revisions import record_revision
+from app.domain.taxonomy.saves import replace_state
+from app.domain.taxonomy.taxonomies import (
+    ENGINE_CAPABILITY,
+    active_id,
+    active_tree,
+    has_engine,
+    is_active,
+    name_problems,
+)
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.rules import ID, LONGEST_ID
 from app.extensions import db
 
@@ -144,5 +149,5 @@ def _activate(
         return
     task.tree = TaxonomyTree.parse(levels)
     if current is None and not task.dry_run:
-        activate(task.author, taxonomy_id, None)
+        activate_taxonomy(task.author, taxonomy_id, None)
         task.taxonomy_id = taxonomy_id

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from app.domain.taxonomy.levels.stored_levels import stored_records
-from app.domain.taxonomy.validation.sent import StructureProblem
+from app.domain.taxonomy.stored_tree import stored_records
+from app.domain.taxonomy.validation.level_drafts import StructureProblem
 from app.domain.taxonomy.validation.structure import CheckedStructure, check_structure, ids_of, patterns_of
 
 Levels = Sequence[Mapping[str, Any]]

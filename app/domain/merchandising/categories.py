@@ -32,7 +32,7 @@ from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Problem
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
 MOST_PLACED = 1_000  # In one save; only the first 500 keep an order of their own.

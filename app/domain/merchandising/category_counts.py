@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.tree import ShopTree
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 

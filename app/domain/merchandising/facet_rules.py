@@ -10,7 +10,7 @@ from app.domain.merchandising.tree import Display
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Object, Record, Text, token
 from app.domain.shared.text import line_problems
-from app.domain.taxonomy.validation.reserved import BUILT_IN_FACETS, is_reserved
+from app.domain.taxonomy.validation.level_drafts import BUILT_IN_FACETS, is_reserved
 from app.domain.taxonomy.validation.rules import ID
 
 FACET = Record(

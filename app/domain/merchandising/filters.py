@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.merchandising.tree import FLAGS, NUMBER_FACETS, Display, Facet
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
+from app.domain.taxonomy.tree import Attribute, AttributeType
 
 LABELS = {
     "manufacturer": "Brand",

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, false, func, or_, select
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.models import Placement
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 SIDE_BY_SIDE = 50  # Conditions in one OR: SQLite takes an OR of a thousand for an expression that nests too deep.

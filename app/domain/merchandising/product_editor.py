@@ -11,10 +11,10 @@ from app.domain.merchandising.queries import load_tree, placed_in
 from app.domain.merchandising.tree import ShopTree
 from app.domain.shared.clock import Clock
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.panel import attribute_label, path_label, stored_texts
-from app.domain.taxonomy.products.saving import ActiveTaxonomy, active_with_tree
+from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 

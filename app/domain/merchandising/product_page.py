@@ -21,8 +21,8 @@ from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.orders.basket import MOST_OF_ONE
 from app.domain.shared.records import existing
-from app.domain.taxonomy.levels.attribute import Attribute
-from app.domain.taxonomy.levels.units import with_unit
+from app.domain.taxonomy.tree import Attribute
+from app.domain.taxonomy.values import with_unit
 from app.extensions import db
 
 FEW = 5  # The largest stock for which a page says how many are left.

@@ -21,9 +21,8 @@ from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SiteSettings, settings_of
 from app.domain.sites.versioning import own_changes
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.extensions import db
 
 FRESH = timedelta(seconds=0.25)

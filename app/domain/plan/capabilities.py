@@ -10,7 +10,7 @@ from app.domain.shared.problems import Invalid
 from app.domain.shared.records import existing
 from app.domain.sites import audit
 from app.domain.sites.models import Site
-from app.domain.taxonomy.products.classification import ENGINE_CAPABILITY
+from app.domain.taxonomy.taxonomies import ENGINE_CAPABILITY
 from app.extensions import db
 
 

@@ -17,8 +17,8 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.folding import fold
 from app.domain.shared.money import format_money
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.products.classification import active_taxonomy
+from app.domain.taxonomy.taxonomies import active_taxonomy
+from app.domain.taxonomy.tree import TaxonomyTree
 
 MOST_OF_A_KIND = 5
 

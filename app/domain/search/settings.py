@@ -16,7 +16,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit
 from app.domain.sites.settings import change_settings, settings_of
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 from app.events import publish
 
 CONTENT = "search-content-enabled"

@@ -22,10 +22,9 @@ from app.domain.search.text import query_words
 from app.domain.seo.landing.of_category import rules_in_force
 from app.domain.seo.landing.pages import LandingPage, LandingPages, least_products
 from app.domain.seo.landing.rules import MANUFACTURER
-from app.domain.taxonomy.levels.attribute import Attribute
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import is_active
+from app.domain.taxonomy.tree import Attribute, TaxonomyTree
 from app.extensions import db
 
 MOST_LISTED = 200  # Of each kind.

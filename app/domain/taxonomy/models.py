@@ -4,6 +4,7 @@ products that follows from it."""
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
@@ -23,7 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
-from app.domain.taxonomy.levels.stored_levels import read_stored, write_stored
+from app.domain.taxonomy.stored_tree import read_stored, write_stored
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
@@ -52,7 +53,7 @@ class LevelsValue(TypeDecorator[list[dict[str, Any]]]):
 
 class Taxonomy(Base, ShopConfiguration):
     """A taxonomy of a site. The site setting `taxonomy-active-id` names the active one. `root_levels` is the tree as
-    JSON, in the specification's field names; app/domain/taxonomy/levels/tree.py reads it."""
+    JSON, in the specification's field names; app/domain/taxonomy/tree.py reads it."""
 
     __tablename__ = "taxonomies"
 
@@ -108,6 +109,27 @@ class TaxonomyDraft(Base):
     applied: Mapped[int] = mapped_column(default=0)
     version: Mapped[int] = mapped_column(default=1)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Kind(StrEnum):
+    """The change that a task makes to each of its products, and its `parameters`:
+
+    - RECOMPUTE: its completeness by the active taxonomy. None.
+    - RENAME_VALUES: other words for values that it holds. `taxonomyId`, `since` (when that was saved), and `renames`
+      and `governed` (app/domain/taxonomy/renames.py).
+    - ASSIGN_LEVEL: another level; values that do not hold there are dropped. `levelId`, and which products.
+    - ASSIGN_VALUE: the value of one attribute. `attributeId`, `value`, `way`, and which products.
+    - RESTORE: the classification that was archived when another taxonomy became active.
+
+    Which products, that is `products`, a list of ids, or `filter`, the query of a list of products, with `upTo`, the
+    highest id that there was.
+    """
+
+    RECOMPUTE = "RECOMPUTE"
+    RENAME_VALUES = "RENAME_VALUES"
+    ASSIGN_LEVEL = "ASSIGN_LEVEL"
+    ASSIGN_VALUE = "ASSIGN_VALUE"
+    RESTORE = "RESTORE"
 
 
 class TaxonomyTask(LeasedWork, Base):

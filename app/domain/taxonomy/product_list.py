@@ -10,12 +10,17 @@ from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.paging import Paged
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.levels.attribute_choices import AttributeChoices, attribute_choices, governing, value_choices
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.products.classification import active_tree
-from app.domain.taxonomy.products.filters import conditions
+from app.domain.taxonomy.products.queries import conditions
 from app.domain.taxonomy.tasks import unfinished
+from app.domain.taxonomy.taxonomies import active_tree
+from app.domain.taxonomy.tree import (
+    AttributeChoices,
+    TaxonomyTree,
+    attribute_choices,
+    governing_definitions,
+    value_choices,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,9 @@ def product_list(site_id: int, filters: ProductList) -> ProductListPage:
         currency=currency_of(site_id),
         levels=level_choices(taxonomy),
         attributes=attribute_choices(taxonomy, level_ids),
-        values=value_choices(governing(taxonomy, filters.attribute, level_ids)) if filters.attribute else (),
+        values=value_choices(governing_definitions(taxonomy, filters.attribute, level_ids))
+        if filters.attribute
+        else (),
         task=next(iter(unfinished(site_id)), None),
         level_names={level.id: level.name for level in taxonomy.levels.values()},
     )

@@ -7,20 +7,19 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue, WithJsonSchema
 
 from app.domain.catalogue.product_reference import product_referred_to
-from app.domain.taxonomy.levels.attribute import Attribute
-from app.domain.taxonomy.levels.lookup import MOST_SHOWN, find_levels
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import DroppedValue
-from app.domain.taxonomy.products.changing import (
+from app.domain.taxonomy.products.classification import (
     ChangedProduct,
+    Classification,
     ClassificationChange,
+    check_level,
     preview_classification,
     set_classification,
-    taxonomy_in_use,
 )
-from app.domain.taxonomy.products.classification import Classification, check_level
 from app.domain.taxonomy.products.panel import attribute_label, path_label, value_hint
 from app.domain.taxonomy.products.worklist import PAGE_SIZE, WorkOrder, WorkRow, work_rows, work_summary
+from app.domain.taxonomy.taxonomies import taxonomy_in_use
+from app.domain.taxonomy.tree import MOST_SHOWN, Attribute, TaxonomyTree, find_levels
+from app.domain.taxonomy.values import DroppedValue
 from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.paging import PageNumber, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field, WithJsonSchema
 
 from app.domain.shared.problems import Conflict
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle.impact import MOST_VALUES, impact
-from app.domain.taxonomy.lifecycle.saving import checked_proposal
+from app.domain.taxonomy.impact import MOST_VALUES, impact
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.products.changing import NO_TAXONOMY
-from app.domain.taxonomy.taxonomies import active_id, is_active, taxonomy_of
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.saves import check_proposal
+from app.domain.taxonomy.taxonomies import NO_TAXONOMY, active_id, is_active, taxonomy_of
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, tool
 from app.permissions import Permission
@@ -115,7 +114,7 @@ def taxonomy_impact(call: Call, sent: ImpactArguments) -> ImpactAnswer:
     if sent.root_levels is None:
         return _answer(call, taxonomy, taxonomy.root_levels, [], taxonomy.root_levels)
     renames = [ValueRename(one.level_id, one.attribute_id, one.value, one.renamed) for one in sent.value_renames or ()]
-    levels, checked_renames = checked_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
+    levels, checked_renames = check_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
     return _answer(call, taxonomy, levels, checked_renames)
 
 

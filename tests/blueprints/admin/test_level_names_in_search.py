@@ -8,7 +8,8 @@ import pytest
 from flask import Flask
 
 from app.domain.sites.models import Site
-from app.domain.taxonomy.products.classification import active_tree, classify
+from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 from app.jobs import events, indexing
 from app.transaction import transaction

@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser

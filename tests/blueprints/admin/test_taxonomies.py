@@ -11,7 +11,7 @@ from app.domain.merchandising.models import Node, Tree
 from app.domain.shared.author import Author
 from app.domain.sites.models import Site, StoredEvent
 from app.domain.sites.roles import Role
-from app.domain.taxonomy.lifecycle.activation import activate
+from app.domain.taxonomy.lifecycle import activate_taxonomy
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
@@ -232,7 +232,7 @@ def test_after_a_switch_list_and_editor_prompt_to_restore_what_fits(
     prompt = "Restore what fits: 3 products"
     assert prompt not in words(admin, LIST)
     with app.app_context(), transaction():
-        activate(Author(site_id, "Mia", clock), "garden", "Garden")
+        activate_taxonomy(Author(site_id, "Mia", clock), "garden", "Garden")
     assert prompt in words(admin, LIST) and prompt in words(admin, f"{LIST}/garden")
     assert prompt not in words(admin, f"{LIST}/camping"), "it is not the active one"
     admin.get(f"{LIST}/garden/restore")
@@ -246,7 +246,7 @@ def test_nothing_is_prompted_where_no_archived_level_fits(
 ) -> None:
     with app.app_context(), transaction():
         make_taxonomy(db.session.get_one(Site, site_id), "bikes", level("bikes"))
-        activate(Author(site_id, "Mia", clock), "bikes", "Bikes")
+        activate_taxonomy(Author(site_id, "Mia", clock), "bikes", "Bikes")
     assert "Restore what fits" not in words(admin, LIST)
 
 
@@ -266,7 +266,7 @@ def test_archived_classifications_are_restored_after_a_dry_run(
     app: Flask, signed_in, site_id: int, clock: StoppedClock
 ) -> None:
     with app.app_context(), transaction():
-        activate(Author(site_id, "Mia", clock), "garden", "Garden")
+        activate_taxonomy(Author(site_id, "Mia", clock), "garden", "Garden")
     browser = signed_in()
     page = f"{LIST}/garden/restore"
     at_once = browser.get(page)

@@ -14,8 +14,9 @@ from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
-from app.domain.taxonomy.products.classification import active_tree, classify
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.tasks.runner import work_off
+from app.domain.taxonomy.taxonomies import active_tree
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction

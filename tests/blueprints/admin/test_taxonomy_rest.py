@@ -18,7 +18,8 @@ from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
-from app.domain.taxonomy.products.classification import active_tree, classify
+from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level, text

@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 
 from app.domain.sites.models import Site
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.products.classification import active_tree, classify
-from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.taxonomies import active_tree, taxonomy_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level

@@ -16,7 +16,7 @@ from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks import Kind
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.ports import clock

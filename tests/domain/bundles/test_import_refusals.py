@@ -15,9 +15,9 @@ from app.domain.merchandising.models import Node, Tree
 from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.products.former_words import rename_parameters
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.taxonomies import rename_parameters
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.bundles.conftest import (

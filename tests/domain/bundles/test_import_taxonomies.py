@@ -14,11 +14,11 @@ from app.domain.bundles.task import Transaction
 from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.levels.stored_levels import stored_records
-from app.domain.taxonomy.lifecycle.activation import activate
-from app.domain.taxonomy.lifecycle.revisions import revisions
-from app.domain.taxonomy.products.classification import active_taxonomy
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.lifecycle import activate_taxonomy
+from app.domain.taxonomy.revisions import revisions
+from app.domain.taxonomy.stored_tree import stored_records
+from app.domain.taxonomy.tasks.runner import work_off
+from app.domain.taxonomy.taxonomies import active_taxonomy
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.jobs import events
@@ -219,7 +219,7 @@ def test_all_is_well_once_what_the_note_says_was_done(take: Take):
     take(**files)
     assert one().taxonomy_level_id is None
     with transaction():
-        activate(Author(sites.site_at(HOST).id, "Mia", clock()), "other", "Other")
+        activate_taxonomy(Author(sites.site_at(HOST).id, "Mia", clock()), "other", "Other")
     assert take(**files).refusals == []
     assert one().taxonomy_level_id == "caravans"
 

@@ -16,9 +16,9 @@ from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.report import BundleReport
 from app.domain.catalogue.models import Product
 from app.domain.sites import sites
-from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.jobs import events

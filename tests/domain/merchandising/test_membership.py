@@ -9,8 +9,8 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.membership import any_of, shown_by
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_product, make_site, make_taxonomy

@@ -23,7 +23,7 @@ from app.domain.taxonomy.editor.level_edits import (
     MoveLevel,
     ShiftLevel,
 )
-from app.domain.taxonomy.levels.flat import FlatLevels
+from app.domain.taxonomy.stored_tree import FlatLevels
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import Sent, choice, level, number
 

@@ -7,9 +7,9 @@ from typing import Any
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from tests.factories import WHEN, make_product, make_site
 

@@ -12,9 +12,8 @@ from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import Site, StoredEvent
-from app.domain.taxonomy.lifecycle.activation import activate
-from app.domain.taxonomy.products.classification import hold_active
-from app.domain.taxonomy.taxonomies import active_id
+from app.domain.taxonomy.lifecycle import activate_taxonomy
+from app.domain.taxonomy.taxonomies import active_id, lock_active_id
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.lifecycle_shop import VALUES, add_classified, make_active, make_taxonomy
@@ -61,7 +60,7 @@ def test_two_activations_at_once_end_with_one_taxonomy_and_every_switch_told(
         with app.app_context():
             start.wait()
             with transaction():
-                outcomes.append(activate(Author(site_id, "Mia", clock), taxonomy_id, name))
+                outcomes.append(activate_taxonomy(Author(site_id, "Mia", clock), taxonomy_id, name))
 
     threads = [threading.Thread(target=switch, args=pair) for pair in (("garden-id", "Garden"), ("third", "Third"))]
     for thread in threads:
@@ -91,7 +90,7 @@ def test_two_first_activations_at_once_are_one_first_and_one_that_needs_the_name
             start.wait()
             try:
                 with transaction():
-                    outcomes.append(activate(Author(site_id, "Mia", clock), taxonomy_id, None))
+                    outcomes.append(activate_taxonomy(Author(site_id, "Mia", clock), taxonomy_id, None))
             except Invalid:
                 outcomes.append("needs the name")
 
@@ -111,11 +110,11 @@ def test_a_product_that_is_being_classified_at_that_moment_is_cleared_as_well(
 
     def switch() -> None:
         with app.app_context(), transaction():
-            outcomes.append(activate(Author(site_id, "Mia", clock), "garden-id", "Garden"))
+            outcomes.append(activate_taxonomy(Author(site_id, "Mia", clock), "garden-id", "Garden"))
 
     other = threading.Thread(target=switch)
     with transaction():
-        assert hold_active(site_id) == "camping"
+        assert lock_active_id(site_id) == "camping"
         product = db.session.scalars(select(Product).where(Product.sku == "PLAIN")).one()
         other.start()
         wait_until_somebody_waits()

@@ -9,9 +9,17 @@ import pytest
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.attribute_edits import AddAttribute, RenameValue
 from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, Edit
-from app.domain.taxonomy.editor.step_list import EARLIER, LARGEST, MOST_BYTES, at_most
-from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo
-from app.domain.taxonomy.levels.flat import FlatLevels, flatten
+from app.domain.taxonomy.editor.steps import (
+    EARLIER,
+    LARGEST,
+    MOST_BYTES,
+    Step,
+    apply_edit,
+    apply_steps,
+    cut_steps,
+    redo_step,
+)
+from app.domain.taxonomy.stored_tree import FlatLevels, flatten
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import choice, level, text
 
@@ -59,8 +67,8 @@ def test_steps_that_together_are_large_become_one_from_the_oldest_on():
     levels, steps = BASE, list[Step]()
     for number in range(12):
         step = described(BASE, 1_000_000, number)
-        levels = redo(levels, step)
-        steps = at_most([*steps, step], BASE)
+        levels = redo_step(levels, step)
+        steps = cut_steps([*steps, step], BASE)
         assert apply_steps(BASE, steps) == levels
     assert steps[0].label == EARLIER
     assert [step.label for step in steps[-2:]] == ["Step 10", "Step 11"]
@@ -70,8 +78,8 @@ def test_one_text_changed_again_and_again_takes_the_room_of_a_few():
     levels, steps = BASE, list[Step]()
     for number in range(700):
         step = apply_edit(levels, ChangeLevel("tents", f"Tents {number}", f"{number}" + "d" * 7_900))
-        levels, steps = redo(levels, step), [*steps, step]
-    kept = at_most(steps, BASE)
+        levels, steps = redo_step(levels, step), [*steps, step]
+    kept = cut_steps(steps, BASE)
     assert size_of(steps) > MOST_BYTES > size_of(kept)
     assert apply_steps(BASE, kept) == levels
 
@@ -79,5 +87,5 @@ def test_one_text_changed_again_and_again_takes_the_room_of_a_few():
 def test_a_draft_that_is_too_large_even_as_one_step_is_refused():
     steps = [described(BASE, LARGEST // 2, number) for number in range(3)]
     with pytest.raises(Invalid, match="too large"):
-        at_most(steps, BASE)
-    assert len(at_most(steps[:2], BASE)) == 2
+        cut_steps(steps, BASE)
+    assert len(cut_steps(steps[:2], BASE)) == 2

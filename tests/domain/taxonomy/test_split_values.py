@@ -7,10 +7,10 @@ import pytest
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.attribute_edits import ChangeAttribute, RenameElsewhere, RenameValue
 from app.domain.taxonomy.editor.level_edits import Edit
-from app.domain.taxonomy.editor.steps import apply_edit, redo
+from app.domain.taxonomy.editor.steps import apply_edit, redo_step
 from app.domain.taxonomy.editor.warnings import split_values
-from app.domain.taxonomy.levels.flat import FlatLevels, flatten, nest
-from app.domain.taxonomy.levels.renames import split_renames
+from app.domain.taxonomy.renames import split_renames
+from app.domain.taxonomy.stored_tree import FlatLevels, flatten, nest
 from tests.domain.taxonomy.any_tree import stored
 from tests.domain.taxonomy.trees import choice, level
 
@@ -29,7 +29,7 @@ ELSEWHERE = RenameElsewhere("tents", "colour", "Black", "Jet black")
 def after(*edits: Edit) -> FlatLevels:
     levels = LEVELS
     for edit in edits:
-        levels = redo(levels, apply_edit(levels, edit))
+        levels = redo_step(levels, apply_edit(levels, edit))
     return levels
 
 

@@ -16,14 +16,21 @@ from app.blueprints.author import current_author
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.products import MOST_AT_ONCE as MOST_TICKED
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy.levels.attribute_choices import attribute_choices
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.product_list import level_choices
-from app.domain.taxonomy.products.saving import active_with_tree
-from app.domain.taxonomy.tasks.bulk_assigning import assign_level, assign_value
-from app.domain.taxonomy.tasks.bulk_preview import LevelPreview, ValuePreview, level_preview, levels_of, value_preview
-from app.domain.taxonomy.tasks.chosen import chosen_products, how_many
+from app.domain.taxonomy.tasks.assignments import (
+    LevelPreview,
+    ValuePreview,
+    assign_level,
+    assign_value,
+    chosen_products,
+    count_chosen,
+    level_preview,
+    levels_of,
+    value_preview,
+)
+from app.domain.taxonomy.taxonomies import active_with_tree
+from app.domain.taxonomy.tree import TaxonomyTree, attribute_choices
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -84,7 +91,7 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     taxonomy = active_with_tree(ports.clock(), site_id)
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
     chosen = chosen_products(site_id, form.product_ids, form.filters)
-    products = how_many(site_id, chosen, tree)
+    products = count_chosen(site_id, chosen, tree)
     level_ids = levels_of(site_id, tree, chosen) if form.what == VALUE else []
     preview, is_due = None, form.is_complete and not errors
     awaits_preview = is_due and products > MOST_AT_ONCE and request.form.get("intent") != "preview"

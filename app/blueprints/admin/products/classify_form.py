@@ -12,11 +12,9 @@ from app.blueprints.admin.form_numbers import sent_ids
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.products import MOST_AT_ONCE
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.levels.attribute import NO_RULES
-from app.domain.taxonomy.levels.attribute_choices import governing
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.panel import AttributeInput
-from app.domain.taxonomy.tasks.assigning import Way
+from app.domain.taxonomy.tasks.assignments import Way
+from app.domain.taxonomy.tree import NO_RULES, TaxonomyTree, governing_definitions
 
 LONGEST_TEXT = 10_000
 LEVEL, VALUE = "level", "value"
@@ -69,7 +67,7 @@ class ClassifyForm:
     ) -> AttributeInput | None:
         """Return the input of the chosen attribute; where several definitions of it hold at the levels of the products,
         the first with the choices of all."""
-        definitions = governing(tree, self.attribute_id, level_ids)
+        definitions = governing_definitions(tree, self.attribute_id, level_ids)
         if not definitions:
             return None
         values = dict.fromkeys(value for one in definitions for value in one.allowed_values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.domain.catalogue.listing import Completeness, ProductList, Shown, Stock
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree
 
 SHOWN = {Shown.ENABLED: "shown in the shop", Shown.DISABLED: "hidden"}
 STOCK = {Stock.IN: "in stock", Stock.OUT: "out of stock", Stock.UNCOUNTED: "stock not counted"}

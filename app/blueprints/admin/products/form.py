@@ -8,7 +8,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_differences import Difference
 from app.blueprints.admin.form_numbers import read_money, read_number, sent_revision
-from app.blueprints.admin.taxonomy.form import TaxonomyForm
+from app.blueprints.admin.taxonomy.products import TaxonomyForm
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
 from app.domain.catalogue.search_terms import split_terms

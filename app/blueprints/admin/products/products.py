@@ -25,7 +25,8 @@ from app.domain.merchandising.product_editor import ProductEditor, product_edito
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.product_list import product_list
-from app.domain.taxonomy.products.saving import SavedProduct, active_with_tree, create_product, save_product
+from app.domain.taxonomy.products.classification import SavedProduct, create_product, save_product
+from app.domain.taxonomy.taxonomies import active_with_tree
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction

@@ -10,14 +10,14 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.products.form import ProductForm
-from app.blueprints.admin.taxonomy.form import TaxonomyForm, typed_texts
+from app.blueprints.admin.taxonomy.products import TaxonomyForm, typed_texts
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.products import product_of
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.levels.lookup import find_levels
 from app.domain.taxonomy.products.classification import values_held
 from app.domain.taxonomy.products.panel import product_panel
-from app.domain.taxonomy.products.saving import ActiveTaxonomy, active_with_tree
+from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
+from app.domain.taxonomy.tree import find_levels
 from app.permissions import Permission, requires
 
 LONGEST_WORDS = 200

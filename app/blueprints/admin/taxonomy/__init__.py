@@ -1,35 +1,5 @@
 """Taxonomies in the admin. Importing the modules registers their views."""
 
-from app.blueprints.admin.taxonomy import (
-    activation,
-    attribute,
-    banner,
-    conflict,
-    editor,
-    move,
-    panel,
-    rest,
-    review,
-    revisions,
-    tasks,
-    taxonomies,
-    tree,
-    worklist,
-)
+from app.blueprints.admin.taxonomy import editor, products, rest, review, revisions, tasks, taxonomies
 
-__all__ = [
-    "activation",
-    "attribute",
-    "banner",
-    "conflict",
-    "editor",
-    "move",
-    "panel",
-    "rest",
-    "review",
-    "revisions",
-    "tasks",
-    "taxonomies",
-    "tree",
-    "worklist",
-]
+__all__ = ["editor", "products", "rest", "review", "revisions", "tasks", "taxonomies"]

@@ -1,4 +1,7 @@
-"""The form of one attribute of a taxonomy: what was typed, kept as text, and the edit of the draft that it means."""
+"""The form of one attribute of a taxonomy: what was typed, kept as text, and the edit of the draft that it means.
+
+The allowed values are rows, of which two can be merged.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_number
-from app.blueprints.admin.taxonomy.value_rows import ValueRow, merge_rows, unmerge_row
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
@@ -18,16 +20,17 @@ from app.domain.taxonomy.editor.attribute_edits import (
     DeleteAttribute,
     MoveAttribute,
     OverrideAttribute,
+    PastedValues,
     RenameElsewhere,
+    read_pasted_values,
 )
 from app.domain.taxonomy.editor.level_edits import Edit
-from app.domain.taxonomy.editor.pasting import Pasted, pasted
-from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.levels.units import with_unit
-from app.domain.taxonomy.levels.values import NUMBER
+from app.domain.taxonomy.tree import AttributeType
 from app.domain.taxonomy.validation.rules import MOST_VALUES
 from app.domain.taxonomy.validation.structure import check_structure
+from app.domain.taxonomy.values import NUMBER, with_unit
 
+Rows = tuple["ValueRow", ...]
 NEW = "new"
 UNSAVED = re.compile(r"new-a[0-9]+")
 TEXTS = ("name", "attributeId", "type", "unit", "helpText", "displayLabel")
@@ -49,6 +52,61 @@ AT = "#/rootLevels/0/attributes/0/"
 MOST_ROWS = MOST_VALUES + 200  # Room to take some out again. Each is a kilobyte and a half of the page.
 
 
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """An allowed value as typed. `was` is the value that products hold, blank for one that is new; `merged` are further
+    values that products hold and that become this one."""
+
+    text: str
+    was: str = ""
+    merged: tuple[str, ...] = ()
+
+    @property
+    def is_renamed(self) -> bool:
+        return bool(self.was) and self.text.strip() != self.was
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text.strip() and not self.held
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The values of products that this row stands for."""
+        return (*([self.was] if self.was else []), *self.merged)
+
+    @property
+    def key(self) -> str:
+        """The name of the row in choices, which stays while its text is edited."""
+        return self.was or self.text.strip()
+
+
+def merge_rows(rows: Rows, value: str, into: str) -> Rows:
+    """Return the rows with one value, given by its key, merged into another. Raises Invalid for unknown values and for
+    the same one twice."""
+    gone = next((row for row in rows if row.key == value), None)
+    stays = next((row for row in rows if row.key == into), None)
+    if gone is None or stays is None:
+        raise Invalid.one(
+            "unknown_value", "Choose one of the values.", "#/mergeFrom" if gone is None else "#/mergeInto"
+        )
+    if gone is stays:
+        raise Invalid.one("same_value", "Choose another value than the one that is merged.", "#/mergeInto")
+    whole = replace(stays, merged=(*stays.merged, *gone.held))
+    return tuple(whole if row is stays else row for row in rows if row is not gone)
+
+
+def unmerge_row(rows: Rows, value: str) -> Rows:
+    """Return the rows with a value that was merged as a row of its own again."""
+    found: list[ValueRow] = []
+    for row in rows:
+        if value in row.merged:
+            others = tuple(other for other in row.merged if other != value)
+            found += [replace(row, merged=others), ValueRow(value, value)]
+        else:
+            found.append(row)
+    return tuple(found)
+
+
 def is_unsaved(attribute_id: str) -> bool:
     """Whether an id stands for an attribute that was added in the draft."""
     return UNSAVED.fullmatch(attribute_id) is not None
@@ -67,7 +125,7 @@ class AttributeForm:
     rows: tuple[ValueRow, ...] = ()
     removed: tuple[str, ...] = ()
     new_values: str = ""
-    pasted: Pasted | None = field(default=None, compare=False)
+    pasted: PastedValues | None = field(default=None, compare=False)
 
     @classmethod
     def blank(cls) -> AttributeForm:
@@ -100,7 +158,7 @@ class AttributeForm:
         """Return the sent form. Raises Invalid for more rows than the form could have had."""
         lists = (sent.getlist(name) for name in ("value", "valueWas", "valueMerged", "valueGone"))
         values, were, merged, gone = lists
-        _check_number(max(len(values), len(were), len(merged), len(gone)))
+        _check_row_count(max(len(values), len(were), len(merged), len(gone)))
         were += [""] * (len(values) - len(were))
         merged += [""] * (len(values) - len(merged))
         return cls(
@@ -166,21 +224,21 @@ class AttributeForm:
     def attribute(self) -> dict[str, Any]:
         """The attribute in the draft's form. Raises Invalid with every problem at its field."""
         problems: list[Problem] = []
-        form = self._with_waiting_merge(problems)._with_what_waits(problems)
+        form = self._with_waiting_merge(problems)._with_waiting_values(problems)
         rows = [row for row in form.rows if not row.is_blank] if form.type.is_choice else []
-        found = form._plain() | form._values(rows)
+        found = form._texts() | form._values(rows)
         rules = {name: value for name in RULES_OF.get(form.type, ()) if (value := form._rule(name, problems)) != ""}
         if form.mandatory:
             rules["mandatory"] = True
         if rules:
             found["validation"] = rules
         places = [place for place, row in enumerate(form.rows) if not row.is_blank]
-        problems += [*_duplicates(form.rows), *_problems_of(found, self.attribute_id, places)]
+        problems += [*_duplicates(form.rows), *_structure_problems(found, self.attribute_id, places)]
         if problems:
             raise Invalid(problems)
         return found
 
-    def _plain(self) -> dict[str, Any]:
+    def _texts(self) -> dict[str, Any]:
         names = ("name", "helpText", "displayLabel", *(("unit",) if self.has_unit else ()))
         texts = {name: self.texts[name].strip() for name in names}
         return {name: text for name, text in texts.items() if text or name == "name"} | {
@@ -223,7 +281,7 @@ class AttributeForm:
             problems += invalid.problems
             return self
 
-    def _with_what_waits(self, problems: list[Problem]) -> AttributeForm:
+    def _with_waiting_values(self, problems: list[Problem]) -> AttributeForm:
         """Return the form with the values added that were written into the box and not added yet."""
         if not self.type.is_choice or not self.new_values.strip():
             return self
@@ -246,7 +304,7 @@ def _duplicates(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
             seen.add(text)
 
 
-def _problems_of(attribute: dict[str, Any], known_id: str, places: list[int]) -> list[Problem]:
+def _structure_problems(attribute: dict[str, Any], known_id: str, places: list[int]) -> list[Problem]:
     """Return the problems that a save of the structure would report for this attribute, by the form's fields. `places`
     are the rows of the values."""
     sent = {name: value for name, value in attribute.items() if name not in ("renamedValues", "mergedValues")}
@@ -265,7 +323,7 @@ def _at_field(problem: Problem, places: list[int]) -> Problem:
     return Problem(problem.code, message, f"#/{path}")
 
 
-def _check_number(values: int) -> None:
+def _check_row_count(values: int) -> None:
     if values > MOST_ROWS:
         message = f"An attribute has at most {MOST_VALUES:,} values; these would be {values:,}."
         raise Invalid.one("too_many_values", message, "#/newValues")
@@ -275,7 +333,7 @@ def _rule_text(value: Any) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, int | float) else str(value or "")
 
 
-def _swapped(form: AttributeForm, place: int | None, by: int) -> AttributeForm:
+def _swap_rows(form: AttributeForm, place: int | None, by: int) -> AttributeForm:
     rows = list(form.rows)
     if place is None or not (0 <= place < len(rows) and 0 <= place + by < len(rows)):
         return form
@@ -283,19 +341,19 @@ def _swapped(form: AttributeForm, place: int | None, by: int) -> AttributeForm:
     return replace(form, rows=tuple(rows))
 
 
-def _without(form: AttributeForm, place: int | None) -> AttributeForm:
+def _remove_row(form: AttributeForm, place: int | None) -> AttributeForm:
     if place is None or place >= len(form.rows):
         return form
     rows = (*form.rows[:place], *form.rows[place + 1 :])
     return replace(form, rows=rows, removed=(*form.removed, *form.rows[place].held))
 
 
-def _merged(form: AttributeForm, _: int | None) -> AttributeForm:
+def _merge_chosen_rows(form: AttributeForm, _: int | None) -> AttributeForm:
     rows = merge_rows(form.rows, form.texts["mergeFrom"], form.texts["mergeInto"])
     return replace(form, rows=rows, texts={**form.texts, **dict.fromkeys(MERGE, "")})
 
 
-def _restore_attribute(form: AttributeForm, place: int | None) -> AttributeForm:
+def _restore_row(form: AttributeForm, place: int | None) -> AttributeForm:
     if place is None or place >= len(form.removed):
         return form
     was = form.removed[place]
@@ -303,11 +361,11 @@ def _restore_attribute(form: AttributeForm, place: int | None) -> AttributeForm:
     return replace(form, rows=(*form.rows, ValueRow(was, was)), removed=removed)
 
 
-def _added(form: AttributeForm, split_at_commas: bool = False) -> AttributeForm:
+def _add_pasted(form: AttributeForm, split_at_commas: bool = False) -> AttributeForm:
     """Return the form with the pasted values as rows. One that was just taken out is put back, so that products keep
     it."""
-    found = pasted(form.new_values, [row.text for row in form.rows], split_at_commas)
-    _check_number(len(form.rows) + len(found.values))
+    found = read_pasted_values(form.new_values, [row.text for row in form.rows], split_at_commas)
+    _check_row_count(len(form.rows) + len(found.values))
     gone = set(form.removed)
     rows = tuple(ValueRow(value, value if value in gone else "") for value in found.values)
     removed = tuple(value for value in form.removed if value not in found.values)
@@ -315,13 +373,13 @@ def _added(form: AttributeForm, split_at_commas: bool = False) -> AttributeForm:
 
 
 _ACTIONS: Mapping[str, Callable[[AttributeForm, int | None], AttributeForm]] = {
-    "up": lambda form, place: _swapped(form, place, -1),
-    "down": lambda form, place: _swapped(form, place, 1),
-    "remove": _without,
-    "restore": _restore_attribute,
-    "merge": _merged,
-    "paste": lambda form, _: _added(form),
-    "split": lambda form, _: _added(form, split_at_commas=True),
+    "up": lambda form, place: _swap_rows(form, place, -1),
+    "down": lambda form, place: _swap_rows(form, place, 1),
+    "remove": _remove_row,
+    "restore": _restore_row,
+    "merge": _merge_chosen_rows,
+    "paste": lambda form, _: _add_pasted(form),
+    "split": lambda form, _: _add_pasted(form, split_at_commas=True),
     "sort": lambda form, _: replace(form, rows=tuple(sorted(form.rows, key=lambda row: row.text.casefold()))),
 }
 

@@ -12,16 +12,15 @@ from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm
-from app.blueprints.admin.taxonomy.value_rows import ValueRow
+from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm, ValueRow
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, Problem
 from app.domain.taxonomy.editor.drafts import Editing
-from app.domain.taxonomy.editor.stored_values import NOTHING, StoredValues, stored_values
 from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, split_values, type_conflicts
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
-from app.domain.taxonomy.levels.flat import FlatLevels, attribute_of, path
-from app.domain.taxonomy.levels.units import COMMON_UNITS, with_unit
+from app.domain.taxonomy.impact import NO_STORED_VALUES, StoredValues, stored_values
+from app.domain.taxonomy.stored_tree import FlatLevels, attribute_of, path
+from app.domain.taxonomy.tree import Attribute, AttributeType
+from app.domain.taxonomy.values import COMMON_UNITS, with_unit
 
 TYPE_NAMES = {
     AttributeType.SINGLE_SELECT: "Single choice",
@@ -58,7 +57,7 @@ class ShownAttribute:
 
     @property
     def summary(self) -> str:
-        return ", ".join(_summary(self.attribute))
+        return ", ".join(_summarise(self.attribute))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +117,16 @@ def panel_of(
     levels = editing.levels
     level = levels.get(level_id) if level_id else None
     if level is None or level_id is None:
-        return Panel(None, None, (), (), (), None, NOTHING, _errors(error), typed or {})
+        return Panel(None, None, (), (), (), None, NO_STORED_VALUES, _errors(error), typed or {})
     form = form or _open_form(editing, level, typed)
     return Panel(
         level_id=level_id,
         level=level,
         way=[levels[above] for above in path(levels, level_id)[:-1]],
-        own=list(_own(levels, level)),
-        inherited=list(_inherited(levels, level)),
+        own=list(_own_attributes(levels, level)),
+        inherited=list(_inherited_attributes(levels, level)),
         form=form,
-        held=_held(editing, level_id, form),
+        held=_count_stored_values(editing, level_id, form),
         errors=_errors(error),
         typed=typed if typed is not None and form is None else {},
     )
@@ -165,38 +164,40 @@ def _errors(error: DomainError | None) -> FieldErrors:
     return FieldErrors(error) if error else NO_ERRORS
 
 
-def _held(editing: Editing, level_id: str, form: AttributeForm | None) -> StoredValues:
+def _count_stored_values(editing: Editing, level_id: str, form: AttributeForm | None) -> StoredValues:
     if form is None or not form.is_stored:
-        return NOTHING
+        return NO_STORED_VALUES
     taxonomy = editing.taxonomy
     return stored_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
 
 
-def _own(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
+def _own_attributes(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
     above = [levels[found] for found in path(levels, level["levelId"])[-2::-1]]
     for stored in level["attributes"]:
         replaced = next((found["name"] for found in above if attribute_of(found, stored["attributeId"])), None)
         renamed, merged = (len(stored.get(name) or ()) for name in ("renamedValues", "mergedValues"))
-        yield ShownAttribute(_read(stored), level["levelId"], level["name"], replaced, renamed, merged)
+        yield ShownAttribute(_read_attribute(stored), level["levelId"], level["name"], replaced, renamed, merged)
 
 
-def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
+def _inherited_attributes(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
     """Yield the inherited attributes from the root down. The nearest of several definitions applies; the others name
     the level whose definition replaces them."""
     way = [levels[found] for found in path(levels, level["levelId"])]
     for place, above in enumerate(way[:-1]):
         for stored in above["attributes"]:
             nearer = [found["name"] for found in way[place + 1 :] if attribute_of(found, stored["attributeId"])]
-            yield ShownAttribute(_read(stored), above["levelId"], above["name"], nearer[-1] if nearer else None)
+            yield ShownAttribute(
+                _read_attribute(stored), above["levelId"], above["name"], nearer[-1] if nearer else None
+            )
 
 
-def _read(stored: Mapping[str, Any]) -> Attribute:
+def _read_attribute(stored: Mapping[str, Any]) -> Attribute:
     """Return an attribute of a draft, as a text where its type is unknown."""
     known = stored.get("type") in AttributeType.__members__
     return Attribute.read(stored if known else {**stored, "type": AttributeType.STRING})
 
 
-def _summary(attribute: Attribute) -> Iterator[str]:
+def _summarise(attribute: Attribute) -> Iterator[str]:
     rules = attribute.validation
     if attribute.type.is_choice:
         number = len(attribute.allowed_values)

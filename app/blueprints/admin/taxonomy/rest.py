@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import jsonify, request, url_for
@@ -9,22 +10,54 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.taxonomy.bodies import ACTIVATE, CREATE, DUPLICATE, IMPACT, STRUCTURE, renames_in
-from app.blueprints.admin.taxonomy.shoppers import shoppers_of
+from app.blueprints.admin.taxonomy.review import shoppers_of
 from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body
-from app.domain.taxonomy.lifecycle import activation, creation
-from app.domain.taxonomy.lifecycle.impact import impact
-from app.domain.taxonomy.lifecycle.saving import checked_proposal, prepare, store
-from app.domain.taxonomy.lifecycle.views import activation_view, data_view, saved_view, view_of
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.schema import Flag, Items, Record, Text, Whole
+from app.domain.taxonomy import lifecycle
+from app.domain.taxonomy.impact import impact
+from app.domain.taxonomy.lifecycle import activation_view, data_view, saved_view, view_of
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.saves import check_proposal, prepare, store
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.errors import serves_json
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
+MOST_RENAMES = 1_000
+NAME, TREE = Text(required=True), Items(required=True)
+OPTIONAL_TEXT = Text(allow_none=True)
+RENAMES = Items(allow_none=True)
+# Bodies of requests: every field that they may have, and no other.
+STRUCTURE = Record(
+    revision=Whole(allow_none=True),
+    name=NAME,
+    description=OPTIONAL_TEXT,
+    rootLevels=TREE,
+    note=OPTIONAL_TEXT,
+    valueRenames=RENAMES,
+)
+IMPACT = Record(rootLevels=TREE, note=OPTIONAL_TEXT, valueRenames=RENAMES)
+ACTIVATE = Record(confirmName=OPTIONAL_TEXT)
+CREATE = Record(name=NAME, description=OPTIONAL_TEXT, sample=Flag(allow_none=True))
+DUPLICATE = Record(name=NAME)
+RENAME = Record(levelId=NAME, attributeId=NAME, value=NAME, renamed=NAME)
 TAXONOMIES = "/catalogue/taxonomy"
 TAXONOMY = f"{TAXONOMIES}/<taxonomy_id>"
+
+
+def renames_in(body: Mapping[str, Any]) -> list[ValueRename]:
+    """Return the renamed values in a body. Raises Invalid."""
+    raw = body.get("valueRenames") or []
+    if len(raw) > MOST_RENAMES:
+        raise Invalid.one("too_many", f"At most {MOST_RENAMES:,} values can be renamed at once.", "#/valueRenames")
+    problems: list[Problem] = []
+    found = [RENAME.read(item, f"#/valueRenames/{place}", problems) for place, item in enumerate(raw)]
+    if problems:
+        raise Invalid(problems)
+    return [ValueRename(one["levelId"], one["attributeId"], one["value"], one["renamed"]) for one in found]
 
 
 @bp.get(f"{TAXONOMY}/data")
@@ -64,7 +97,7 @@ def taxonomy_impact(taxonomy_id: str) -> Response:
     would refuse, with the same problems."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
-    levels, renames = checked_proposal(taxonomy, body["rootLevels"], renames_in(body))
+    levels, renames = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
     found = impact(current_user.site_id, taxonomy, levels, renames).as_json()
     return jsonify(found | {"shoppers": shoppers_of(taxonomy, levels).as_json()})
 
@@ -76,7 +109,7 @@ def taxonomy_create() -> Response:
     body = json_body(CREATE)
     texts = body["name"], body.get("description") or ""
     with transaction():
-        made = creation.create(current_author(), *texts, bool(body.get("sample")))
+        made = lifecycle.create_taxonomy(current_author(), *texts, bool(body.get("sample")))
         return _made(made)
 
 
@@ -87,7 +120,7 @@ def taxonomy_duplicate(taxonomy_id: str) -> Response:
     taxonomy_of(current_user.site_id, taxonomy_id)
     name = json_body(DUPLICATE)["name"]
     with transaction():
-        made = creation.duplicate(current_author(), taxonomy_id, name)
+        made = lifecycle.duplicate_taxonomy(current_author(), taxonomy_id, name)
         return _made(made)
 
 
@@ -96,7 +129,7 @@ def taxonomy_duplicate(taxonomy_id: str) -> Response:
 @requires(Permission.ACTIVATE_TAXONOMY)
 def taxonomy_delete(taxonomy_id: str) -> Response:
     with transaction():
-        creation.delete(current_author(), taxonomy_id)
+        lifecycle.delete_taxonomy(current_author(), taxonomy_id)
     return Response(status=204)
 
 
@@ -104,7 +137,7 @@ def taxonomy_delete(taxonomy_id: str) -> Response:
 @serves_json
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_activation_impact(taxonomy_id: str) -> Response:
-    return jsonify(activation_view(activation.activation_impact(current_user.site_id, taxonomy_id)))
+    return jsonify(activation_view(lifecycle.activation_impact(current_user.site_id, taxonomy_id)))
 
 
 @bp.post(f"{TAXONOMIES}/activate/<taxonomy_id>")
@@ -115,7 +148,7 @@ def taxonomy_activate_rest(taxonomy_id: str) -> Response:
     taxonomy_of(current_user.site_id, taxonomy_id)
     confirm_name = json_body(ACTIVATE).get("confirmName") if request.content_length else None
     with transaction():
-        switched = activation.activate(current_author(), taxonomy_id, confirm_name)
+        switched = lifecycle.activate_taxonomy(current_author(), taxonomy_id, confirm_name)
     return jsonify({"id": taxonomy_id, "active": True, "switched": switched})
 
 

@@ -1,27 +1,33 @@
-"""The review of a draft before it is saved: its changes, their effects on products, a note, and Save."""
+"""The review of a draft before it is saved: its changes, their effects on products and shoppers, a note, and Save.
+
+Also the conflict of a draft whose taxonomy another user saved first: both changes, rebase and discard.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.taxonomy.shoppers import shoppers_of
 from app.blueprints.author import current_author
+from app.domain.seo.shopper_impact import ShopperImpact, shopper_impact
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
 from app.domain.taxonomy.editor import drafts
-from app.domain.taxonomy.editor.drafts import Editing, StaleDraft
-from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.lifecycle.impact import AttributeImpact, Impact, ValueImpact, impact
-from app.domain.taxonomy.lifecycle.invalid_values import InvalidValuesImpact
-from app.domain.taxonomy.lifecycle.saving import SavedTaxonomy
+from app.domain.taxonomy.editor.drafts import Editing, StaleDraft, draft_conflict
+from app.domain.taxonomy.impact import AttributeImpact, Impact, InvalidValuesImpact, ValueImpact, impact
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.saves import SavedTaxonomy
 from app.domain.taxonomy.taxonomies import is_active
+from app.domain.taxonomy.tree import AttributeType
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
@@ -36,6 +42,14 @@ TYPE_WORDS = {
 }
 CHANGED = "The draft was changed in another window since this page was opened. This is what a save would do now."
 Answer = str | AnyResponse
+CONFLICT = "/catalogue/taxonomy/<taxonomy_id>/conflict"
+MOST_NAMED = 10
+
+
+def shoppers_of(taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]]) -> ShopperImpact:
+    """Return what shoppers lose by the changed levels; without landing pages while search does not answer."""
+    pages_of = partial(ports.landing_directory().of, ports.search_engine(), ports.clock())
+    return shopper_impact(taxonomy, root_levels, pages_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
         return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
     except Invalid as error:
         editing = drafts.open_draft(site_id, taxonomy_id, user_id)
-        return _page(editing, FieldErrors(None if editing.problems else error), note, 400)
+        return _review_page(editing, FieldErrors(None if editing.problems else error), note, 400)
     except Conflict as error:
         flash(error.message, "plain")
         return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
@@ -87,10 +101,10 @@ def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", s
     if editing.changes.is_empty:
         flash("There is nothing to save: the taxonomy is as it was.", "plain")
         return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
-    return _page(editing, errors, note, status)
+    return _review_page(editing, errors, note, status)
 
 
-def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
+def _review_page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
     """Show the review, with the effects on products where the tree can be saved."""
     taxonomy = editing.taxonomy
     found = shoppers = None
@@ -156,3 +170,34 @@ def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
     for required in found.attributes_required:
         text = f"“{required.name}” becomes required; products without it count as incomplete."
         yield Consequence(text, required.products, {"level": required.level_id}, loses=False)
+
+
+@bp.get(CONFLICT)
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_conflict(taxonomy_id: str) -> Answer:
+    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+    if not editing.is_stale:
+        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
+    return render_template(
+        "admin/taxonomy/conflict.html", editing=editing, taxonomy=editing.taxonomy, conflict=draft_conflict(editing)
+    )
+
+
+@bp.post(CONFLICT)
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_rebase(taxonomy_id: str) -> Answer:
+    """Apply the user's own edits again, to what is stored now. Nothing is saved by that."""
+    with transaction():
+        rebased = drafts.rebase_draft(current_author(), taxonomy_id, current_user.user_id)
+    for sentence in rebased.refused[:MOST_NAMED]:
+        flash(f"Not reapplied: {sentence}", "warn")
+    if len(rebased.refused) > MOST_NAMED:
+        flash(f"… and {len(rebased.refused) - MOST_NAMED:,} more of your changes.", "warn")
+    if rebased.steps:
+        flash("Your changes were reapplied on the newest revision. Check them, then save.", "good")
+    else:
+        flash(
+            "None of your changes is left to save: the newest revision has them already, or they cannot be applied.",
+            "good",
+        )
+    return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))

@@ -8,14 +8,13 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.taxonomy.review import consequences
-from app.blueprints.admin.taxonomy.shoppers import shoppers_of
+from app.blueprints.admin.taxonomy.review import consequences, shoppers_of
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy.lifecycle import revisions
-from app.domain.taxonomy.lifecycle.impact import impact
-from app.domain.taxonomy.lifecycle.saving import prepare_earlier, store
+from app.domain.taxonomy import revisions
+from app.domain.taxonomy.impact import impact
+from app.domain.taxonomy.saves import prepare_earlier, store
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -39,7 +38,8 @@ def taxonomy_revisions_compare(taxonomy_id: str) -> Answer:
     """Compare two revisions, parameters `revision` in any order; one alone is compared with the present one."""
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
-    picked = _picked()
+    sent = request.args.getlist("revision", type=int)
+    picked = {revision for revision in sent if 0 <= revision <= LARGEST}
     if len(picked) == 1:
         picked |= {taxonomy.revision}
     if len(picked) != 2:
@@ -50,7 +50,7 @@ def taxonomy_revisions_compare(taxonomy_id: str) -> Answer:
         taxonomy=taxonomy,
         older=revisions.revision_of(site_id, taxonomy_id, older),
         newer=revisions.revision_of(site_id, taxonomy_id, newer),
-        sentences=revisions.what_changed(site_id, taxonomy_id, older, newer),
+        sentences=revisions.describe_changes(site_id, taxonomy_id, older, newer),
     )
 
 
@@ -81,11 +81,6 @@ def taxonomy_revision_bring_back(taxonomy_id: str, revision: int) -> Answer:
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
 
 
-def _picked() -> set[int]:
-    sent = request.args.getlist("revision", type=int)
-    return {revision for revision in sent if 0 <= revision <= LARGEST}
-
-
 def _log_page(taxonomy_id: str, refusal: str = "", status: int = 200) -> Answer:
     site_id = current_user.site_id
     page = render_template(
@@ -109,7 +104,7 @@ def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS,
         "admin/taxonomy/revisions/revert.html",
         taxonomy=taxonomy,
         wanted=wanted,
-        sentences=revisions.what_changed(site_id, taxonomy_id, taxonomy.revision, revision),
+        sentences=revisions.describe_changes(site_id, taxonomy_id, taxonomy.revision, revision),
         active=is_active(taxonomy),
         consequences=list(consequences(found)),
         truncated=found.values_truncated,

@@ -1,4 +1,7 @@
-"""The taxonomies of the shop: the list, adding, copying and deleting one."""
+"""The taxonomies of the shop: the list, adding, copying, deleting and activating one.
+
+Also the restoring of what activations archived to products.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,20 @@ from flask import flash, make_response, redirect, render_template, request, url_
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.taxonomy.banner import to_restore
+from app.blueprints.admin.taxonomy.tasks import to_restore
 from app.blueprints.author import current_author
+from app.domain.merchandising.level_categories import categories_by_level
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy import tasks
-from app.domain.taxonomy.lifecycle import creation
-from app.domain.taxonomy.lifecycle.listing import count_levels, taxonomy_list
-from app.domain.taxonomy.taxonomies import LONGEST_NAME, is_active, taxonomy_of
-from app.domain.taxonomy.validation.sample import SAMPLE_LEVELS
+from app.domain.taxonomy import lifecycle, tasks
+from app.domain.taxonomy.lifecycle import activate_taxonomy, activation_impact, count_levels, taxonomy_list
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.sample import SAMPLE_LEVELS
+from app.domain.taxonomy.tasks.restore import can_restore, restore, restore_preview, taxonomy_to_restore
+from app.domain.taxonomy.taxonomies import LONGEST_NAME, has_engine, is_active, taxonomy_of
+from app.htmx import wants_fragment
 from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
 
@@ -24,6 +31,7 @@ ONE = f"{LIST}/<taxonomy_id>"
 COPY_OF = " (copy)"
 NO_ERRORS = FieldErrors()
 Answer = str | AnyResponse
+AFTER_A_SWITCH = " The shop follows once its index is rebuilt. “Restore…” gives back what fits of the archive."
 
 
 @bp.get(LIST)
@@ -52,7 +60,7 @@ def taxonomy_add() -> Answer:
     sample = sent["start"] == "sample"
     try:
         with transaction():
-            made = creation.create(current_author(), sent["name"], sent["description"], sample)
+            made = lifecycle.create_taxonomy(current_author(), sent["name"], sent["description"], sample)
             taxonomy_id, name = made.id, made.name
     except (Invalid, Conflict) as error:
         return _new_page(sent, FieldErrors(error))
@@ -74,7 +82,7 @@ def taxonomy_copy_save(taxonomy_id: str) -> Answer:
     name = request.form.get("name", "")
     try:
         with transaction():
-            made = creation.duplicate(current_author(), taxonomy_id, name)
+            made = lifecycle.duplicate_taxonomy(current_author(), taxonomy_id, name)
             made_id, made_name = made.id, made.name
     except (Invalid, Conflict) as error:
         return _copy_page(taxonomy_id, name, FieldErrors(error))
@@ -94,7 +102,7 @@ def taxonomy_removal(taxonomy_id: str) -> Answer:
 def taxonomy_remove(taxonomy_id: str) -> Answer:
     try:
         with transaction():
-            name = creation.delete(current_author(), taxonomy_id)
+            name = lifecycle.delete_taxonomy(current_author(), taxonomy_id)
     except Conflict as error:
         return _removal_page(taxonomy_id, FieldErrors(error))
     flash(f"Deleted the taxonomy “{name}”.", "good")
@@ -102,7 +110,7 @@ def taxonomy_remove(taxonomy_id: str) -> Answer:
 
 
 def _warn_of_namesakes(name: str) -> None:
-    found = creation.namesakes(current_user.site_id, name)
+    found = lifecycle.namesakes(current_user.site_id, name)
     if len(found) > 1:
         ids = ", ".join(found)
         flash(f"{len(found)} taxonomies are called “{name}” now (ids {ids}). Rename one to tell them apart.", "warn")
@@ -130,3 +138,90 @@ def _removal_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS) -> Answer:
     return make_response(
         render_template("admin/taxonomy/taxonomies/removal.html", **context), errors.status if errors else 200
     )
+
+
+@bp.get(f"{ONE}/activation")
+@requires(Permission.ACTIVATE_TAXONOMY)
+def taxonomy_activation(taxonomy_id: str) -> Answer:
+    return _activation_page(taxonomy_id)
+
+
+@bp.post(f"{ONE}/activation")
+@requires(Permission.ACTIVATE_TAXONOMY)
+def taxonomy_activate(taxonomy_id: str) -> Answer:
+    """Activate a taxonomy. Answers 403 where the plan lacks the taxonomy engine."""
+    typed = request.form.get("confirmName", "")
+    try:
+        with transaction():
+            name = taxonomy_of(current_user.site_id, taxonomy_id).name
+            switched = activate_taxonomy(current_author(), taxonomy_id, typed)
+    except Invalid as error:
+        return _activation_page(taxonomy_id, FieldErrors(error), typed)
+    flash(f"“{name}” is the active taxonomy now.{AFTER_A_SWITCH if switched else ''}", "good")
+    return redirect(url_for("admin.taxonomies_list"))
+
+
+@bp.get(f"{ONE}/restore")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_restore(taxonomy_id: str) -> Answer:
+    return _restore_page(taxonomy_id)
+
+
+@bp.post(f"{ONE}/restore")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_restore_begin(taxonomy_id: str) -> Answer:
+    try:
+        with transaction():
+            restore(current_author(), taxonomy_id)
+    except Conflict:
+        return _restore_page(taxonomy_id)
+    return redirect(url_for("admin.taxonomy_restore", taxonomy_id=taxonomy_id))
+
+
+def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: str = "") -> Answer:
+    site_id = current_user.site_id
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    impact = activation_impact(site_id, taxonomy_id)
+    page = render_template(
+        "admin/taxonomy/taxonomies/activate.html",
+        taxonomy=taxonomy,
+        levels=count_levels(taxonomy.root_levels),
+        impact=impact,
+        emptied=categories_by_level(site_id) if impact.switches else [],
+        is_active=is_active(taxonomy),
+        has_engine=has_engine(site_id),
+        errors=errors,
+        typed=typed,
+    )
+    return make_response(page, errors.status if errors else 200)
+
+
+def _restore_page(taxonomy_id: str) -> Answer:
+    """Return the page at once; the dry run, which takes seconds for a large archive, is requested by the page, or by
+    its link without JavaScript. Answers 409 for a taxonomy that is not the active one, and says why nothing can be
+    done."""
+    site_id, is_dry_run = current_user.site_id, "dry-run" in request.args
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    task, preview, refused = tasks.latest(site_id, (tasks.Kind.RESTORE,)), None, None
+    is_busy = task is not None and task.is_unfinished
+    try:
+        taxonomy_to_restore(site_id, taxonomy_id)
+        preview = restore_preview(ports.clock(), site_id, taxonomy_id) if is_dry_run and not is_busy else None
+    except Conflict as error:
+        refused = error.message
+    context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "is_busy": is_busy}
+    if is_dry_run and wants_fragment():
+        return make_response(
+            render_template("admin/taxonomy/taxonomies/_restore_preview.html", **context), 409 if refused else 200
+        )
+    is_news = is_busy or (not refused and _is_news(task, taxonomy_id))
+    page = render_template("admin/taxonomy/taxonomies/restore.html", task=task if is_news else None, **context)
+    return make_response(page, 409 if refused else 200)
+
+
+def _is_news(task: TaxonomyTask | None, taxonomy_id: str) -> bool:
+    """Whether the page shows the outcome of the last restore: of this taxonomy, until there is something to restore
+    again."""
+    if task is None or task.parameters["taxonomyId"] != taxonomy_id:
+        return False
+    return task.has_failed or not can_restore(task.site_id, taxonomy_id)

@@ -1,10 +1,10 @@
-"""The editor's tree as its templates show it."""
+"""The editor's tree as its templates show it, and the edits of levels that forms request."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -12,13 +12,28 @@ from itertools import chain
 from flask import url_for
 
 from app.blueprints.admin.blueprint import bp
+from app.domain.catalogue.search_terms import split_terms
+from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.drafts import Editing
+from app.domain.taxonomy.editor.level_edits import (
+    AddLevel,
+    AddLevels,
+    ChangeLevel,
+    DeleteLevel,
+    Direction,
+    Edit,
+    MoveLevel,
+    ShiftLevel,
+    level_lines,
+)
 from app.domain.taxonomy.editor.outline import Outline, OutlineChange, differences
-from app.domain.taxonomy.levels.flat import branch, changed_levels, path
-from app.domain.taxonomy.lifecycle.counts import products_by_level
+from app.domain.taxonomy.products.queries import products_by_level
+from app.domain.taxonomy.stored_tree import FlatLevels, branch, changed_levels, path, siblings
 from app.domain.taxonomy.taxonomies import is_active
 
 NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9-]", re.ASCII)
+Form = Mapping[str, str]
+MOST_AT_ONCE = 200
 
 
 @dataclass
@@ -78,3 +93,66 @@ def drawn_levels(before: Editing, after: Editing, level_id: str | None, marked: 
 def element_id(record_id: str) -> str:
     """Return a level's id as part of the id of an element, which selectors can name; different ids stay different."""
     return NOT_IN_AN_ID.sub(lambda found: f"_{ord(found[0]):x}_", record_id)
+
+
+def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+    """Return the edits that a form requests. `edit` names the kind: level.add (parent, after, name: one level a line,
+    nested by indentation or as ways), level.rename (level, name), level.change (level, name, description,
+    and otherNames with commas between them), level.move (level, parent, and before or after for its place), level.up,
+    .down, .indent, .outdent and .delete (level). Raises Invalid for any other."""
+    read = _READERS.get(form.get("edit", ""))
+    if read is None:
+        raise Invalid.one("unknown_edit", "Unknown edit. Reload the page.", "#/edit")
+    return read(form, levels)
+
+
+def _add(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+    lines = level_lines(form.get("name", ""))
+    if not lines:
+        raise Invalid.one("name_missing", "A level needs a name.", "#/name")
+    if len(lines) > MOST_AT_ONCE:
+        message = f"At most {MOST_AT_ONCE} levels can be added at once; these are {len(lines):,}."
+        raise Invalid.one("too_many", message, "#/name")
+    parent_id, after_id = form.get("parent") or None, form.get("after") or None
+    if len(lines) == len(lines[0].way) == 1:
+        return [AddLevel(parent_id, lines[0].way[0], after_id)]
+    return [AddLevels(parent_id, lines, after_id)]
+
+
+def _rename(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+    level = levels.get(form.get("level", ""))
+    return [ChangeLevel(form.get("level", ""), form.get("name", ""), level["description"] if level else "")]
+
+
+def _change(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+    other_names = split_terms(form["otherNames"]) if "otherNames" in form else None
+    return [ChangeLevel(form.get("level", ""), form.get("name", ""), form.get("description", ""), other_names)]
+
+
+def _move(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+    """Return the edit that moves a level. `parent` blank is the top. Without a neighbour it becomes the last there."""
+    level_id, parent_id = form.get("level", ""), form.get("parent") or None
+    beside = [found for found in siblings(levels, parent_id) if found != level_id]
+    position = len(beside)
+    if (before := form.get("before")) in beside:
+        position = beside.index(before or "")
+    elif (after := form.get("after")) in beside:
+        position = beside.index(after or "") + 1
+    return [MoveLevel(level_id, parent_id, position)]
+
+
+def _shift(direction: Direction) -> Callable[[Form, FlatLevels], Sequence[Edit]]:
+    return lambda form, levels: [ShiftLevel(form.get("level", ""), direction)]
+
+
+def _delete(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+    return [DeleteLevel(form.get("level", ""))]
+
+
+_READERS: Mapping[str, Callable[[Form, FlatLevels], Sequence[Edit]]] = {
+    "level.add": _add,
+    "level.rename": _rename,
+    "level.change": _change,
+    "level.move": _move,
+    "level.delete": _delete,
+} | {f"level.{direction.value}": _shift(direction) for direction in Direction}

@@ -21,17 +21,10 @@ from app.domain.bundles.report import shown
 from app.domain.bundles.task import ImportTask, refusal_of
 from app.domain.catalogue.rules import seo_name_of, variants_problems
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.taxonomy.levels.values import NOTHING_STORED
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.products.classification import (
-    UNCLASSIFIED,
-    UNKNOWN_LEVEL,
-    classification,
-    has_engine,
-    hold_active,
-)
-from app.domain.taxonomy.products.current_tree import CurrentTree
-from app.domain.taxonomy.products.former_words import with_former_words
+from app.domain.taxonomy.products.classification import UNCLASSIFIED, UNKNOWN_LEVEL, classification
+from app.domain.taxonomy.taxonomies import CurrentTree, has_engine, lock_active_id, with_former_words
+from app.domain.taxonomy.values import NOTHING_STORED
 from app.extensions import db
 
 KIND = "products"
@@ -148,7 +141,7 @@ class ProductImport:
         site_id, taxonomy_id = self._task.site_id, self._task.taxonomy_id
         of_task = Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id
         db.session.execute(select(Taxonomy.id).where(*of_task).with_for_update(read=True))
-        if hold_active(site_id) != taxonomy_id:
+        if lock_active_id(site_id) != taxonomy_id:
             raise Conflict("Another taxonomy became the active one during the import. Import the bundle again.")
         if has_engine(site_id):
             _, self._tree = self._current.read(self._task.clock)

@@ -4,7 +4,7 @@ consequences it would be overlooked."""
 from __future__ import annotations
 
 from app.domain.bundles.task import ImportTask
-from app.domain.taxonomy.products.classification import has_engine
+from app.domain.taxonomy.taxonomies import has_engine
 
 WHERE = "Catalogue › Taxonomy"
 AGAIN = "then import the same again: only the levels are added"

@@ -16,9 +16,9 @@ from app.domain.bundles.tables.columns import NOT_IMPORTED
 from app.domain.bundles.tables.lines import Lines, header_and_samples
 from app.domain.bundles.tables.products import TableFormat, product_rows
 from app.domain.sites.models import Site
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.products.classification import active_tree
 from app.domain.taxonomy.products.panel import path_label
+from app.domain.taxonomy.taxonomies import active_tree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 PRODUCTS = "products.jsonl"

@@ -24,7 +24,7 @@ from app.domain.seo.landing.rules import clean_rules
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
 from app.domain.shared.text import one_line
-from app.domain.taxonomy.levels.attribute import Attribute
+from app.domain.taxonomy.tree import Attribute
 
 NODE = Record(
     name=Text(required=True),

@@ -20,7 +20,7 @@ from app.domain.shared.counts import numbered
 from app.domain.shared.paging import Paged
 from app.domain.shared.portions import portions
 from app.domain.shared.times import rfc3339
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
 PAGE_SIZE = 50

@@ -12,8 +12,8 @@ from app.domain.relevance.golden.searches import failing_searches
 from app.domain.relevance.overview.overview import Overview, overview
 from app.domain.search.engine import SearchEngine
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.products.classification import active_taxonomy
 from app.domain.taxonomy.products.worklist import incomplete_products, products_without_level
+from app.domain.taxonomy.taxonomies import active_taxonomy
 
 
 class Severity(StrEnum):

@@ -20,7 +20,7 @@ from app.domain.search.engine import (
 from app.domain.search.index import backlog, documents, runs
 from app.domain.search.index.outbox import PAGE
 from app.domain.search.models import RebuildRun, ReconcileReport
-from app.domain.taxonomy.products.classification import active_taxonomy
+from app.domain.taxonomy.taxonomies import active_taxonomy
 from app.domain.work.states import State
 from app.extensions import db
 

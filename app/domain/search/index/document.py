@@ -15,9 +15,8 @@ from app.domain.merchandising.tree import ShopTree
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.analysis import ANALYSIS
 from app.domain.search.ranking.scoring import CREATED, FEW_LEFT, LOW_STOCK, SALES
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import Value, value_texts
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
+from app.domain.taxonomy.values import Value, value_texts
 
 LONGEST_FACET_VALUE = 200
 LONGEST_SUMMARY = 200

@@ -28,7 +28,7 @@ from app.domain.search.index.document import (
 )
 from app.domain.search.index.outbox import COLLECTION, PAGE, PRODUCT
 from app.domain.sites.settings import settings_of
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
 Record = tuple[str, int]  # The kind of the outbox, and the id.

@@ -27,7 +27,7 @@ from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.orders.models import ProductSales
 from app.domain.search.events import IndexChangesWaiting
 from app.domain.search.models import OutboxEntry
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 from app.events import publish
 from app.extensions import Base, db
 

@@ -23,7 +23,7 @@ from app.domain.search.index.runs import REBUILD, Scope
 from app.domain.search.models import RebuildRun
 from app.domain.shared.problems import Conflict
 from app.domain.sites import versioning
-from app.domain.taxonomy.products.classification import active_taxonomy
+from app.domain.taxonomy.taxonomies import active_taxonomy
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
 from app.domain.work.leases import Claim

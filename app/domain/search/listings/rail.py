@@ -24,7 +24,7 @@ from app.domain.search.listings.listing import (
 from app.domain.search.listings.listing_parameters import MOST_VALUES
 from app.domain.search.serving.rules import SEARCH_PATH
 from app.domain.shared.money import decimals, format_money
-from app.domain.taxonomy.levels.units import with_unit
+from app.domain.taxonomy.values import with_unit
 
 MOST_STEPS = 100
 FEWEST_STEPS = 4  # With fewer, the two boxes are as quick.

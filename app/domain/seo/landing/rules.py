@@ -10,7 +10,7 @@ from app.domain.merchandising.tree import segment_of
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text, Whole
 from app.domain.shared.text import block_problems, one_line
-from app.domain.taxonomy.levels.attribute import Attribute
+from app.domain.taxonomy.tree import Attribute
 
 OVERRIDE = Record(
     value=Text(required=True),

@@ -18,7 +18,7 @@ from app.domain.seo.landing.rules import Rule, clean_rules
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites import audit
-from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.taxonomies import active_tree
 
 RULES = "#/rules"
 CHANGED_MEANWHILE = "Another user changed these landing rules while you were editing them."

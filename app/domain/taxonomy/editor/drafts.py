@@ -13,22 +13,18 @@ from sqlalchemy import delete, select
 
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.problems import Conflict
-from app.domain.taxonomy.diff.changes import StructureDiff
-from app.domain.taxonomy.diff.comparison import compare_flat
+from app.domain.shared.problems import Conflict, NotFound
+from app.domain.taxonomy.diff import StructureDiff, compare, compare_flat
 from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.rebase import Rebased, rebase
-from app.domain.taxonomy.editor.step_list import at_most, one_step
-from app.domain.taxonomy.editor.steps import Step, apply_steps
-from app.domain.taxonomy.editor.steps import redo as do
-from app.domain.taxonomy.editor.steps import undo as take_back
-from app.domain.taxonomy.levels.flat import FlatLevels, changed_levels, flatten, nest
-from app.domain.taxonomy.levels.renames import ValueRename, split_renames
-from app.domain.taxonomy.lifecycle.revisions import base_levels, keep_stored_state
-from app.domain.taxonomy.lifecycle.saving import Prepared, SavedTaxonomy, prepare, prepare_texts, store
+from app.domain.taxonomy.editor.steps import Step, apply_steps, cut_steps, merge_edits, redo_step, undo_step
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft
+from app.domain.taxonomy.renames import ValueRename, split_renames
+from app.domain.taxonomy.revisions import RevisionRow, base_levels, keep_stored_state, renames_between, revisions
+from app.domain.taxonomy.saves import Prepared, SavedTaxonomy, prepare, prepare_texts, store
+from app.domain.taxonomy.stored_tree import FlatLevels, changed_levels, flatten, nest
 from app.domain.taxonomy.taxonomies import taxonomy_of
-from app.domain.taxonomy.validation.sent import StructureProblem
+from app.domain.taxonomy.validation.level_drafts import StructureProblem
 from app.domain.taxonomy.validation.structure import draft_problems
 from app.extensions import db
 
@@ -113,44 +109,44 @@ class Edited:
 def open_draft(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
     """Return the taxonomy with the user's draft, if there is one. Raises NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
-    return _editing(taxonomy, _draft(taxonomy, user_id))
+    return _read_editing(taxonomy, _draft(taxonomy, user_id))
 
 
 def edit(author: Author, taxonomy_id: str, user_id: int, wanted: Edit | Wanted, token: str | None = None) -> Edited:
     """Do an edit, or the edits that `wanted` returns for the draft's levels, as one step; undone steps are dropped.
     `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, token)
     edits = wanted(editing.levels) if callable(wanted) else wanted
-    step = one_step(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
+    step = merge_edits(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
     if not step.changes:
         return Edited(editing, editing, None)
-    steps = at_most([*editing.done, step], editing.base)
-    return Edited(editing, _keep(author, editing, user_id, steps, len(steps)), step)
+    steps = cut_steps([*editing.done, step], editing.base)
+    return Edited(editing, _write_step(author, editing, user_id, steps, len(steps)), step)
 
 
 def undo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
     """Undo the last step of the draft. Raises NotFound, StaleDraft."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, token)
     if not editing.applied:
         return Edited(editing, editing, None)
     step = editing.steps[editing.applied - 1]
-    return Edited(editing, _keep(author, editing, user_id, editing.steps, editing.applied - 1), step)
+    return Edited(editing, _write_step(author, editing, user_id, editing.steps, editing.applied - 1), step)
 
 
 def redo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
     """Redo the step that was undone last. Raises NotFound, StaleDraft."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, token)
     if not editing.undone:
         return Edited(editing, editing, None)
     step = editing.steps[editing.applied]
-    return Edited(editing, _keep(author, editing, user_id, editing.steps, editing.applied + 1), step)
+    return Edited(editing, _write_step(author, editing, user_id, editing.steps, editing.applied + 1), step)
 
 
 def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
     """Delete the draft, and return the taxonomy without it. Raises NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
-    _forget(taxonomy, user_id)
-    return _editing(taxonomy, None)
+    _delete_draft(taxonomy, user_id)
+    return _read_editing(taxonomy, None)
 
 
 def prepare_draft(site_id: int, taxonomy_id: str, user_id: int, token: str, note: str = "") -> Prepared:
@@ -172,13 +168,13 @@ def save_draft(author: Author, user_id: int, token: str, prepared: Prepared) -> 
     if _token_of_draft(taxonomy, user_id) != token:
         raise _stale_draft()
     saved = store(author, prepared)
-    _forget(taxonomy, user_id)
+    _delete_draft(taxonomy, user_id)
     return saved
 
 
 def rebase_draft(author: Author, taxonomy_id: str, user_id: int) -> Rebased:
     """Rebase the draft on the newest revision; what cannot be done there is reported. Raises NotFound."""
-    editing = _to_change(author.site_id, taxonomy_id, user_id, None)
+    editing = _open_to_change(author.site_id, taxonomy_id, user_id, None)
     stored = editing.taxonomy.root_levels
     rebased = rebase(editing.base, flatten(stored), editing.done)
     draft = _draft(editing.taxonomy, user_id)
@@ -204,11 +200,11 @@ def change_details(
     return saved
 
 
-def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) -> Editing:
+def _open_to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) -> Editing:
     """Return the draft for a change. The row of the taxonomy is locked, so that two windows of one user change the
     draft one after the other. Raises NotFound, Conflict, StaleDraft."""
     taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
-    editing = _editing(taxonomy, _draft(taxonomy, user_id))
+    editing = _read_editing(taxonomy, _draft(taxonomy, user_id))
     _check_editable(editing, token)
     return editing
 
@@ -244,28 +240,28 @@ def _draft(taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft | None:
     return db.session.scalar(query.execution_options(populate_existing=True))
 
 
-def _editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
+def _read_editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
     if draft is None or not draft.steps:
-        return _unchanged(taxonomy)
+        return _without_draft(taxonomy)
     steps = [Step.read(step) for step in draft.steps]
     stored = base_levels(taxonomy.site_id, taxonomy.id, draft.base_revision)
     if stored is None:
         lost = tuple(step.label for step in steps[: draft.applied])
-        return replace(_unchanged(taxonomy), version=draft.version, lost=lost)
+        return replace(_without_draft(taxonomy), version=draft.version, lost=lost)
     base = flatten(stored)
     levels = apply_steps(base, steps[: draft.applied])
     return Editing(taxonomy, draft.base_revision, stored, base, levels, steps, draft.applied, draft.version)
 
 
-def _unchanged(taxonomy: Taxonomy) -> Editing:
+def _without_draft(taxonomy: Taxonomy) -> Editing:
     base = flatten(taxonomy.root_levels)
     return Editing(taxonomy, taxonomy.revision, taxonomy.root_levels, base, base)
 
 
-def _keep(author: Author, before: Editing, user_id: int, steps: Sequence[Step], applied: int) -> Editing:
+def _write_step(author: Author, before: Editing, user_id: int, steps: Sequence[Step], applied: int) -> Editing:
     """Write the draft, whose levels follow from those before by one step."""
     taxonomy = before.taxonomy
-    draft = _draft(taxonomy, user_id) or _begun(author, taxonomy, user_id)
+    draft = _draft(taxonomy, user_id) or _begin(author, taxonomy, user_id)
     draft.base_revision = before.base_revision
     _write(author, draft, steps, applied)
     db.session.expunge(taxonomy)  # A commit would expire it, and its tree would be read once more.
@@ -274,20 +270,20 @@ def _keep(author: Author, before: Editing, user_id: int, steps: Sequence[Step], 
         before.base_revision,
         before.base_root_levels,
         before.base,
-        _turned(before, steps, applied),
+        _levels_after(before, steps, applied),
         steps,
         applied,
         draft.version,
     )
 
 
-def _turned(before: Editing, steps: Sequence[Step], applied: int) -> FlatLevels:
+def _levels_after(before: Editing, steps: Sequence[Step], applied: int) -> FlatLevels:
     if applied < before.applied:
-        return take_back(before.levels, before.steps[applied])
-    return do(before.levels, steps[applied - 1])
+        return undo_step(before.levels, before.steps[applied])
+    return redo_step(before.levels, steps[applied - 1])
 
 
-def _begun(author: Author, taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft:
+def _begin(author: Author, taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft:
     """Begin a draft. Its versions begin beyond those of any earlier draft, so that a window that shows one is known to
     be late. The state that it is based on is kept, also where the taxonomy is overwritten without a save."""
     keep_stored_state(taxonomy)
@@ -311,10 +307,45 @@ def _write(author: Author, draft: TaxonomyDraft, steps: Sequence[Step], applied:
     flush_or_conflict("Another window began the same draft at the same moment. Try again.")
 
 
-def _forget(taxonomy: Taxonomy, user_id: int) -> None:
+def _delete_draft(taxonomy: Taxonomy, user_id: int) -> None:
     of_user = delete(TaxonomyDraft).where(
         TaxonomyDraft.site_id == taxonomy.site_id,
         TaxonomyDraft.taxonomy_id == taxonomy.id,
         TaxonomyDraft.user_id == user_id,
     )
     db.session.execute(of_user)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftConflict:
+    """A draft and the saves that came after it was begun. `saves` are these, newest first; `theirs` is what they
+    changed together, `mine` what the draft does; `outcome` is what a rebase of the draft on the newest revision would
+    give."""
+
+    saves: Sequence[RevisionRow]
+    theirs: StructureDiff
+    mine: StructureDiff
+    outcome: Rebased
+
+
+def draft_conflict(editing: Editing) -> DraftConflict:
+    """Return the changes of both sides and the outcome of a rebase; nothing is written. Raises NotFound for a taxonomy
+    that is gone."""
+    taxonomy = editing.taxonomy
+    log = revisions(taxonomy.site_id, taxonomy.id, page=1)
+    renames = _renames_since(editing)
+    return DraftConflict(
+        saves=[row for row in log.items if row.revision > editing.base_revision],
+        theirs=compare(editing.base_root_levels, taxonomy.root_levels, renames),
+        mine=editing.changes,
+        outcome=rebase(editing.base, flatten(taxonomy.root_levels), editing.done),
+    )
+
+
+def _renames_since(editing: Editing) -> Sequence[ValueRename]:
+    """Return the renames of the saves since the draft was begun; none where the log no longer reaches back that far."""
+    taxonomy = editing.taxonomy
+    try:
+        return renames_between(taxonomy.site_id, taxonomy.id, editing.base_revision, taxonomy.revision)
+    except NotFound:
+        return ()

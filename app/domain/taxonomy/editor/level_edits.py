@@ -1,4 +1,7 @@
-"""Edits of levels: each returns the levels after it, and leaves those before it unchanged. Pure."""
+"""Edits of levels, and many levels written as lines. Pure.
+
+Each edit returns the levels after it, and leaves those before it unchanged.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,22 @@ from typing import NamedTuple, Protocol
 
 from app.domain.shared.problems import Invalid
 from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK, one_line
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, branch, in_tree_order, path, siblings
-from app.domain.taxonomy.validation.other_names import LONGEST_OTHER_NAME, MOST_OTHER_NAMES
-from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE, LONGEST_NAME, LONGEST_TEXT, MOST_LEVELS
-from app.domain.taxonomy.validation.sent import DEEPEST
+from app.domain.taxonomy.stored_tree import FlatLevels, Record, branch, in_tree_order, path, siblings
+from app.domain.taxonomy.validation.level_drafts import DEEPEST
+from app.domain.taxonomy.validation.rules import (
+    LONGEST_ALLOWED_VALUE,
+    LONGEST_NAME,
+    LONGEST_OTHER_NAME,
+    LONGEST_TEXT,
+    MOST_LEVELS,
+    MOST_OTHER_NAMES,
+)
 
 LONGEST_IN_LABEL = 60
 KEPT = 4  # A draft keeps texts of so many times the allowed length, and reports them, so that they can be shortened.
 LONGEST_LINE, LONGEST_BLOCK = KEPT * LONGEST_NAME, KEPT * LONGEST_TEXT
+TAB = 4  # Columns, where lines are indented by tabs and spaces at once.
+BETWEEN = re.compile(r"\s*›\s*|\s+>\s+")
 
 
 class Outcome(NamedTuple):
@@ -61,7 +72,7 @@ class AddLevel:
             "displayOrder": order,
             "attributes": [],
         }
-        return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {shown(name)}", level_id)
+        return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {quote(name)}", level_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +94,9 @@ class ChangeLevel:
 
 
 def _label(level: Record, changed: Record) -> str:
-    name = shown(changed["name"])
+    name = quote(changed["name"])
     if level["name"] != changed["name"]:
-        return f"Renamed {shown(level['name'])} to {name}"
+        return f"Renamed {quote(level['name'])} to {name}"
     aspect = "other names" if level["otherNames"] != changed["otherNames"] else "description"
     return f"Changed the {aspect} of {name}"
 
@@ -111,7 +122,7 @@ class MoveLevel:
 
     def apply(self, levels: FlatLevels) -> Outcome:
         level = level_of(levels, self.level_id)
-        target = "to the top" if self.parent_id is None else f"below {shown(level_of(levels, self.parent_id)['name'])}"
+        target = "to the top" if self.parent_id is None else f"below {quote(level_of(levels, self.parent_id)['name'])}"
         _check_move(levels, self.level_id, self.parent_id)
         beside = [found for found in siblings(levels, self.parent_id) if found != self.level_id]
         position = max(0, min(self.position, len(beside)))
@@ -119,12 +130,12 @@ class MoveLevel:
             self.parent_id == level["parentLevelId"]
             and siblings(levels, self.parent_id).index(self.level_id) == position
         ):
-            return Outcome(levels, f"Left {shown(level['name'])} in its place", self.level_id)
+            return Outcome(levels, f"Left {quote(level['name'])} in its place", self.level_id)
         levels, order = _room(levels, beside, position)
         moved = level | {"parentLevelId": self.parent_id, "displayOrder": order}
         how = "among its neighbours" if self.parent_id == level["parentLevelId"] else target
         return Outcome(
-            in_tree_order(levels | {self.level_id: moved}), f"Moved {shown(level['name'])} {how}", self.level_id
+            in_tree_order(levels | {self.level_id: moved}), f"Moved {quote(level['name'])} {how}", self.level_id
         )
 
 
@@ -179,7 +190,7 @@ class DeleteLevel:
         near = [*beside[place + 1 : place + 2], *beside[max(0, place - 1) : place], level["parentLevelId"]]
         below = f" and {len(gone) - 1:,} below it" if len(gone) > 1 else ""
         kept = {level_id: found for level_id, found in levels.items() if level_id not in gone}
-        return Outcome(kept, f"Deleted the level {shown(level['name'])}{below}", near[0])
+        return Outcome(kept, f"Deleted the level {quote(level['name'])}{below}", near[0])
 
 
 def level_of(levels: FlatLevels, level_id: str) -> Record:
@@ -190,7 +201,7 @@ def level_of(levels: FlatLevels, level_id: str) -> Record:
     return level
 
 
-def shown(name: str) -> str:
+def quote(name: str) -> str:
     """A name as a label quotes it."""
     return f"“{name[:LONGEST_IN_LABEL]}”"
 
@@ -205,7 +216,7 @@ def free_id(levels: FlatLevels) -> str:
 def _check_move(levels: FlatLevels, level_id: str, parent_id: str | None) -> None:
     above = path(levels, parent_id)
     if level_id in above:
-        raise Invalid.one("moved_below_itself", f"{shown(levels[level_id]['name'])} cannot stand below itself.")
+        raise Invalid.one("moved_below_itself", f"{quote(levels[level_id]['name'])} cannot stand below itself.")
     own_depth = len(path(levels, level_id))
     deepest = max(len(path(levels, below)) for below in branch(levels, level_id))
     _check_depth(len(above) + 1 + deepest - own_depth)
@@ -239,7 +250,7 @@ def between(orders: Sequence[float], position: int) -> float | None:
 
 
 def _stuck(level: Record, why: str) -> Invalid:
-    return Invalid.one("cannot_move", f"{shown(level['name'])} {why}.")
+    return Invalid.one("cannot_move", f"{quote(level['name'])} {why}.")
 
 
 def line(text: str, longest: int = LONGEST_LINE, pointer: str = "#") -> str:
@@ -263,3 +274,98 @@ def _storable(text: str, unprintable: re.Pattern[str], longest: int, pointer: st
     if unprintable.search(text):
         raise Invalid.one("unprintable", "The text contains characters that cannot be shown.", pointer)
     return text
+
+
+class LevelLine(NamedTuple):
+    """A line that names a level. `number` counts from 1; `way` are the names from the topmost written level down to its
+    own."""
+
+    number: int
+    way: tuple[str, ...]
+
+
+def level_lines(text: str) -> list[LevelLine]:
+    """Read the levels that lines name. A line that is indented further than one before it stands below that; “A > B” or
+    “A › B” is a path of several levels. Blank lines are ignored."""
+    found: list[LevelLine] = []
+    above: list[tuple[int, tuple[str, ...]]] = []  # The lines under which the next may stand, with their columns.
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        spread = line.expandtabs(TAB)
+        column = len(spread) - len(spread.lstrip())
+        while above and above[-1][0] >= column:
+            above.pop()
+        names = [name for name in BETWEEN.split(line.strip()) if name] or [line.strip()]
+        way = (*(above[-1][1] if above else ()), *names)
+        above.append((column, way))
+        found.append(LevelLine(number, way))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class AddLevels:
+    """Add the levels that lines name; the topmost are placed as by AddLevel. Where the lines nest, a level that is
+    there already by the same name, whatever its case, is used instead of a new one; otherwise each name is a new
+    level."""
+
+    parent_id: str | None
+    lines: Sequence[LevelLine]
+    after_id: str | None = None
+
+    def apply(self, levels: FlatLevels) -> Outcome:
+        """Add the levels. The level to look at afterwards is the first new one. Raises Invalid also for a line that
+        would stand too deep."""
+        above = 0 if self.parent_id is None else len(path(levels, level_of(levels, self.parent_id)["levelId"]))
+        for wanted in self.lines:
+            if above + len(wanted.way) > DEEPEST:
+                message = f"Line {wanted.number:,}, {quote(wanted.way[-1])}, would be {above + len(wanted.way)} deep."
+                raise Invalid.one("too_deep", f"{message} Levels nest at most {DEEPEST} deep.", "#/name")
+        written = _LinesAdded(levels, self)
+        for wanted in self.lines:
+            written.go(wanted.way)
+        return Outcome(written.levels, written.label(), next(iter(written.added), None))
+
+
+class _LinesAdded:
+    """The levels while those that the lines name are added one by one."""
+
+    def __init__(self, levels: FlatLevels, edit: AddLevels) -> None:
+        self.levels, self.added, self.known = levels, list[str](), dict[str, None]()
+        self._parent_id, self._after_id = edit.parent_id, edit.after_id
+        self._nests = any(len(wanted.way) > 1 for wanted in edit.lines)
+        self._ids: dict[tuple[str | None, str], str] = {}
+        for level_id, level in levels.items():
+            self._ids.setdefault((level["parentLevelId"], _fold_name(level["name"])), level_id)
+
+    def go(self, way: Sequence[str]) -> None:
+        at = self._parent_id
+        for name in way:
+            found = self._ids.get((at, _fold_name(name))) if self._nests else None
+            if found is not None and found not in self.added:
+                self.known[found] = None
+            at = found or self._add(at, name)
+
+    def _add(self, parent_id: str | None, name: str) -> str:
+        after_id = self._after_id if parent_id == self._parent_id else None
+        level_id = free_id(self.levels)
+        self.levels = AddLevel(parent_id, name, after_id).apply(self.levels).levels
+        if after_id:
+            self._after_id = level_id
+        self.added.append(level_id)
+        self._ids.setdefault((parent_id, _fold_name(name)), level_id)
+        return level_id
+
+    def label(self) -> str:
+        added = set(self.added)
+        one = len(added) == 1
+        below = sum(self.levels[level_id]["parentLevelId"] in added for level_id in added)
+        nested = f", {below:,} of them below the others" if below else ""
+        what = quote(self.levels[self.added[0]]["name"]) if one else ""
+        made = f"Added the level {what}" if one else f"Added {len(added):,} levels{nested}"
+        there = f"; {len(self.known):,} {'was' if len(self.known) == 1 else 'were'} there already" if self.known else ""
+        return made + there
+
+
+def _fold_name(name: str) -> str:
+    return " ".join(name.split()).casefold()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, children_of, path
+from app.domain.taxonomy.stored_tree import FlatLevels, Record, changed_levels, children_of, path
 
 MANY_ROWS = 60  # A tree with more opens with its branches closed.
 

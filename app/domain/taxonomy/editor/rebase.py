@@ -1,4 +1,5 @@
-"""A draft's edits rebased on a tree that another user saved meanwhile: a three-way merge by level and field.
+"""A draft's edits rebased on a tree that another user saved meanwhile: a three-way merge by level, field and part of an
+attribute. Pure.
 
 What only one side changed is taken from that side; what both changed alike is as it is. Where both changed the same
 thing differently, the stored tree stays as it is and the draft's change is refused in words.
@@ -12,13 +13,32 @@ from typing import Any
 
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.attribute_edits import MoveAttribute
-from app.domain.taxonomy.editor.attribute_merge import merged_attribute
-from app.domain.taxonomy.editor.level_edits import DeleteLevel, MoveLevel, shown
-from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, differences, redo
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, attribute_of, branch, in_tree_order, path, siblings
-from app.domain.taxonomy.validation.sent import DEEPEST
+from app.domain.taxonomy.editor.level_edits import DeleteLevel, MoveLevel, quote
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, differences, redo_step
+from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, branch, in_tree_order, path, siblings
+from app.domain.taxonomy.validation.level_drafts import DEEPEST
 
 LABEL = "Your changes, done again on the newest revision"
+FIELD_WORDS = {
+    "name": "new name",
+    "otherNames": "other names",
+    "description": "new description",
+    "parentLevelId": "new place",
+}
+CHANGED = {
+    "name": "its name was changed",
+    "otherNames": "its other names were changed",
+    "description": "its description was changed",
+}
+# What belongs together: renamed and merged values say nothing without the list that offers them, a unit nothing without
+# numbers.
+PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("name", ("name",)),
+    ("help text", ("helpText",)),
+    ("type, unit and values", ("type", "unit", "allowedValues", "renamedValues", "mergedValues")),
+    ("validation", ("validation",)),
+    ("display", ("displayOnProductPage", "displayLabel")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +125,7 @@ class _Merge:
         for attribute in mine["attributes"]:
             attribute_id = attribute["attributeId"]
             before, now = was.pop(attribute_id, None), merged.get(attribute_id)
-            result, conflicts = merged_attribute(before, attribute, now)
+            result, conflicts = merge_attribute(before, attribute, now)
             for conflict in conflicts:
                 self._refuse_attribute(mine, attribute, conflict)
             if result is not None:
@@ -145,7 +165,7 @@ class _Merge:
             return  # The draft changed only the order where the level no longer stands.
         position = self._position(level_id, parent_id)
         try:
-            self.levels = redo(self.levels, apply_edit(self.levels, MoveLevel(level_id, parent_id, position)))
+            self.levels = redo_step(self.levels, apply_edit(self.levels, MoveLevel(level_id, parent_id, position)))
         except Invalid as invalid:
             self._refuse(mine, "was not moved", invalid.message.rstrip("."))
 
@@ -182,33 +202,20 @@ class _Merge:
         if wanted or changed:
             self._kept.add(level_id)
             name = (wanted or changed)[0]
-            what = "it was" if name == level_id else f"{shown(self.levels[name]['name'])} below it was"
+            what = "it was" if name == level_id else f"{quote(self.levels[name]['name'])} below it was"
             self._refuse(self._old[level_id], "was not deleted", f"{what} changed meanwhile")
         else:
-            self.levels = redo(self.levels, apply_edit(self.levels, DeleteLevel(level_id)))
+            self.levels = redo_step(self.levels, apply_edit(self.levels, DeleteLevel(level_id)))
 
     def _touched(self, level_id: str) -> bool:
         old, theirs = self._old.get(level_id), self._theirs[level_id]
         return old is None or any(old[name] != theirs[name] for name in old if name != "displayOrder")
 
     def _refuse(self, level: Mapping[str, Any], what: str, why: str) -> None:
-        self.refused.append(f"{shown(level['name'])} {what}: {why}.")
+        self.refused.append(f"{quote(level['name'])} {what}: {why}.")
 
     def _refuse_attribute(self, level: Record, attribute: Record, what: str) -> None:
-        self.refused.append(f"The attribute {shown(attribute['name'])} of {shown(level['name'])} {what}.")
-
-
-FIELD_WORDS = {
-    "name": "new name",
-    "otherNames": "other names",
-    "description": "new description",
-    "parentLevelId": "new place",
-}
-CHANGED = {
-    "name": "its name was changed",
-    "otherNames": "its other names were changed",
-    "description": "its description was changed",
-}
+        self.refused.append(f"The attribute {quote(attribute['name'])} of {quote(level['name'])} {what}.")
 
 
 def _last(attributes: Mapping[str, Record]) -> float:
@@ -218,3 +225,34 @@ def _last(attributes: Mapping[str, Record]) -> float:
 def _same(one: Record, other: Record) -> bool:
     """Whether two records are the same but for the place."""
     return one | {"displayOrder": 0} == other | {"displayOrder": 0}
+
+
+def merge_attribute(old: Record | None, mine: Record, theirs: Record | None) -> tuple[Record | None, list[str]]:
+    """Return the merged definition, None where the attribute is deleted, and the rest of a sentence about each
+    conflict."""
+    if old is None:
+        return _merge_added(mine, theirs)
+    if theirs is None:
+        changed = any(_part(old, names) != _part(mine, names) for _, names in PARTS)
+        return None, ["was not changed: it was deleted meanwhile"] if changed else []
+    merged, conflicts = dict(theirs), []
+    for word, names in PARTS:
+        was, wanted, now = _part(old, names), _part(mine, names), _part(theirs, names)
+        if wanted in (was, now):
+            continue
+        if now == was:
+            merged = {name: value for name, value in merged.items() if name not in names} | wanted
+        else:
+            conflicts.append(f"did not get your {word}: another user changed that meanwhile")
+    return merged, conflicts
+
+
+def _merge_added(mine: Record, theirs: Record | None) -> tuple[Record, list[str]]:
+    if theirs is None:
+        return mine, []
+    alike = all(_part(mine, names) == _part(theirs, names) for _, names in PARTS)
+    return theirs, [] if alike else ["was not added: another user added one with this id meanwhile"]
+
+
+def _part(attribute: Record, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: attribute[name] for name in names if attribute.get(name) not in (None, "", False, [], {})}

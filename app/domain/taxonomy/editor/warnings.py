@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.taxonomy.editor.attribute_edits import still_called
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, flatten
-from app.domain.taxonomy.levels.renames import FOLLOWED, MERGED_VALUES, RENAMED_VALUES
-from app.domain.taxonomy.levels.stored_levels import made_once
+from app.domain.taxonomy.editor.attribute_edits import levels_with_old_name
+from app.domain.taxonomy.renames import FOLLOWED, MERGED_VALUES, RENAMED_VALUES
+from app.domain.taxonomy.stored_tree import FlatLevels, Record, changed_levels, flatten, made_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def _splits(levels: FlatLevels, level: Record, attribute: Record) -> Iterator[Sp
     here, attribute_id = LevelName(level["levelId"], level["name"]), attribute["attributeId"]
     words = [(value, renamed) for renamed, value in attribute.get(RENAMED_VALUES, {}).items()]
     for value, renamed in (*words, *attribute.get(MERGED_VALUES, {}).items()):
-        still = still_called(levels, here.level_id, attribute_id, value, renamed)
+        still = levels_with_old_name(levels, here.level_id, attribute_id, value, renamed)
         if others := tuple(LevelName(other, levels[other]["name"]) for other in still):
             yield SplitValue(here, attribute_id, attribute["name"], value, renamed, others)
 

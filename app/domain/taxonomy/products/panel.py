@@ -9,11 +9,16 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
-from app.domain.taxonomy.levels.completeness import completeness, missing
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.units import with_unit
-from app.domain.taxonomy.levels.values import NOTHING_STORED, DroppedValue, check_values, is_empty
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
+from app.domain.taxonomy.values import (
+    NOTHING_STORED,
+    DroppedValue,
+    check_values,
+    completeness,
+    is_empty,
+    missing_attributes,
+    with_unit,
+)
 
 Texts = Mapping[str, Sequence[str]]  # By attribute id; several texts are the choices of a multi-select.
 
@@ -115,7 +120,7 @@ def product_panel(
     attributes = tree.applicable_attributes(level_id)
     values = raw_values(attributes, texts)
     kept, dropped = check_values(attributes, values, stored)
-    gaps = {attribute.id for attribute in missing(attributes, kept)}
+    gaps = {attribute.id for attribute in missing_attributes(attributes, kept)}
     sources = {attribute.id: level.name for level in tree.path(level_id)[:-1] for attribute in level.attributes}
     own = {attribute.id for level in tree.path(level_id)[-1:] for attribute in level.attributes}
     return ProductPanel(
@@ -171,7 +176,7 @@ def stored_texts(values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 def raw_values(attributes: Mapping[str, Attribute], texts: Texts) -> dict[str, str | list[str]]:
     """Return the values that inputs sent, in the form in which values are checked; blank ones are left out."""
     filled = {name: [text for text in found if text.strip()] for name, found in texts.items()}
-    return {name: _raw(attributes.get(name), found) for name, found in filled.items() if found}
+    return {name: _raw_value(attributes.get(name), found) for name, found in filled.items() if found}
 
 
 def dropped_values(tree: TaxonomyTree, level_id: str | None, dropped: Sequence[DroppedValue]) -> tuple[Dropped, ...]:
@@ -183,20 +188,20 @@ def dropped_values(tree: TaxonomyTree, level_id: str | None, dropped: Sequence[D
             label=known.name
             if (known := attributes.get(one.attribute_id))
             else attribute_label(tree, one.attribute_id),
-            text=_joined(one.value),
+            text=_join_texts(one.value),
             reason=NOT_APPLICABLE if one.code == "not_applicable" else one.reason,
             has_input=one.attribute_id in attributes,
-            stays="" if one.stays is None else _joined(one.stays),
+            stays="" if one.stays is None else _join_texts(one.stays),
         )
         for one in dropped
     )
 
 
-def _joined(value: Any) -> str:
+def _join_texts(value: Any) -> str:
     return ", ".join(_text(item) for item in (value if isinstance(value, list) else [value]))
 
 
-def _raw(attribute: Attribute | None, found: list[str]) -> str | list[str]:
+def _raw_value(attribute: Attribute | None, found: list[str]) -> str | list[str]:
     if attribute is not None and attribute.type is AttributeType.MULTI_SELECT:
         return found
     return found[0] if len(found) == 1 else found

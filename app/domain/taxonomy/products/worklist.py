@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.shared.paging import Paged
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.panel import AttributeInput, Texts, path_label, product_panel, stored_texts
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 PAGE_SIZE = 20
@@ -70,10 +70,10 @@ def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> Workli
     """Return the summary of the worklist, in two statements, whatever the size of the catalogue. `level_id` is the
     level that is looked at."""
     of_site, level = Product.site_id == site_id, Product.taxonomy_level_id
-    products = _counted(select(level, func.count()).where(of_site).group_by(level))
-    incomplete = _counted(select(level, func.count()).where(of_site, _incomplete()).group_by(level))
+    products = _count_by_level(select(level, func.count()).where(of_site).group_by(level))
+    incomplete = _count_by_level(select(level, func.count()).where(of_site, _is_incomplete()).group_by(level))
     return WorklistSummary(
-        levels=_shown(tree, tree.rolled_up(incomplete), level_id),
+        levels=_levels_to_show(tree, tree.rolled_up(incomplete), level_id),
         incomplete=sum(incomplete.values()),
         unclassified=products.get(None, 0),
         gone=sum(count for level_id, count in products.items() if level_id and level_id not in tree.levels),
@@ -82,7 +82,7 @@ def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> Workli
 
 def incomplete_products(site_id: int) -> int:
     """Return the number of products that miss mandatory values by their stored completeness."""
-    query = select(func.count()).select_from(Product).where(Product.site_id == site_id, _incomplete())
+    query = select(func.count()).select_from(Product).where(Product.site_id == site_id, _is_incomplete())
     return db.session.scalar(query) or 0
 
 
@@ -95,18 +95,18 @@ def work_rows(site_id: int, tree: TaxonomyTree, level_id: str, order: WorkOrder,
     """Return the incomplete products of a level and those below it, or of all levels for none; an unknown level has
     none."""
     at_level = [Product.taxonomy_level_id.in_(tree.below(level_id))] if level_id else []
-    conditions = (Product.site_id == site_id, _incomplete(), *at_level)
+    conditions = (Product.site_id == site_id, _is_incomplete(), *at_level)
     total = db.session.scalar(select(func.count()).select_from(Product).where(*conditions)) or 0
     orders = {WorkOrder.NAME: (Product.name, Product.id), WorkOrder.CHANGED: (Product.updated_at.desc(), Product.id)}
     ids = select(Product.id).where(*conditions).order_by(*orders[order]).limit(PAGE_SIZE)
     shown = _COLUMNS.where(Product.id.in_(ids.offset((page - 1) * PAGE_SIZE))).order_by(*orders[order])
-    return Paged([_row(row, tree, {}) for row in db.session.execute(shown)], page, PAGE_SIZE, total)
+    return Paged([_read_row(row, tree, {}) for row in db.session.execute(shown)], page, PAGE_SIZE, total)
 
 
 def work_row(site_id: int, tree: TaxonomyTree, product_id: int, typed: Texts) -> WorkRow | None:
     """Return one row again, with what was typed in place of what is stored; None when the product is gone."""
     found = db.session.execute(_COLUMNS.where(Product.site_id == site_id, Product.id == product_id)).one_or_none()
-    return None if found is None else _row(found, tree, typed)
+    return None if found is None else _read_row(found, tree, typed)
 
 
 _COLUMNS = select(
@@ -122,15 +122,15 @@ _COLUMNS = select(
 )
 
 
-def _incomplete() -> ColumnElement[bool]:
+def _is_incomplete() -> ColumnElement[bool]:
     return Product.completeness_score < 100
 
 
-def _counted(query: Any) -> dict[str | None, int]:
+def _count_by_level(query: Any) -> dict[str | None, int]:
     return {level_id: count for level_id, count in db.session.execute(query)}
 
 
-def _shown(tree: TaxonomyTree, incomplete: Mapping[str, int], level_id: str) -> list[LevelWork]:
+def _levels_to_show(tree: TaxonomyTree, incomplete: Mapping[str, int], level_id: str) -> list[LevelWork]:
     busy = [level for level in tree.levels.values() if incomplete[level.id]]
     if len(busy) > MOST_LEVELS_AT_ONCE:
         open_ids = {None, *tree.path_ids(level_id)}
@@ -138,7 +138,7 @@ def _shown(tree: TaxonomyTree, incomplete: Mapping[str, int], level_id: str) -> 
     return [LevelWork(level.id, level.name, len(tree.path(level.id)) - 1, incomplete[level.id]) for level in busy]
 
 
-def _row(row: Any, tree: TaxonomyTree, typed: Texts) -> WorkRow:
+def _read_row(row: Any, tree: TaxonomyTree, typed: Texts) -> WorkRow:
     level_id = row.taxonomy_level_id or ""
     stored = product_panel(tree, level_id, stored_texts(row.taxonomy_attributes))
     shown = product_panel(tree, level_id, {**stored_texts(row.taxonomy_attributes), **typed})

@@ -1,4 +1,10 @@
-"""Summaries of tasks for pages."""
+"""The report of a task, and its summary for pages. Pure.
+
+A report is gathered batch by batch in the form in which it is stored: `changed`, `unchanged` and `skipped` count
+products; `dropped` and `replaced` count, by attribute id, the products that lost a value or got another; `lost` holds
+those values themselves for the first products, so that a mistake can be fixed; `names` has the attributes' names. A key
+is there once there is something to say.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +14,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app.domain.shared.counts import numbered
-from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.task_kinds import Kind
+from app.domain.taxonomy.models import Kind, TaxonomyTask
 from app.domain.work.progress import WorkSummary
 
+Report = dict[str, Any]
+MOST_LISTED = 100  # Products whose lost values are kept.
+LONGEST_LISTED = 1_000  # Characters of a lost value that are kept.
 TITLES: Mapping[Kind, str] = {
     Kind.RECOMPUTE: "Working out how complete products are",
     Kind.RENAME_VALUES: "Renaming values on products",
@@ -19,10 +27,34 @@ TITLES: Mapping[Kind, str] = {
     Kind.ASSIGN_VALUE: "Changing a value on products",
     Kind.RESTORE: "Restoring archived classifications",
 }
-
 STAYED = "Values that stay in the archive"
 LOST = "Values that products lost"
 REPLACED = "Values that were replaced"
+
+
+def add_count(report: Report, name: str, products: int = 1) -> None:
+    if products:
+        report[name] = report.get(name, 0) + products
+
+
+def note_loss(
+    report: Report, kind: str, product: tuple[int, str], values: Mapping[str, Any], names: Mapping[str, str]
+) -> None:
+    """Note that a product, given as (id, SKU), lost these values. `kind` is `dropped` or `replaced`."""
+    if not values:
+        return
+    counts = report.setdefault(kind, {})
+    for attribute_id in values:
+        counts[attribute_id] = counts.get(attribute_id, 0) + 1
+        report.setdefault("names", {}).setdefault(attribute_id, names.get(attribute_id, attribute_id))
+    listed = report.setdefault("lost", [])
+    if len(listed) < MOST_LISTED:
+        product_id, sku = product
+        lost = {
+            attribute_id: value[:LONGEST_LISTED] if isinstance(value, str) else value
+            for attribute_id, value in values.items()
+        }
+        listed.append({"productId": product_id, "sku": sku, "values": lost})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +87,16 @@ class TaskSummary(WorkSummary):
     def progress(self) -> str:
         if self.total is None:
             return "Counting the products…"
-        return f"{self.done:,} of {products(self.total)}"
+        return f"{self.done:,} of {numbered_products(self.total)}"
 
 
 def summary_of(task: TaxonomyTask, is_unanswered: bool = False) -> TaskSummary:
     kind = kind_of(task)
+    counts = _Counts.of(task)
     return TaskSummary(
         **TaskSummary.fields_of(task, is_unanswered),
         title=title_of(task),
-        summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)) if kind else f"Dealt with {products(task.done)}.",
+        summary=_DESCRIPTIONS[kind](task.parameters, counts) if kind else f"Dealt with {numbered_products(task.done)}.",
         data_loss=tuple(_data_loss(kind, task)),
         data_loss_title=_data_loss_title(kind, task),
         keeps_lost=kind is not Kind.RESTORE,
@@ -82,7 +115,7 @@ def title_of(task: TaxonomyTask) -> str:
     return TITLES[kind] if kind else f"Work of the kind {task.kind}"
 
 
-def products(count: int) -> str:
+def numbered_products(count: int) -> str:
     return numbered(count, "product")
 
 
@@ -98,29 +131,29 @@ class _Counts:
         return cls(task.done, *(task.report.get(name, 0) for name in ("changed", "unchanged", "skipped")))
 
 
-def _recomputed(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+def _describe_recompute(_parameters: Mapping[str, Any], counts: _Counts) -> str:
     if not counts.changed:
-        return f"Looked at {products(counts.done)}: all are as complete as was known."
-    return f"Looked at {products(counts.done)}: the completeness of {counts.changed:,} is another now."
+        return f"Looked at {numbered_products(counts.done)}: all are as complete as was known."
+    return f"Looked at {numbered_products(counts.done)}: the completeness of {counts.changed:,} is another now."
 
 
-def _renamed(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+def _describe_renames(_parameters: Mapping[str, Any], counts: _Counts) -> str:
     if not counts.changed:
         return "No product held the renamed values."
-    return f"{products(counts.changed)} {'has' if counts.changed == 1 else 'have'} the new words now."
+    return f"{numbered_products(counts.changed)} {'has' if counts.changed == 1 else 'have'} the new words now."
 
 
-def _levelled(parameters: Mapping[str, Any], counts: _Counts) -> str:
+def _describe_levels(parameters: Mapping[str, Any], counts: _Counts) -> str:
     level = parameters.get("levelName") or parameters["levelId"]
     rest = (
         f"; {counts.unchanged:,} {'was' if counts.unchanged == 1 else 'were'} there already" if counts.unchanged else ""
     )
-    return f"{products(counts.changed)} moved to “{level}”{rest}."
+    return f"{numbered_products(counts.changed)} moved to “{level}”{rest}."
 
 
-def _valued(parameters: Mapping[str, Any], counts: _Counts) -> str:
+def _describe_values(parameters: Mapping[str, Any], counts: _Counts) -> str:
     name = parameters.get("attributeName") or parameters["attributeId"]
-    parts = [f"{name} changed on {products(counts.changed)}"]
+    parts = [f"{name} changed on {numbered_products(counts.changed)}"]
     if counts.unchanged:
         parts.append(f"{counts.unchanged:,} had it so already")
     if counts.skipped:
@@ -128,18 +161,19 @@ def _valued(parameters: Mapping[str, Any], counts: _Counts) -> str:
     return "; ".join(parts) + "."
 
 
-def _restored(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+def _describe_restore(_parameters: Mapping[str, Any], counts: _Counts) -> str:
     left = counts.unchanged + counts.skipped
     rest = f"; {left:,} keep theirs in the archive" if left else ""
-    return f"{products(counts.changed)} {'has' if counts.changed == 1 else 'have'} a classification again{rest}."
+    have = "has" if counts.changed == 1 else "have"
+    return f"{numbered_products(counts.changed)} {have} a classification again{rest}."
 
 
-_SUMMARIES: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
-    Kind.RECOMPUTE: _recomputed,
-    Kind.RENAME_VALUES: _renamed,
-    Kind.ASSIGN_LEVEL: _levelled,
-    Kind.ASSIGN_VALUE: _valued,
-    Kind.RESTORE: _restored,
+_DESCRIPTIONS: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
+    Kind.RECOMPUTE: _describe_recompute,
+    Kind.RENAME_VALUES: _describe_renames,
+    Kind.ASSIGN_LEVEL: _describe_levels,
+    Kind.ASSIGN_VALUE: _describe_values,
+    Kind.RESTORE: _describe_restore,
 }
 
 

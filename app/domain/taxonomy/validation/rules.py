@@ -7,22 +7,20 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from app.domain.shared.folding import fold
 from app.domain.shared.problems import Problem
-from app.domain.shared.text import UNPRINTABLE, block_problems, is_printable, line_problems
-from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.levels.patterns import pattern_problem
-from app.domain.taxonomy.levels.units import LONGEST_UNIT
-from app.domain.taxonomy.levels.values import LARGEST_NUMBER, LONGEST_VALUE
-from app.domain.taxonomy.validation.other_names import PLACE, other_names_problems
-from app.domain.taxonomy.validation.reserved import is_reserved
-from app.domain.taxonomy.validation.sent import (
+from app.domain.shared.text import UNPRINTABLE, block_problems, is_printable, is_unseen, line_problems
+from app.domain.taxonomy.tree import AttributeType
+from app.domain.taxonomy.validation.level_drafts import (
     DEEPEST,
     MOST_PROBLEMS,
     AttributeDraft,
     LevelDraft,
     StructureProblem,
     every_level,
+    is_reserved,
 )
+from app.domain.taxonomy.values import LARGEST_NUMBER, LONGEST_UNIT, LONGEST_VALUE, pattern_problem
 
 MOST_LEVELS = 2_000
 MOST_ATTRIBUTES = 200  # On one level.
@@ -34,16 +32,19 @@ LONGEST_ID = 120
 LONGEST_ALLOWED_VALUE = 2_000
 LONGEST_TEXT = 2_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
+MOST_OTHER_NAMES = 20  # Of one level.
+LONGEST_OTHER_NAME = 60
+PLACE = "/otherNames/"
 
 
-class Known(NamedTuple):
+class Exemptions(NamedTuple):
     """The ids that may have any form, and the patterns that were checked, each with its problem or None."""
 
     ids: frozenset[str]
     patterns: dict[str, str | None]
 
     @classmethod
-    def good(cls, ids: Collection[str] = (), patterns: Iterable[str] = ()) -> Known:
+    def of(cls, ids: Collection[str] = (), patterns: Iterable[str] = ()) -> Exemptions:
         return cls(frozenset(ids), dict.fromkeys(patterns))
 
     def pattern_problem(self, pattern: str) -> str | None:
@@ -52,9 +53,9 @@ class Known(NamedTuple):
         return self.patterns[pattern]
 
 
-def problems_of(levels: list[LevelDraft], known: Known) -> list[StructureProblem]:
+def problems_of(levels: list[LevelDraft], exempt: Exemptions) -> list[StructureProblem]:
     """Return the problems of the levels, at most the first MOST_PROBLEMS."""
-    return list(islice(_level_problems(levels, "", 1, set(), known), MOST_PROBLEMS))
+    return list(islice(_level_problems(levels, "", 1, set(), exempt), MOST_PROBLEMS))
 
 
 def patterns_problem(levels: list[LevelDraft]) -> StructureProblem | None:
@@ -76,20 +77,20 @@ def count_problem(count: int) -> StructureProblem | None:
 
 
 def _level_problems(
-    levels: list[LevelDraft], parent_id: str, depth: int, seen_ids: set[str], known: Known
+    levels: list[LevelDraft], parent_id: str, depth: int, seen_ids: set[str], exempt: Exemptions
 ) -> Iterator[StructureProblem]:
     names: set[str] = set()
     for level in levels:
-        for code, message, place in _own_problems(level, parent_id, depth, names, seen_ids, known):
+        for code, message, place in _problems_of_level(level, parent_id, depth, names, seen_ids, exempt):
             pointer = f"{level.at}{place}"
             record = pointer if place.startswith(PLACE) else level.at
             yield StructureProblem(code, message, pointer, level.sent_id or None, None, record)
         names.add(level.name.casefold())
         seen_ids.add(level.id)
-        for attribute, problem in _attributes_problems(level, known):
+        for attribute, problem in _attributes_problems(level, exempt):
             ids = level.sent_id or None, attribute.sent_id or None
             yield StructureProblem(problem.code, problem.message, problem.pointer, *ids, _record(attribute, problem))
-        yield from _level_problems(level.children, level.id, depth + 1, seen_ids, known)
+        yield from _level_problems(level.children, level.id, depth + 1, seen_ids, exempt)
 
 
 def _record(attribute: AttributeDraft, problem: Problem) -> str:
@@ -97,8 +98,8 @@ def _record(attribute: AttributeDraft, problem: Problem) -> str:
     return problem.pointer if problem.pointer.startswith(f"{attribute.at}/allowedValues/") else attribute.at
 
 
-def _own_problems(
-    level: LevelDraft, parent_id: str, depth: int, names: set[str], seen_ids: set[str], known: Known
+def _problems_of_level(
+    level: LevelDraft, parent_id: str, depth: int, names: set[str], seen_ids: set[str], exempt: Exemptions
 ) -> Iterator[tuple[str, str, str]]:
     if depth > DEEPEST:
         yield "too_deep", f"Levels nest at most {DEEPEST} deep.", ""
@@ -109,7 +110,7 @@ def _own_problems(
     yield from _text_problems(level.description, "The description", "/description")
     if level.id in seen_ids:
         yield "duplicate_id", f"Two levels have the id “{level.id[:80]}”.", "/levelId"
-    if level.id not in known.ids and (message := _id_problem(level.id)):
+    if level.id not in exempt.ids and (message := _id_problem(level.id)):
         yield "invalid_id", message, "/levelId"
     if level.parent_id not in ("", parent_id):
         message = f"The level names “{level.parent_id[:80]}” as its parent but stands below “{parent_id or 'none'}”."
@@ -137,10 +138,10 @@ def _id_problem(record_id: str) -> str | None:
     return None
 
 
-def _attributes_problems(level: LevelDraft, known: Known) -> Iterator[tuple[AttributeDraft, Problem]]:
+def _attributes_problems(level: LevelDraft, exempt: Exemptions) -> Iterator[tuple[AttributeDraft, Problem]]:
     seen: set[str] = set()
     for place, attribute in enumerate(level.attributes):
-        for code, message, where in _attribute_problems(attribute, seen, known):
+        for code, message, where in _attribute_problems(attribute, seen, exempt):
             yield attribute, Problem(code, message, f"{attribute.at}{where}")
         if place >= MOST_ATTRIBUTES:
             yield attribute, Problem("too_many", f"A level has at most {MOST_ATTRIBUTES} attributes.", attribute.at)
@@ -149,8 +150,10 @@ def _attributes_problems(level: LevelDraft, known: Known) -> Iterator[tuple[Attr
         seen.add(attribute.id)
 
 
-def _attribute_problems(attribute: AttributeDraft, seen: set[str], known: Known) -> Iterator[tuple[str, str, str]]:
-    yield from _attribute_id_problems(attribute, seen, known)
+def _attribute_problems(
+    attribute: AttributeDraft, seen: set[str], exempt: Exemptions
+) -> Iterator[tuple[str, str, str]]:
+    yield from _attribute_id_problems(attribute, seen, exempt)
     yield from _name_problems("The attribute", attribute.name)
     for name in ("helpText", "displayLabel"):
         if text := attribute.fields.get(name):
@@ -160,7 +163,7 @@ def _attribute_problems(attribute: AttributeDraft, seen: set[str], known: Known)
     if attribute.known_type is None:
         yield "unknown_type", f"There is no attribute type “{attribute.type[:40]}”.", "/type"
     if attribute.validation:
-        yield from _validation_problems(attribute.validation, known)
+        yield from _validation_problems(attribute.validation, exempt)
 
 
 def _unit_problems(attribute: AttributeDraft) -> Iterator[tuple[str, str, str]]:
@@ -171,11 +174,13 @@ def _unit_problems(attribute: AttributeDraft) -> Iterator[tuple[str, str, str]]:
         yield problem.code, problem.message, "/unit"
 
 
-def _attribute_id_problems(attribute: AttributeDraft, seen: set[str], known: Known) -> Iterator[tuple[str, str, str]]:
+def _attribute_id_problems(
+    attribute: AttributeDraft, seen: set[str], exempt: Exemptions
+) -> Iterator[tuple[str, str, str]]:
     if attribute.id in seen:
         message = f"Two attributes of the level have the id “{attribute.id[:80]}”."
         yield "duplicate_attribute_id", message, "/attributeId"
-    if attribute.id in known.ids:
+    if attribute.id in exempt.ids:
         return
     if id_message := _id_problem(attribute.id):
         yield "invalid_id", id_message, "/attributeId"
@@ -183,12 +188,12 @@ def _attribute_id_problems(attribute: AttributeDraft, seen: set[str], known: Kno
         yield "reserved_id", f"“{attribute.id}” is a name that the shop uses for something else.", "/attributeId"
 
 
-def _validation_problems(rules: dict[str, Any], known: Known) -> Iterator[tuple[str, str, str]]:
+def _validation_problems(rules: dict[str, Any], exempt: Exemptions) -> Iterator[tuple[str, str, str]]:
     for low, high in (("minLength", "maxLength"), ("minValue", "maxValue")):
         if low in rules and high in rules and rules[low] > rules[high]:
             yield "min_greater_than_max", f"{low} is greater than {high}.", f"/validation/{low}"
     yield from _bound_problems(rules)
-    if "pattern" in rules and (message := known.pattern_problem(rules["pattern"])):
+    if "pattern" in rules and (message := exempt.pattern_problem(rules["pattern"])):
         yield "invalid_pattern", message, "/validation/pattern"
     yield from _text_problems(rules.get("errorMessage", ""), "The message", "/validation/errorMessage")
 
@@ -254,4 +259,35 @@ def _value_problem(value: Any, seen: dict[str, str]) -> tuple[str, str] | None:
         return "invalid_value", f"“{value[:80]}” cannot be shown or is over {LONGEST_ALLOWED_VALUE:,} characters long."
     if earlier := seen.get(value.casefold()):
         return "duplicate_value", f"The allowed values “{earlier[:80]}” and “{value[:80]}” differ only in case."
+    return None
+
+
+def other_names_problems(level: LevelDraft) -> Iterator[tuple[str, str, str]]:
+    """Yield (code, message, place) of each invalid other name of a level, such as “SSD” of “Solid-state drives”:
+    searches for one mean the level as its own name does. No two may differ only in case or accents, nor one from the
+    level's own name."""
+    seen = {fold(level.name): level.name}
+    for number, (place, name) in enumerate(level.other_names.items(), 1):
+        if number > MOST_OTHER_NAMES:
+            yield "too_many", f"A level has at most {MOST_OTHER_NAMES} other names.", f"{PLACE}{place}"
+        elif problem := _other_name_problem(name, seen):
+            yield *problem, f"{PLACE}{place}"
+        else:
+            seen[fold(name)] = name
+
+
+def _other_name_problem(name: object, seen: dict[str, str]) -> tuple[str, str] | None:
+    if not isinstance(name, str):
+        return "wrong_type", "Another name of a level must be a text."
+    if is_unseen(name):
+        return "blank_name", "Another name of the level is blank."
+    if "," in name:
+        return "comma_in_name", f"The other name “{name[:80]}” contains a comma."
+    if len(name) > LONGEST_OTHER_NAME:
+        message = f"The other name “{name[:40]}…” is {len(name):,} characters long; at most {LONGEST_OTHER_NAME} fit."
+        return "too_long", message
+    if UNPRINTABLE.search(name):
+        return "unprintable", "Another name of the level contains characters that cannot be shown."
+    if earlier := seen.get(fold(name)):
+        return "duplicate_name", f"“{earlier[:80]}” and “{name}” are the same name of the level. Keep one of them."
     return None

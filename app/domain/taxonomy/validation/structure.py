@@ -6,20 +6,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, nest, path
-from app.domain.taxonomy.levels.renames import split_renames
-from app.domain.taxonomy.levels.stored_levels import made_once, stored_records
-from app.domain.taxonomy.validation.normalisation import NOTHING_IN_USE, InUse, normalise
-from app.domain.taxonomy.validation.rules import MOST_LEVELS, Known, count_problem, patterns_problem, problems_of
-from app.domain.taxonomy.validation.sent import (
+from app.domain.taxonomy.renames import split_renames
+from app.domain.taxonomy.stored_tree import FlatLevels, Record, changed_levels, made_once, nest, path, stored_records
+from app.domain.taxonomy.validation.level_drafts import (
     MOST_PROBLEMS,
+    NOTHING_IN_USE,
     AttributeDraft,
+    InUse,
     LevelDraft,
     StructureProblem,
     every_level,
+    normalise,
     read_levels,
     too_many_problems,
 )
+from app.domain.taxonomy.validation.rules import MOST_LEVELS, Exemptions, count_problem, patterns_problem, problems_of
 
 OWN = frozenset(("levelId", "name", "otherNames", "description"))  # Fields of a level without those about others.
 FEW_CHANGES = 200  # Levels; with more of them the whole tree is looked at.
@@ -52,15 +53,15 @@ def check_structure(
     those below) was left out. Where a problem concerns the whole tree (its `record` is "#"), nothing is left, and
     nothing more was looked at.
     """
-    known = Known.good(existing_ids, known_patterns)
-    levels, ids, problems = _normalised(raw, pointer, in_use, known)
-    levels, further = _sound(levels, problems, known)
+    exempt = Exemptions.of(existing_ids, known_patterns)
+    levels, ids, problems = _normalise_and_check(raw, pointer, in_use, exempt)
+    levels, further = _leave_out_problems(levels, problems, exempt)
     stored = [_stored_level(level, None, place) for place, level in enumerate(levels)]
     return CheckedStructure(stored, ids, problems, further)
 
 
-def _normalised(
-    raw: Sequence[Any], pointer: str, in_use: InUse, known: Known
+def _normalise_and_check(
+    raw: Sequence[Any], pointer: str, in_use: InUse, exempt: Exemptions
 ) -> tuple[list[LevelDraft], dict[str, str], tuple[StructureProblem, ...]]:
     """The tree, the new ids by those that they replace, and every problem; no tree where a problem concerns it all."""
     levels, problems = read_levels(raw, pointer)
@@ -69,23 +70,23 @@ def _normalised(
             problems.append(too_many)
     if any(problem.record == "#" for problem in problems):
         return [], {}, tuple(problems)
-    ids = normalise(levels, known.ids, in_use)
-    problems += problems_of(levels, known)
+    ids = normalise(levels, exempt.ids, in_use)
+    problems += problems_of(levels, exempt)
     if len(problems) >= MOST_PROBLEMS:
         return [], {}, (*problems[:MOST_PROBLEMS], too_many_problems())
     return levels, ids, tuple(dict.fromkeys(problems))
 
 
-def _sound(
-    levels: list[LevelDraft], problems: Sequence[StructureProblem], known: Known
+def _leave_out_problems(
+    levels: list[LevelDraft], problems: Sequence[StructureProblem], exempt: Exemptions
 ) -> tuple[list[LevelDraft], tuple[StructureProblem, ...]]:
     """Return the levels without the records that hold a problem, and the further problems that leaving these out
     caused."""
     reported, further = set(problems), list[StructureProblem]()
     more = list(problems)
     while more:
-        levels = _without(levels, {problem.record for problem in more})
-        more = [problem for problem in problems_of(levels, known) if problem not in reported]
+        levels = _without_records(levels, {problem.record for problem in more})
+        more = [problem for problem in problems_of(levels, exempt) if problem not in reported]
         reported.update(more)
         further += more
     return levels, tuple(further)
@@ -101,7 +102,7 @@ def draft_problems(
     """
     changed = changed_levels(levels, base)
     if len(changed) <= FEW_CHANGES and len(levels) <= MOST_LEVELS and not _stored_problems(root_levels):
-        levels = _near(levels, base, changed)
+        levels = _levels_near(levels, base, changed)
     return _problems_but_for_attributes(levels, base, root_levels)
 
 
@@ -134,11 +135,11 @@ def _problems_in(
     proposed: Sequence[Mapping[str, Any]], root_levels: Sequence[Mapping[str, Any]]
 ) -> tuple[StructureProblem, ...]:
     """Return the problems of a tree that is to replace the stored one, which is `root_levels`."""
-    known = Known.good(ids_of(root_levels), patterns_of(root_levels))
-    return _normalised(proposed, "#/rootLevels", NOTHING_IN_USE, known)[2]
+    exempt = Exemptions.of(ids_of(root_levels), patterns_of(root_levels))
+    return _normalise_and_check(proposed, "#/rootLevels", NOTHING_IN_USE, exempt)[2]
 
 
-def _near(levels: FlatLevels, base: FlatLevels, changed: Sequence[Record]) -> FlatLevels:
+def _levels_near(levels: FlatLevels, base: FlatLevels, changed: Sequence[Record]) -> FlatLevels:
     """The changed levels with those beside them (of which no two may have one name), all above with those beside
     them (so that each keeps its place), and all below what moved (which may be too deep)."""
     parents = {None, *(above for level in changed for above in path(levels, level["parentLevelId"]))}
@@ -177,7 +178,7 @@ def patterns_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDraft]:
+def _without_records(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDraft]:
     kept = [level for level in levels if level.at not in records]
     for level in kept:
         level.other_names = {
@@ -190,7 +191,7 @@ def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDr
                 for place, value in attribute.allowed_values.items()
                 if attribute.value_at(place) not in records
             }
-        level.children = _without(level.children, records)
+        level.children = _without_records(level.children, records)
     return kept
 
 

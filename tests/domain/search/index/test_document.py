@@ -18,7 +18,7 @@ from app.domain.search.index.document import (
     product_document,
 )
 from app.domain.search.ranking.scoring import LOW_STOCK, SALES
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree
 
 
 def attribute(id: str, type: str, *allowed: str) -> dict[str, object]:

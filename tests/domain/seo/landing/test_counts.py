@@ -15,7 +15,7 @@ from app.domain.search.engine import IndexName, SearchRequest, SearchResult, Sea
 from app.domain.seo.landing.counts import MOST_COUNTS, LandingCounts
 from app.domain.seo.landing.pages import FacetCounts
 from app.domain.sites.settings import SETTINGS, SiteSettings
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree
 from tests.factories import WHEN
 from tests.fakes.clock import StoppedClock
 

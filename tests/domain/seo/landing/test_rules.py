@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.merchandising.tree import segment_of
 from app.domain.seo.landing.rules import clean_rules
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
+from app.domain.taxonomy.tree import Attribute, AttributeType
 
 ATTRIBUTES = {
     id: [Attribute(id, id, type)]

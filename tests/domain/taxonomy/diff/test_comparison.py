@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.diff.changes import MovedLevel
-from app.domain.taxonomy.diff.comparison import compare
+from app.domain.taxonomy.diff import MovedLevel, compare
 from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
     ChangeAttribute,
@@ -19,9 +18,9 @@ from app.domain.taxonomy.editor.attribute_edits import (
     RenameValue,
 )
 from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel
-from app.domain.taxonomy.editor.steps import apply_edit, redo
-from app.domain.taxonomy.levels.flat import flatten, nest
-from app.domain.taxonomy.levels.renames import ValueRename, split_renames
+from app.domain.taxonomy.editor.steps import apply_edit, redo_step
+from app.domain.taxonomy.renames import ValueRename, split_renames
+from app.domain.taxonomy.stored_tree import flatten, nest
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
 from tests.domain.taxonomy.trees import choice, level, number
@@ -30,7 +29,7 @@ from tests.domain.taxonomy.trees import choice, level, number
 def after(*edits: Edit, tree: list[dict[str, Any]] = OUTDOOR) -> tuple[list[dict[str, Any]], list[ValueRename]]:
     levels = flatten(tree)
     for edit in edits:
-        levels = redo(levels, apply_edit(levels, edit))
+        levels = redo_step(levels, apply_edit(levels, edit))
     return split_renames(nest(levels))
 
 
@@ -156,7 +155,7 @@ def test_a_tree_does_not_differ_from_itself(tree: list[dict[str, Any]]):
 def test_nothing_differs_only_if_the_trees_are_the_same(data: st.DataObject, tree: list[dict[str, Any]]):
     levels = flatten(tree)
     try:
-        levels = redo(levels, apply_edit(levels, data.draw(edits_of(levels))))
+        levels = redo_step(levels, apply_edit(levels, data.draw(edits_of(levels))))
     except Invalid:
         return
     changed, renames = split_renames(nest(levels))

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.diff.comparison import compare
-from app.domain.taxonomy.diff.data_loss import DataLoss, data_loss
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import check_values
+from app.domain.taxonomy.data_loss import DataLoss, data_loss
+from app.domain.taxonomy.diff import compare
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
+from app.domain.taxonomy.values import check_values
 from tests.domain.taxonomy.trees import choice, level, number, text
 from tests.examples import examples
 

@@ -8,9 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.diff.rename_history import renames_back, renames_on
-from app.domain.taxonomy.levels.flat import FlatLevels, flatten
-from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.renames import ValueRename, renames_back, renames_on
+from app.domain.taxonomy.stored_tree import FlatLevels, flatten
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import choice, level
 

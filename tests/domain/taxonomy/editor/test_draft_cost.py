@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.attribute_edits import AddAttribute
 from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel
-from app.domain.taxonomy.editor.steps import apply_edit, redo, undo
+from app.domain.taxonomy.editor.steps import apply_edit, redo_step, undo_step
 from app.domain.taxonomy.editor.warnings import TypeConflict, split_values, type_conflicts
-from app.domain.taxonomy.levels.flat import FlatLevels, changed_levels, flatten, nest
-from app.domain.taxonomy.levels.renames import split_renames
-from app.domain.taxonomy.levels.stored_levels import StoredLevels
+from app.domain.taxonomy.renames import split_renames
+from app.domain.taxonomy.stored_tree import FlatLevels, StoredLevels, changed_levels, flatten, nest
 from app.domain.taxonomy.validation.structure import check_structure, draft_problems, ids_of, patterns_of
 from tests.domain.taxonomy.any_tree import edits_of, trees
 from tests.examples import examples
@@ -30,9 +29,9 @@ def drafts(draw: st.DrawFn) -> tuple[StoredLevels, FlatLevels]:
             step = apply_edit(levels, draw(edits_of(levels) | faulty_edits_of(levels)))
         except Invalid:
             continue
-        before, levels = levels, redo(levels, step)
+        before, levels = levels, redo_step(levels, step)
         if draw(st.integers(0, 4)) == 0:
-            levels = undo(levels, step)
+            levels = undo_step(levels, step)
             assert levels == before
     return stored, levels
 
@@ -80,5 +79,5 @@ def test_a_stored_tree_with_a_problem_keeps_it_in_every_draft():
     stored = StoredLevels(check_structure([{"levelId": "a", "name": "A"}, {"levelId": "b", "name": "B"}]).levels)
     stored[0]["name"] = ""
     base = flatten(stored)
-    levels = redo(base, apply_edit(base, AddLevel("b", "C")))
+    levels = redo_step(base, apply_edit(base, AddLevel("b", "C")))
     assert [problem.code for problem in draft_problems(levels, base, stored)] == ["name_missing"]

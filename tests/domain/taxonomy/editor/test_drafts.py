@@ -14,11 +14,9 @@ from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevisio
 from app.domain.sites.models import Site
 from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.attribute_edits import RenameValue
-from app.domain.taxonomy.editor.draft_conflict import draft_conflict
-from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft
+from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft, draft_conflict
 from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel
-from app.domain.taxonomy.editor.step_list import MOST_STEPS
-from app.domain.taxonomy.editor.steps import Step
+from app.domain.taxonomy.editor.steps import MOST_STEPS, Step
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision, TaxonomyTask
 from app.extensions import db
 from app.transaction import transaction

@@ -27,9 +27,9 @@ from app.domain.taxonomy.editor.level_edits import (
     MoveLevel,
     ShiftLevel,
 )
-from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo, undo
-from app.domain.taxonomy.levels.flat import FlatLevels, children_of, flatten, in_tree_order, nest, path
-from app.domain.taxonomy.levels.renames import ValueRename, split_renames
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo_step, undo_step
+from app.domain.taxonomy.renames import ValueRename, split_renames
+from app.domain.taxonomy.stored_tree import FlatLevels, children_of, flatten, in_tree_order, nest, path
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
 from tests.domain.taxonomy.trees import choice, level, number
@@ -40,7 +40,7 @@ LEVELS = flatten(OUTDOOR)
 
 def after(*edits: Edit, levels: FlatLevels = LEVELS) -> FlatLevels:
     for edit in edits:
-        levels = redo(levels, apply_edit(levels, edit))
+        levels = redo_step(levels, apply_edit(levels, edit))
     return levels
 
 
@@ -133,7 +133,7 @@ def test_there_are_not_more_than_two_thousand_levels():
 
 def test_deleting_a_level_deletes_those_below_and_shows_a_neighbour():
     step = apply_edit(LEVELS, DeleteLevel("tents"))
-    assert set(redo(LEVELS, step)) == {"outdoor", "stoves", "lamps", "home"}
+    assert set(redo_step(LEVELS, step)) == {"outdoor", "stoves", "lamps", "home"}
     assert (step.level_id, step.label) == ("stoves", "Deleted the level “Tents” and 1 below it")
     assert apply_edit(LEVELS, DeleteLevel("tarps")).level_id == "tents"
 
@@ -157,15 +157,15 @@ def test_other_names_go_with_a_level_that_moves_and_come_back_with_one_that_was_
     levels = after(ChangeLevel("tents", "Tents", "", ["Shelters"]), MoveLevel("tents", "home", 0))
     assert levels["tents"]["otherNames"] == ["Shelters"]
     step = apply_edit(levels, DeleteLevel("tents"))
-    assert undo(redo(levels, step), step) == levels
+    assert undo_step(redo_step(levels, step), step) == levels
 
 
 def test_steps_from_before_levels_had_other_names_can_be_undone_and_done_again():
     added = apply_edit(LEVELS, AddLevel("home", "Chairs"))
     as_stored = json.loads(json.dumps(added.as_json()))
     del as_stored["changes"]["new-1"][1]["otherNames"]
-    levels = redo(LEVELS, Step.read(as_stored))
-    assert levels == redo(LEVELS, added)
+    levels = redo_step(LEVELS, Step.read(as_stored))
+    assert levels == redo_step(LEVELS, added)
     assert after(ChangeLevel("new-1", "Chairs", "", ["Seats"]), levels=levels)["new-1"]["otherNames"] == ["Seats"]
 
 
@@ -314,8 +314,8 @@ class Draft(RuleBasedStateMachine):
             step = apply_edit(self.levels, edit)
         except Invalid:
             return
-        before, self.levels = self.levels, redo(self.levels, step)
-        assert self.same(undo(self.levels, step), before)
+        before, self.levels = self.levels, redo_step(self.levels, step)
+        assert self.same(undo_step(self.levels, step), before)
         if not isinstance(edit, DeleteLevel | DeleteAttribute):
             assert set(before) <= set(self.levels)
         if isinstance(edit, MoveLevel | ShiftLevel):
@@ -330,13 +330,13 @@ class Draft(RuleBasedStateMachine):
     @rule()
     def take_back(self) -> None:
         self.undone.append(self.done.pop())
-        self.levels = undo(self.levels, self.undone[-1])
+        self.levels = undo_step(self.levels, self.undone[-1])
 
     @precondition(lambda self: self.undone)
     @rule()
     def do_again(self) -> None:
         self.done.append(self.undone.pop())
-        self.levels = redo(self.levels, self.done[-1])
+        self.levels = redo_step(self.levels, self.done[-1])
 
     @invariant()
     def the_steps_lead_here_from_the_stored_tree_and_back(self) -> None:
@@ -344,7 +344,7 @@ class Draft(RuleBasedStateMachine):
         assert self.same(apply_steps(self.base, steps), self.levels)
         back = self.levels
         for step in reversed(steps):
-            back = undo(back, step)
+            back = undo_step(back, step)
         assert self.same(back, self.base)
 
     @invariant()

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.level_lines import level_lines
-from app.domain.taxonomy.editor.levels_added import AddLevels
-from app.domain.taxonomy.editor.steps import Step, apply_edit, redo
-from app.domain.taxonomy.levels.flat import FlatLevels, children_of, flatten, path
+from app.domain.taxonomy.editor.level_edits import AddLevels, level_lines
+from app.domain.taxonomy.editor.steps import Step, apply_edit, redo_step
+from app.domain.taxonomy.stored_tree import FlatLevels, children_of, flatten, path
 from tests.domain.taxonomy.trees import level
 
 LEVELS = flatten([level("camping", level("tents"), level("stoves")), level("home")])
@@ -24,7 +23,7 @@ def pasted(text: str, parent_id: str | None = None, after_id: str | None = None,
 
 
 def after(text: str, parent_id: str | None = None, after_id: str | None = None) -> FlatLevels:
-    return redo(LEVELS, pasted(text, parent_id, after_id))
+    return redo_step(LEVELS, pasted(text, parent_id, after_id))
 
 
 def ways(levels: FlatLevels, below: str | None = None) -> list[tuple[str, ...]]:
@@ -51,7 +50,7 @@ def test_lines_nest_by_their_indentation(indent: str):
 @pytest.mark.parametrize("between", [" > ", " › ", "›"])
 def test_ways_go_into_the_levels_that_are_there_and_make_the_others(between: str):
     step = pasted(between.join(["camping", "Tents", "Family tents"]) + "\n" + between.join(["Camping", "Lamps"]))
-    levels = redo(LEVELS, step)
+    levels = redo_step(LEVELS, step)
     assert ways(levels) == [
         ("Camping",),
         ("Camping", "Tents"),

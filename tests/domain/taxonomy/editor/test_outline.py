@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import AddLevel, DeleteLevel, Direction, Edit, MoveLevel, ShiftLevel
 from app.domain.taxonomy.editor.outline import Outline, OutlineChange, UnsavedChange, differences
-from app.domain.taxonomy.editor.steps import apply_edit, redo
-from app.domain.taxonomy.levels.flat import FlatLevels, flatten
+from app.domain.taxonomy.editor.steps import apply_edit, redo_step
+from app.domain.taxonomy.stored_tree import FlatLevels, flatten
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
 from tests.examples import examples
 
@@ -70,7 +70,7 @@ def seen(levels: FlatLevels, base: FlatLevels = LEVELS, products: dict[str, int]
 def after(*edits: Edit) -> FlatLevels:
     levels = LEVELS
     for edit in edits:
-        levels = redo(levels, apply_edit(levels, edit))
+        levels = redo_step(levels, apply_edit(levels, edit))
     return levels
 
 
@@ -87,7 +87,7 @@ def test_a_window_that_takes_the_changes_shows_the_new_tree(data: st.DataObject)
     levels = base
     for _ in range(data.draw(st.integers(1, 3))):
         try:
-            levels = redo(levels, apply_edit(levels, data.draw(edits_of(levels))))
+            levels = redo_step(levels, apply_edit(levels, data.draw(edits_of(levels))))
         except Invalid:
             continue
     shown = seen(levels, base, products)

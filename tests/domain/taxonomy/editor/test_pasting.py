@@ -3,47 +3,47 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.editor.pasting import pasted
+from app.domain.taxonomy.editor.attribute_edits import read_pasted_values
 
 
 def test_each_line_becomes_a_value_trimmed_and_in_its_order() -> None:
-    assert pasted("  Red \nDark   blue\nGreen\n").values == ("Red", "Dark blue", "Green")
+    assert read_pasted_values("  Red \nDark   blue\nGreen\n").values == ("Red", "Dark blue", "Green")
 
 
 def test_what_is_known_or_told_twice_is_left_out_whatever_its_case() -> None:
-    told = pasted("red\nBlue\nBLUE", ["Red"])
+    told = read_pasted_values("red\nBlue\nBLUE", ["Red"])
     assert told.values == ("Blue",)
     assert told.known == ("red", "BLUE")
     assert told.sentences() == ["Added 1 value.", "2 values left out, in the list already: “red”, “BLUE”."]
 
 
 def test_blank_lines_are_counted_and_left_out() -> None:
-    told = pasted("Red\n\n  \nBlue")
+    told = read_pasted_values("Red\n\n  \nBlue")
     assert (told.values, told.blank) == (("Red", "Blue"), 2)
     assert "2 blank lines left out." in told.sentences()
 
 
 def test_a_line_with_a_comma_waits_to_be_mended() -> None:
-    told = pasted("Red\nGreen, blue")
+    told = read_pasted_values("Red\nGreen, blue")
     assert told.values == ("Red",)
     assert (told.rest, told.has_commas) == ("Green, blue", True)
     assert told.sentences()[-1] == "“Green, blue” contains a comma, which no value may."
 
 
 def test_lines_can_be_split_at_their_commas() -> None:
-    assert pasted("Red, Green,blue", split_at_commas=True).values == ("Red", "Green", "blue")
+    assert read_pasted_values("Red, Green,blue", split_at_commas=True).values == ("Red", "Green", "blue")
 
 
 def test_a_value_that_is_too_long_is_refused() -> None:
-    told = pasted("x" * 20_001)
+    told = read_pasted_values("x" * 20_001)
     assert told.values == () and told.refused
 
 
 @given(st.text(), st.lists(st.text(min_size=1)))
 def test_what_becomes_a_value_fits_and_is_new(text: str, existing: list[str]) -> None:
-    told = pasted(text, existing)
+    told = read_pasted_values(text, existing)
     folded = [value.casefold() for value in told.values]
     assert len(set(folded)) == len(folded)
     assert not set(folded) & {" ".join(value.split()).casefold() for value in existing}
     assert all(value and "," not in value and value == value.strip() for value in told.values)
-    assert pasted("\n".join(told.values)).values == told.values
+    assert read_pasted_values("\n".join(told.values)).values == told.values

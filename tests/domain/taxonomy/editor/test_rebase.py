@@ -18,10 +18,10 @@ from app.domain.taxonomy.editor.attribute_edits import (
 )
 from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel
 from app.domain.taxonomy.editor.rebase import rebase
-from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo
-from app.domain.taxonomy.levels.flat import FlatLevels, children_of, flatten, nest, path
-from app.domain.taxonomy.levels.renames import split_renames
-from app.domain.taxonomy.validation.sent import DEEPEST
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo_step
+from app.domain.taxonomy.renames import split_renames
+from app.domain.taxonomy.stored_tree import FlatLevels, children_of, flatten, nest, path
+from app.domain.taxonomy.validation.level_drafts import DEEPEST
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
 from tests.domain.taxonomy.trees import choice, number
@@ -33,7 +33,7 @@ def steps_of(*edits: Edit) -> list[Step]:
     steps, levels = [], BASE
     for edit in edits:
         steps.append(apply_edit(levels, edit))
-        levels = redo(levels, steps[-1])
+        levels = redo_step(levels, steps[-1])
     return steps
 
 
@@ -183,7 +183,7 @@ def edits(data: st.DataObject, levels: FlatLevels) -> list[Step]:
             steps.append(apply_edit(levels, data.draw(edits_of(levels))))
         except Invalid:
             continue
-        levels = redo(levels, steps[-1])
+        levels = redo_step(levels, steps[-1])
     return steps
 
 

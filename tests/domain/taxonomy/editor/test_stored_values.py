@@ -3,9 +3,10 @@
 import pytest
 
 from app.domain.sites.models import Site
-from app.domain.taxonomy.editor.stored_values import NOTHING, governed, stored_values
-from app.domain.taxonomy.levels.flat import flatten
-from app.domain.taxonomy.products.classification import active_tree, classify
+from app.domain.taxonomy.impact import NO_STORED_VALUES, governed_levels, stored_values
+from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.stored_tree import flatten
+from app.domain.taxonomy.taxonomies import active_tree
 from tests.factories import make_product, make_site, make_taxonomy
 
 COLOUR = {"attributeId": "colour", "name": "Colour", "type": "MULTI_SELECT", "allowedValues": ["Red", "Blue"]}
@@ -32,8 +33,8 @@ def site(context: None) -> Site:
 
 
 def test_a_definition_governs_the_levels_below_it_down_to_the_next_one() -> None:
-    assert sorted(governed(flatten(TREE), "camping", "colour")) == ["camping", "tents", "tunnels"]
-    assert governed(flatten(TREE), "mats", "colour") == ["mats"]
+    assert sorted(governed_levels(flatten(TREE), "camping", "colour")) == ["camping", "tents", "tunnels"]
+    assert governed_levels(flatten(TREE), "mats", "colour") == ["mats"]
 
 
 def test_products_count_for_the_nearest_definition(site: Site) -> None:
@@ -49,7 +50,7 @@ def test_where_an_id_is_defined_once_all_who_hold_it_count(site: Site) -> None:
 
 
 def test_of_a_taxonomy_that_is_not_active_nothing_is_held(site: Site) -> None:
-    assert stored_values(site.id, "spare", flatten(TREE), "camping", "colour") is NOTHING
+    assert stored_values(site.id, "spare", flatten(TREE), "camping", "colour") is NO_STORED_VALUES
 
 
 def test_another_shops_products_do_not_count(site: Site) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.taxonomy.editor.warnings import LevelName, type_conflicts
-from app.domain.taxonomy.levels.flat import flatten
+from app.domain.taxonomy.stored_tree import flatten
 from tests.domain.taxonomy.any_tree import OUTDOOR, stored
 from tests.domain.taxonomy.trees import choice, level, number
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.taxonomy.levels.attribute_choices import attribute_choices, governing, value_choices
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.tree import TaxonomyTree, attribute_choices, governing_definitions, value_choices
 from tests.domain.taxonomy.any_tree import stored
 from tests.domain.taxonomy.trees import choice, level, number, text
 
@@ -35,7 +34,7 @@ def test_without_levels_or_where_none_holds_all_are_offered():
 
 def test_values_are_those_of_the_definitions_that_hold_there():
     def values(attribute_id: str, *level_ids: str) -> list[str]:
-        return [value for value, _ in value_choices(governing(TREE, attribute_id, level_ids))]
+        return [value for value, _ in value_choices(governing_definitions(TREE, attribute_id, level_ids))]
 
     assert values("colour", "tents", "tarps") == ["Moss"]
     assert values("colour", "outdoor", "tents") == ["Red", "Blue", "Moss"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 
-from app.domain.taxonomy.levels.flat import branch, children_of, flatten, in_tree_order, nest, path
+from app.domain.taxonomy.stored_tree import branch, children_of, flatten, in_tree_order, nest, path
 from tests.domain.taxonomy.any_tree import OUTDOOR, trees
 
 

@@ -1,7 +1,6 @@
 """Finding a level by words."""
 
-from app.domain.taxonomy.levels.lookup import MOST_SHOWN, find_levels
-from app.domain.taxonomy.levels.tree import Level, TaxonomyTree
+from app.domain.taxonomy.tree import MOST_SHOWN, Level, TaxonomyTree, find_levels
 from tests.domain.taxonomy.classified_shop import TREE
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from app.domain.taxonomy.levels.patterns import matches_whole, pattern_problem
+from app.domain.taxonomy.values import matches_whole, pattern_problem
 
 LONG = 10_000
 LIMIT = 0.05  # Seconds for one value.

@@ -11,11 +11,10 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.sites.models import Site
-from app.domain.taxonomy.levels import stored_levels
-from app.domain.taxonomy.levels.flat import flatten
-from app.domain.taxonomy.levels.stored_levels import StoredLevels, made_once, read_stored, write_stored
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy import stored_tree
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.stored_tree import StoredLevels, flatten, made_once, read_stored, write_stored
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.any_tree import OUTDOOR, stored
@@ -67,7 +66,7 @@ def test_a_tree_that_was_written_is_read_back_as_it_is(context: None):
         make_taxonomy(db.session.get_one(Site, site_id), [], id="kinds").root_levels = tree
     assert read(site_id) == OUTDOOR
     assert (read(site_id) is tree) == (db.engine.dialect.name == "sqlite")
-    too_large = StoredLevels([{"name": "x" * stored_levels.MOST_CHARACTERS}])
+    too_large = StoredLevels([{"name": "x" * stored_tree.MOST_CHARACTERS}])
     assert read_stored(write_stored(too_large)) == too_large
     assert write_stored(OUTDOOR) == write_stored(tree)
 
@@ -84,7 +83,7 @@ def test_what_was_made_of_a_tree_goes_with_it():
     made: list[int] = []
 
     @made_once
-    def size(root_levels: stored_levels.Levels) -> int:
+    def size(root_levels: stored_tree.Levels) -> int:
         made.append(len(root_levels))
         return len(root_levels)
 

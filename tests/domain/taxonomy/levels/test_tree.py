@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import given
 
-from app.domain.taxonomy.levels.flat import flatten, path
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.stored_tree import flatten, path
+from app.domain.taxonomy.tree import TaxonomyTree
 from tests.domain.taxonomy.any_tree import trees
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType, Validation
-from app.domain.taxonomy.levels.units import COMMON_UNITS, LONGEST_UNIT, with_unit
-from app.domain.taxonomy.levels.values import check_values
 from app.domain.taxonomy.products.panel import value_hint
+from app.domain.taxonomy.tree import Attribute, AttributeType, Validation
+from app.domain.taxonomy.values import COMMON_UNITS, LONGEST_UNIT, check_values, with_unit
 
 WEIGHT = Attribute(
     "weight", "Weight", AttributeType.NUMBER, validation=Validation(min_value=1, max_value=90), unit="kg"

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType, Validation
-from app.domain.taxonomy.levels.completeness import completeness, missing
-from app.domain.taxonomy.levels.values import LARGEST_NUMBER, check_values, value_texts
+from app.domain.taxonomy.tree import Attribute, AttributeType, Validation
+from app.domain.taxonomy.values import LARGEST_NUMBER, check_values, completeness, missing_attributes, value_texts
 
 COLOURS = ("Black", "Navy blue", "Red")
 
@@ -203,7 +202,7 @@ def test_nothing_mandatory_is_complete():
 
 def test_an_empty_or_invalid_value_does_not_count():
     assert completeness(FORM, {"a": "", "b": "perhaps", "n": 1}) == 33
-    assert [found.id for found in missing(FORM, {"a": "", "b": "perhaps", "n": 1})] == ["a", "b"]
+    assert [found.id for found in missing_attributes(FORM, {"a": "", "b": "perhaps", "n": 1})] == ["a", "b"]
 
 
 @given(st.floats(-LARGEST_NUMBER, LARGEST_NUMBER).filter(lambda number: number == round(number, 6)))

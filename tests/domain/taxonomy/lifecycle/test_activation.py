@@ -10,7 +10,7 @@ from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Forbidden, Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry, Site, StoredEvent
-from app.domain.taxonomy.lifecycle.activation import activate, activation_impact
+from app.domain.taxonomy.lifecycle import activate_taxonomy, activation_impact
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
@@ -67,7 +67,7 @@ def switching(site: Site) -> Site:
 
 def do(clock: StoppedClock, site: Site, taxonomy_id: str = "garden-id", name: object = "Garden") -> bool:
     with transaction():
-        return activate(Author(site.id, "Mia", clock), taxonomy_id, name)
+        return activate_taxonomy(Author(site.id, "Mia", clock), taxonomy_id, name)
 
 
 def all_products(site: Site) -> list[Product]:
@@ -241,7 +241,7 @@ def fails_at(number: int, clock: StoppedClock, site_id: int) -> bool:
     event.listen(db.engine, "before_cursor_execute", fail)
     try:
         with transaction():
-            activate(Author(site_id, "Mia", clock), "garden-id", "Garden")
+            activate_taxonomy(Author(site_id, "Mia", clock), "garden-id", "Garden")
     except Away:
         return True
     finally:

@@ -8,12 +8,16 @@ from sqlalchemy import event, select
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.lifecycle.creation import RESERVED_IDS, create, delete, duplicate
-from app.domain.taxonomy.lifecycle.listing import list_taxonomies
+from app.domain.taxonomy.lifecycle import (
+    RESERVED_IDS,
+    create_taxonomy,
+    delete_taxonomy,
+    duplicate_taxonomy,
+    list_taxonomies,
+)
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
-from app.domain.taxonomy.validation.sample import SAMPLE_LEVELS
+from app.domain.taxonomy.sample import SAMPLE_LEVELS
+from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
 from app.extensions import db
 from app.transaction import transaction
@@ -32,7 +36,7 @@ def site(context: None) -> Site:
 
 def make(clock: StoppedClock, site: Site, name: str = "Camping", sample: bool = False) -> Taxonomy:
     with transaction():
-        return create(Author(site.id, "Mia", clock), name, " For the shop ", sample)
+        return create_taxonomy(Author(site.id, "Mia", clock), name, " For the shop ", sample)
 
 
 def test_a_blank_taxonomy_begins_at_revision_1_with_its_first_entry_in_the_log(site: Site, clock: StoppedClock) -> None:
@@ -78,7 +82,7 @@ def test_a_copy_is_a_taxonomy_of_its_own(site: Site, clock: StoppedClock) -> Non
     source = make(clock, site, sample=True)
     levels = source.root_levels
     with transaction():
-        copied = duplicate(Author(site.id, "Mia", clock), source.id, "Camping 2027")
+        copied = duplicate_taxonomy(Author(site.id, "Mia", clock), source.id, "Camping 2027")
     assert (copied.id, copied.revision, copied.description) == ("camping-2027", 1, "For the shop")
     assert copied.root_levels == levels
     changes = select(TaxonomyRevision.changes).where(TaxonomyRevision.taxonomy_id == copied.id)
@@ -89,14 +93,14 @@ def test_a_copy_is_not_active(site: Site, clock: StoppedClock) -> None:
     source = make(clock, site)
     with transaction():
         make_active(site, source.id)
-        duplicate(Author(site.id, "Mia", clock), source.id, "Other")
+        duplicate_taxonomy(Author(site.id, "Mia", clock), source.id, "Other")
     assert [(row.id, row.is_active) for row in list_taxonomies(site.id)] == [("camping", True), ("other", False)]
 
 
 def test_a_taxonomy_is_deleted_with_its_revisions(site: Site, clock: StoppedClock) -> None:
     made = make(clock, site)
     with transaction():
-        assert delete(Author(site.id, "Mia", clock), made.id) == "Camping"
+        assert delete_taxonomy(Author(site.id, "Mia", clock), made.id) == "Camping"
     assert db.session.scalars(select(TaxonomyRevision)).all() == []
     assert list_taxonomies(site.id) == []
 
@@ -109,7 +113,7 @@ def test_the_active_taxonomy_is_not_deleted_even_when_the_plan_lacks_the_engine(
         make_active(site, made.id)
         db.session.get_one(Site, site.id).capabilities = []
     with pytest.raises(Conflict), transaction():
-        delete(Author(site.id, "Mia", clock), made.id)
+        delete_taxonomy(Author(site.id, "Mia", clock), made.id)
     assert [row.is_active for row in list_taxonomies(site.id)] == [True]
 
 
@@ -119,9 +123,9 @@ def test_taxonomies_of_another_shop_are_not_found(site: Site, clock: StoppedCloc
         make_taxonomy(other, "theirs")
     assert list_taxonomies(site.id) == []
     with pytest.raises(NotFound), transaction():
-        delete(Author(site.id, "Mia", clock), "theirs")
+        delete_taxonomy(Author(site.id, "Mia", clock), "theirs")
     with pytest.raises(NotFound), transaction():
-        duplicate(Author(site.id, "Mia", clock), "theirs", "Mine")
+        duplicate_taxonomy(Author(site.id, "Mia", clock), "theirs", "Mine")
 
 
 def test_the_list_tells_levels_products_and_revision_and_names_the_active_one_first(site: Site) -> None:

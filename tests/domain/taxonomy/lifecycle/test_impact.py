@@ -12,12 +12,12 @@ from sqlalchemy import event
 
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle.counts import LevelCount, level_counts
-from app.domain.taxonomy.lifecycle.impact import Impact, impact
-from app.domain.taxonomy.products.classification import active_taxonomy, active_tree, classify
+from app.domain.taxonomy.impact import Impact, impact
+from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.products.queries import LevelCount, level_counts
 from app.domain.taxonomy.products.worklist import work_summary
-from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.taxonomies import active_taxonomy, active_tree, taxonomy_of
 from app.domain.taxonomy.validation.structure import check_structure
 from app.extensions import db
 from app.transaction import transaction

@@ -13,10 +13,10 @@ from sqlalchemy import func, select
 
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry, Site, StoredEvent
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle.revisions import base_levels, compare_revisions, revision_of, revisions
-from app.domain.taxonomy.lifecycle.saving import SavedTaxonomy
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision, TaxonomyTask
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.revisions import base_levels, compare_revisions, revision_of, revisions
+from app.domain.taxonomy.saves import SavedTaxonomy
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.transaction import transaction

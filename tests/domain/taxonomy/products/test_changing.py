@@ -12,14 +12,14 @@ from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.products.changing import (
+from app.domain.taxonomy.products.classification import (
     ClassificationChange,
+    classification,
     preview_classification,
     set_classification,
 )
-from app.domain.taxonomy.products.classification import classification
 from app.domain.taxonomy.products.panel import raw_values, stored_texts
+from app.domain.taxonomy.tree import AttributeType
 from app.transaction import transaction
 from tests.domain.taxonomy.classified_shop import TREE, make_classified, make_shop
 from tests.fakes.clock import StoppedClock

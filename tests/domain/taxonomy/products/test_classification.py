@@ -8,9 +8,10 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.problems import Invalid
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.products.classification import active_taxonomy, active_tree, classify
+from app.domain.taxonomy.products.classification import classify
+from app.domain.taxonomy.taxonomies import active_taxonomy, active_tree
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import WHEN, make_product, make_site

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType, Validation
-from app.domain.taxonomy.levels.values import check_values
 from app.domain.taxonomy.products.panel import (
     MOST_IN_A_MENU,
     AttributeInput,
@@ -17,6 +15,8 @@ from app.domain.taxonomy.products.panel import (
     raw_values,
     stored_texts,
 )
+from app.domain.taxonomy.tree import Attribute, AttributeType, Validation
+from app.domain.taxonomy.values import check_values
 from tests.domain.taxonomy.classified_shop import TREE
 
 

@@ -9,11 +9,11 @@ from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, StaleRevision
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.taxonomy.products.saving import (
+from app.domain.taxonomy.products.classification import (
     ANOTHER_TAXONOMY,
     LEVEL_IS_GONE,
     NO_LEVEL,
-    NO_TAXONOMY,
+    TAXONOMY_IS_GONE,
     PanelForm,
     SavedProduct,
     create_product,
@@ -128,7 +128,7 @@ def test_a_form_of_another_taxonomy_classifies_nothing_and_says_so(site: Site, t
 def test_when_the_plan_has_no_taxonomies_any_more_nothing_is_cleared(site: Site, tent: Product):
     with transaction():
         site.capabilities = []
-    assert save(tent, panel("")).not_applied == NO_TAXONOMY
+    assert save(tent, panel("")).not_applied == TAXONOMY_IS_GONE
     assert tent.taxonomy_attributes == HELD
 
 

@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.sites.models import Site
-from app.domain.taxonomy.levels.tree import Level, TaxonomyTree
 from app.domain.taxonomy.products.worklist import (
     MOST_LEVELS_AT_ONCE,
     PAGE_SIZE,
@@ -15,6 +14,7 @@ from app.domain.taxonomy.products.worklist import (
     work_rows,
     work_summary,
 )
+from app.domain.taxonomy.tree import Level, TaxonomyTree
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.classified_shop import TREE, make_classified, make_shop

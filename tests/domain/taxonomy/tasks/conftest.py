@@ -13,13 +13,13 @@ from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.products.classification import classify
-from app.domain.taxonomy.products.former_words import rename_parameters
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.tasks import Kind
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.tasks.runner import work_off
+from app.domain.taxonomy.taxonomies import rename_parameters
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction

@@ -15,9 +15,9 @@ from app.domain.shared.problems import Invalid
 from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.tasks import Kind, lost_values
-from app.domain.taxonomy.tasks.chosen import chosen_products
-from app.domain.taxonomy.tasks.lost_values import LostValue
+from app.domain.taxonomy.tasks import Kind
+from app.domain.taxonomy.tasks.assignments import chosen_products
+from app.domain.taxonomy.tasks.batch import LostValue, count_loss_entries, lost_values
 from app.domain.taxonomy.tasks.summary import summary_of
 from app.extensions import db
 from app.transaction import transaction
@@ -67,7 +67,7 @@ def name_of(product_id: int) -> str:
 
 
 def lost_of(site_id: int, task_id: str) -> list[LostValue]:
-    return [one for batch in lost_values.lost_values(site_id, task_id) for one in batch]
+    return [one for batch in lost_values(site_id, task_id) for one in batch]
 
 
 def test_what_was_lost_is_named_as_it_was_then(site_id: int, ask: Ask, work: Worker) -> None:
@@ -121,7 +121,7 @@ def test_of_more_than_a_hundred_products_the_report_has_the_first_and_the_log_ev
     task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
     work()
     assert (len(task(task_id).report["lost"]), task(task_id).report["dropped"]) == (100, {"sleeps": 102})
-    assert lost_values.entries(site_id, task_id) == 51
+    assert count_loss_entries(site_id, task_id) == 51
     assert [(one.product_id, one.sku, one.attribute_id, one.value) for one in lost_of(site_id, task_id)] == [
         (product_id, f"T-{number}", "sleeps", number + 1) for number, product_id in enumerate(ids)
     ]
@@ -140,7 +140,10 @@ def test_the_log_keeps_long_values_whole_and_tells_nothing_of_batches_that_lost_
     task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[*ids, long]))
     work()
     assert [(one.attribute_id, len(one.value)) for one in lost_of(site_id, task_id)] == [("story", 9_000)]
-    assert (lost_values.entries(site_id, task_id), lost_values.entries(site_id + 1, task_id)) == (1, 0)
+    assert (count_loss_entries(site_id, task_id), count_loss_entries(site_id + 1, task_id)) == (
+        1,
+        0,
+    )
 
 
 def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask: Ask, work: Worker) -> None:

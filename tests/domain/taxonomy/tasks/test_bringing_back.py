@@ -6,10 +6,10 @@ from copy import deepcopy
 
 import pytest
 
-from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.lifecycle.impact import impact
-from app.domain.taxonomy.lifecycle.revisions import renames_between, revision_of, what_changed
+from app.domain.taxonomy.impact import impact
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.revisions import describe_changes, renames_between, revision_of
 from app.extensions import db
 from app.jobs import events
 from app.transaction import transaction
@@ -38,7 +38,7 @@ def test_with_an_earlier_revision_its_words_come_back(
         work()
         assert product("T-1").taxonomy_attributes["colour"] == ["Pine", "Blue"]
     clock.move(seconds=5)
-    told = what_changed(site_id, "kit", newest, 1)
+    told = describe_changes(site_id, "kit", newest, 1)
     assert told == [
         "Renamed the value “Pine” of “Colour” (Gear) to “Moss”.",
         "Renamed the value “Blue” of “Colour” (Gear) to “Sky”.",

@@ -12,16 +12,14 @@ from sqlalchemy import event
 
 from app.domain.shared.author import Author
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.levels.renamed_words import one_after_another
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.products.former_words import former_words
+from app.domain.taxonomy.products.classification import PanelForm, create_product, fill_gaps, save_product
 from app.domain.taxonomy.products.panel import product_panel, stored_texts
-from app.domain.taxonomy.products.saving import PanelForm, active_with_tree, create_product, fill_gaps, save_product
+from app.domain.taxonomy.renames import words_of_saves
 from app.domain.taxonomy.tasks import Kind
-from app.domain.taxonomy.tasks.assigning import Way
-from app.domain.taxonomy.tasks.bulk_assigning import assign_value
-from app.domain.taxonomy.tasks.bulk_preview import level_preview, value_preview
-from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.taxonomy.tasks.assignments import Way, assign_value, level_preview, value_preview
+from app.domain.taxonomy.tasks.queue import TASK
+from app.domain.taxonomy.taxonomies import active_with_tree, former_words
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.work import leases
 from app.domain.work.states import State
 from app.extensions import db
@@ -237,8 +235,8 @@ def test_two_words_of_one_save_can_change_places() -> None:
         return {"renames": told, "governed": [{"levelId": "gear", "attributeId": "colour", "levelIds": ["tents"]}]}
 
     swapped = one(("A", "B"), ("B", "A"))
-    assert one_after_another([swapped]) == {("tents", "colour"): {"A": "B", "B": "A"}}
-    assert one_after_another([one(("X", "A")), swapped])["tents", "colour"]["X"] == "B"
+    assert words_of_saves([swapped]) == {("tents", "colour"): {"A": "B", "B": "A"}}
+    assert words_of_saves([one(("X", "A")), swapped])["tents", "colour"]["X"] == "B"
 
 
 def test_a_new_value_with_the_old_word_is_kept_where_it_was_chosen_and_renamed_where_it_was_not(

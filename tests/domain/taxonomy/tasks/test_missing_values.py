@@ -11,11 +11,11 @@ from sqlalchemy import select
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
-from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.classification import classify
-from app.domain.taxonomy.products.filters import matching_ids
+from app.domain.taxonomy.products.queries import matching_ids
 from app.domain.taxonomy.products.worklist import WorkOrder, work_rows
 from app.domain.taxonomy.tasks import Kind
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import COLOUR, LEVELS, Worker, add, change_levels

@@ -13,12 +13,12 @@ from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites.models import Site
-from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.lifecycle.activation import activate
+from app.domain.taxonomy.lifecycle import activate_taxonomy
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.products.archive import restored
-from app.domain.taxonomy.tasks.restore_preview import restore, restore_preview
-from app.domain.taxonomy.tasks.running import work_off
+from app.domain.taxonomy.tasks.restore import restore, restore_preview
+from app.domain.taxonomy.tasks.runner import work_off
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.values import restore_from_slot
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction
@@ -43,21 +43,23 @@ def slot(level_id: str | None = "tents", **values: Any) -> dict[str, Any]:
 
 
 def test_what_fits_goes_back_and_what_does_not_stays_in_the_slot() -> None:
-    found = restored(TREE, slot(colour="Green", height="tall", fabric="Nylon", poles=["Steel", "Wood", "Carbon"]))
+    found = restore_from_slot(
+        TREE, slot(colour="Green", height="tall", fabric="Nylon", poles=["Steel", "Wood", "Carbon"])
+    )
     assert found is not None
     assert found.values == {"colour": "Green", "poles": ["Steel", "Carbon"]}
     assert found.left == slot(height="tall", fabric="Nylon", poles=["Wood"])
 
 
 def test_a_slot_of_which_everything_fits_is_empty_afterwards() -> None:
-    found = restored(TREE, slot(colour="Green"))
+    found = restore_from_slot(TREE, slot(colour="Green"))
     assert found is not None
     assert found.left is None
 
 
 @pytest.mark.parametrize("level_id", ["beds", None])
 def test_a_level_that_is_gone_leaves_the_slot_alone(level_id: str | None) -> None:
-    assert restored(TREE, slot(level_id, colour="Green")) is None
+    assert restore_from_slot(TREE, slot(level_id, colour="Green")) is None
 
 
 @given(
@@ -72,7 +74,7 @@ def test_a_level_that_is_gone_leaves_the_slot_alone(level_id: str | None) -> Non
     )
 )
 def test_no_archived_value_is_lost(values: dict[str, Any]) -> None:
-    found = restored(TREE, slot(**values))
+    found = restore_from_slot(TREE, slot(**values))
     assert found is not None
     for attribute_id, value in values.items():
         kept, left = found.values.get(attribute_id), found.left_values.get(attribute_id)
@@ -94,7 +96,7 @@ def site(context: None, clock: StoppedClock) -> Site:
         add_classified(made, 2, "beds", prefix="B", taxonomy_attributes={})
         make_product(made, "PLAIN")
     with transaction():
-        activate(Author(made.id, "Mia", clock), "garden", "Garden")
+        activate_taxonomy(Author(made.id, "Mia", clock), "garden", "Garden")
     return made
 
 
@@ -158,7 +160,7 @@ def test_a_switch_before_the_task_begins_ends_it_and_keeps_the_archive(site: Sit
     with transaction():
         task_id = restore(Author(site.id, "Mia", clock), "garden").id
     with transaction():
-        activate(Author(site.id, "Mia", clock), "camping", "Camping")
+        activate_taxonomy(Author(site.id, "Mia", clock), "camping", "Camping")
     work_off(WorkContext(clock, transaction), site.id)
     task = db.session.get_one(TaxonomyTask, task_id)
     assert task.state == "failed"
@@ -186,7 +188,7 @@ def test_a_task_for_another_taxonomy_is_not_joined(site: Site, clock: StoppedClo
     with transaction():
         restore(Author(site.id, "Mia", clock), "garden")
     with transaction():
-        activate(Author(site.id, "Mia", clock), "camping", "Camping")
+        activate_taxonomy(Author(site.id, "Mia", clock), "camping", "Camping")
     with transaction():
         second = restore(Author(site.id, "Mia", clock), "camping")
     assert second.parameters == {"taxonomyId": "camping"}

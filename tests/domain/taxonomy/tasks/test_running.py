@@ -18,14 +18,13 @@ from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.batch import Batch, Work
-from app.domain.taxonomy.tasks.leased import TASK
-from app.domain.taxonomy.tasks.running import Works, sites_with_work, work_off
+from app.domain.taxonomy.tasks.queue import TASK
+from app.domain.taxonomy.tasks.runner import WORKS, Works, sites_with_work, work_off
 from app.domain.taxonomy.tasks.summary import summary_of
-from app.domain.taxonomy.tasks.works import WORKS
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
 from app.extensions import db

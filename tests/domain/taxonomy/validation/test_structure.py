@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.taxonomy.editor.attribute_edits import AddAttribute
-from app.domain.taxonomy.editor.steps import apply_edit, redo
-from app.domain.taxonomy.levels.flat import flatten
-from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.editor.steps import apply_edit, redo_step
+from app.domain.taxonomy.stored_tree import flatten
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure, draft_problems
 from tests.surroundings import google_taxonomy
 
@@ -286,7 +286,7 @@ def test_a_draft_is_checked_where_it_differs_from_what_is_stored():
     base = flatten(stored)
     broken = {"attributeId": "x", "name": "", "type": "STRING"}
     levels = apply_edit(base, AddAttribute("b", broken))
-    draft = redo(base, levels)
+    draft = redo_step(base, levels)
     found = [(problem.code, problem.level_id, problem.pointer) for problem in draft_problems(draft, base, stored)]
     assert found == [("name_missing", "b", "#/rootLevels/1/attributes/0/name")]
 
