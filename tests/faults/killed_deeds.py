@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from app.domain.bundles.importing import import_bundle
-from app.domain.catalogue import picture_uploads
+from app.domain.catalogue import product_images
 from app.domain.orders import basket_contents, submission
 from app.domain.orders.checkout import place
 from app.domain.orders.contact import Contact
@@ -126,8 +126,8 @@ def receive_picture(product_id: str, file: str, point: str) -> None:
     author, store = Author(site_id(), "tests", clock()), images()
     db.session.rollback()
     kill_at(point)
-    with picture_uploads.received(store, author.site_id, Path(file).read_bytes()) as received, transaction():
-        picture_uploads.request(author, int(product_id), received, "picture.png", "")
+    with product_images.receive_upload(store, author.site_id, Path(file).read_bytes()) as received, transaction():
+        product_images.request_upload(author, int(product_id), received, "picture.png", "")
     say("received")
 
 

@@ -10,8 +10,8 @@ from flask_login import current_user
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.shell import shell
-from app.domain.catalogue.image_store import small
 from app.domain.catalogue.markup import ATTRIBUTES, TAGS
+from app.domain.catalogue.pictures import small_form
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.money import format_money
 from app.domain.sites.sites import currency_of
@@ -29,7 +29,7 @@ def no_errors() -> FieldErrors:
 @bp.app_template_global("picture_url")
 def picture_url(file: str, size: str = "") -> str:
     """Return the address of a stored picture of the current site; `size` "small" for lists."""
-    return url_for("media.picture", site_id=current_user.site_id, file=small(file) if size == "small" else file)
+    return url_for("media.picture", site_id=current_user.site_id, file=small_form(file) if size == "small" else file)
 
 
 @bp.app_template_global("rich_text_rules")

@@ -15,7 +15,7 @@ from app.blueprints.storefront.attribution import note_added
 from app.blueprints.storefront.basket_cookie import basket_token, set_basket_cookies
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
-from app.domain.catalogue.rules import LONGEST_SKU
+from app.domain.catalogue.product_rules import LONGEST_SKU
 from app.domain.merchandising.product_page import PagePicture, small_pictures
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Basket, BasketLine

@@ -11,9 +11,8 @@ from markupsafe import Markup
 from app.blueprints.compression import answer_of_gzip, compressed, quickly
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
 from app.blueprints.storefront.fragment_cache import DrawnPage, PackedMarkup
-from app.domain.catalogue.image_store import jpeg, small, srcset
 from app.domain.catalogue.markup import MEDIA_PREFIX
-from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
+from app.domain.catalogue.pictures import jpeg_form, picture_path, shape_among, shape_path, small_form, srcset
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import LABELS
 from app.domain.merchandising.menu import Menu, menu
@@ -175,7 +174,7 @@ def _draw_card(card: Mapping[str, Any], loading: str) -> Markup:
 def card_picture(card: Mapping[str, Any]) -> str:
     """The address of a card's picture: its photograph, else a drawing of its kind in its colour."""
     if card["image"]:
-        return f"/media/{current_shop().site_id}/{small(str(card['image']))}"
+        return f"/media/{current_shop().site_id}/{small_form(str(card['image']))}"
     return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
 
 
@@ -187,7 +186,7 @@ def is_photograph(url: str) -> bool:
 
 @bp.app_template_filter("jpeg")
 def jpeg_of(url: str) -> str:
-    return jpeg(url)
+    return jpeg_form(url)
 
 
 @bp.app_template_filter("loading")

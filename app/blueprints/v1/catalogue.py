@@ -24,9 +24,9 @@ from app.blueprints.v1.catalogue_shapes import (
 )
 from app.blueprints.v1.description import ETAG
 from app.blueprints.v1.taxonomy_shapes import PageQuery
-from app.domain.catalogue.for_sale import Lookup, product_by_sku, products_for_sale, products_of_collection
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.rules import is_in_stock, is_on_sale
+from app.domain.catalogue.product_rules import is_in_stock, is_on_sale
+from app.domain.catalogue.queries import Lookup, product_for_sale, products_for_sale, products_of_collection
 from app.domain.merchandising.product_page import PagePicture, photograph, pictures_of
 from app.domain.search.listings.words import products_by_words
 from app.domain.search.suggestions.typed import Typed
@@ -114,7 +114,7 @@ def product(sku_code: str) -> dict[str, Any]:
 
     One with exactly the SKU `suggest` is found by a variant's SKU, or in the list by `seoName`, `upc` or `q`.
     """
-    return _product_json(product_by_sku(current_shop().site_id, sku_code))
+    return _product_json(product_for_sale(current_shop().site_id, sku_code))
 
 
 @bp.get("/collection/<seo_name>/products")

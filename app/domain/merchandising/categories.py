@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from app.domain.catalogue.collections import unknown_products
-from app.domain.catalogue.content import ContentDraft, ContentKind, ContentText
+from app.domain.catalogue.content import ContentDraft, ContentKind, ContentText, unknown_products
 from app.domain.merchandising import arrangement
 from app.domain.merchandising.category_rules import (
     LONGEST_DESCRIPTION,

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from app.domain.catalogue.saving import check_revision
+from app.domain.catalogue.revisions import check_revision
 from app.domain.merchandising import arrangement
 from app.domain.merchandising.arrangement import NEW, Arrangement, Direction, Place, Target
 from app.domain.merchandising.category_rules import name_problems, slug_from

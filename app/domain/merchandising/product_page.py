@@ -9,11 +9,16 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
-from app.domain.catalogue.image_store import small, srcset
 from app.domain.catalogue.models import Product, ProductImage, Variant
-from app.domain.catalogue.pictures import picture_path
-from app.domain.catalogue.rules import is_in_stock, is_on_sale
-from app.domain.catalogue.variant_choice import OptionGroup, VariantOnOffer, choose, option_groups
+from app.domain.catalogue.pictures import picture_path, small_form, srcset
+from app.domain.catalogue.product_rules import (
+    OptionGroup,
+    VariantOnOffer,
+    choose_variant,
+    is_in_stock,
+    is_on_sale,
+    option_groups,
+)
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import is_colour
 from app.domain.merchandising.queries import placed_in
@@ -74,7 +79,7 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         VariantOnOffer(v.sku, v.options, product.price if v.price is None else v.price, is_in_stock(v.stock))
         for v in product.variants
     ]
-    chosen = choose(offers, variant_sku)
+    chosen = choose_variant(offers, variant_sku)
     price = chosen.price if chosen else product.price
     variant = next((v for v in product.variants if chosen and v.sku == chosen.sku), None)
     stock = variant.stock if variant else product.stock
@@ -110,7 +115,7 @@ def small_pictures(shop: Shop, product_ids: Mapping[str, int]) -> dict[str, Page
 def _small_picture(shop: Shop, product: Product, sku: str) -> PagePicture:
     variant = next((variant for variant in product.variants if variant.sku == sku), None)
     picture = pictures_of(shop, product, variant)[0]
-    return replace(picture, url=small(picture.url)) if product.images else picture
+    return replace(picture, url=small_form(picture.url)) if product.images else picture
 
 
 def _product(site_id: int, seo_name: str) -> Product:

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from app.domain.catalogue.collections import COLLECTION
-from app.domain.catalogue.pages import PAGE
+from app.domain.catalogue.content import COLLECTION, PAGE
 from app.domain.merchandising.content import ContentLink, content_links
 from app.domain.merchandising.filters import shared_definition
 from app.domain.merchandising.queries import hand_made_order, load_tree

@@ -4,7 +4,7 @@ old stock back, and the activity log names the order."""
 from __future__ import annotations
 
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.rules import LARGEST_STOCK
+from app.domain.catalogue.product_rules import LARGEST_STOCK
 from app.domain.orders.models import OrderLine
 from app.domain.orders.offers import Offer
 from app.domain.shared.author import Author

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, WithJsonSchema
 
-from app.domain.catalogue.product_reference import product_referred_to
+from app.domain.catalogue.queries import product_referred_to
 from app.domain.taxonomy.levels.attribute import Attribute
 from app.domain.taxonomy.levels.lookup import MOST_SHOWN, find_levels
 from app.domain.taxonomy.levels.tree import TaxonomyTree

@@ -9,7 +9,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.content.editor import ContentEditor, TextControl
 from app.blueprints.admin.content.views import add_editor
 from app.domain.catalogue import queries
-from app.domain.catalogue.collections import COLLECTION
+from app.domain.catalogue.content import COLLECTION
 from app.domain.catalogue.listing import LONGEST_WORDS
 from app.permissions import Permission, requires
 

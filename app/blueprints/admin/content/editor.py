@@ -11,8 +11,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_differences import Difference
 from app.blueprints.admin.form_numbers import sent_ids, sent_number, sent_revision
-from app.domain.catalogue.collections import moved
-from app.domain.catalogue.content import ContentKind
+from app.domain.catalogue.content import ContentKind, move_product
 from app.permissions import Permission
 
 PRODUCT_ACTIONS = ("add", "remove", "up", "down", "top", "place")
@@ -182,5 +181,5 @@ def _changed(product_ids: Sequence[int], action: str, product_id: int, place: in
         return tuple(other for other in product_ids if other != product_id)
     if action == "top" or (action == "place" and place is not None):
         steps = (place or 0) - product_ids.index(product_id) if product_id in product_ids else 0
-        return moved(product_ids, product_id, steps)
-    return moved(product_ids, product_id, {"up": -1, "down": 1}.get(action, 0))
+        return move_product(product_ids, product_id, steps)
+    return move_product(product_ids, product_id, {"up": -1, "down": 1}.get(action, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.blueprints.admin.content.editor import ContentEditor, TextControl
 from app.blueprints.admin.content.views import add_editor
-from app.domain.catalogue.pages import PAGE
+from app.domain.catalogue.content import PAGE
 from app.permissions import Permission
 
 add_editor(

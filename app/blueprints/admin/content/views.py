@@ -49,7 +49,7 @@ def _bound(view: Any, editor: ContentEditor) -> Any:
 
 def _list(editor: ContentEditor) -> str:
     words = " ".join(request.args.get("q", "")[:LONGEST_WORDS].split())
-    found = content.listed(editor.kind, current_user.site_id, words, page_number(request.args.get("p")))
+    found = content.list_content(editor.kind, current_user.site_id, words, page_number(request.args.get("p")))
     template = "admin/content/_results.html" if wants_fragment() else "admin/content/list.html"
     return render_template(template, editor=editor, found=found, words=words)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from app.domain.catalogue.search_terms import split_terms
+from app.domain.catalogue.product_rules import split_terms
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import (
     AddLevel,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from app.domain.catalogue.for_sale import Lookup, products_by_ids, products_for_sale
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.queries import Lookup, products_for_sale, products_for_sale_by_id
 from app.domain.search.engine import SearchEngine, SearchRequest, SearchUnavailable
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import search_products
@@ -27,4 +27,4 @@ def products_by_words(
     except SearchUnavailable:
         return products_for_sale(site_id, Lookup(words=words), page_number, page_size)
     ids = [int(str(hit.card["id"])) for hit in result.hits]
-    return Paged(products_by_ids(site_id, ids), page_number, page_size, result.total)
+    return Paged(products_for_sale_by_id(site_id, ids), page_number, page_size, result.total)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.product_changes import note_changes, snapshot
-from app.domain.catalogue.products import product_of
-from app.domain.catalogue.saving import check_revision
+from app.domain.catalogue.products import note_changes, product_of, snapshot
+from app.domain.catalogue.revisions import check_revision
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid

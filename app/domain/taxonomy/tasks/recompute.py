@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import Select, false, select, update
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.taxonomy.levels.completeness import completeness
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.report import count

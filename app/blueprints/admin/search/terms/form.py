@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from app.domain.catalogue import term_list, terms
+from app.domain.catalogue import terms
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.catalogue.product_reference import referred_product
-from app.domain.catalogue.search_terms import clean_terms
-from app.domain.catalogue.term_list import TermRow
+from app.domain.catalogue.product_rules import clean_terms
+from app.domain.catalogue.queries import referred_product
+from app.domain.catalogue.terms import TermRow
 from app.domain.relevance.trials.proposal import TermsProposal
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
@@ -48,7 +48,7 @@ class NewTerm:
         """Return the products among which to choose; none where the product is clear."""
         if referred_product(site_id, self._named) is not None:
             return []
-        found = term_list.find_with_terms(site_id, self._named)
+        found = terms.find_with_terms(site_id, self._named)
         return found if len(found) > 1 else []
 
     def add(self, author: Author) -> AddedTerm:
@@ -56,7 +56,7 @@ class NewTerm:
         row = self._checked(author.site_id)
         had = [term.casefold() for term in row.terms]
         terms.add_terms(author, row.id, [self.term])
-        added = term_list.product_with_terms(author.site_id, row.id)
+        added = terms.product_with_terms(author.site_id, row.id)
         return AddedTerm(self.term.strip(), added, self.term.strip().casefold() not in had)
 
     def proposal(self, site_id: int) -> TermsProposal:
@@ -84,9 +84,9 @@ class NewTerm:
         """Return the product; an unknown or ambiguous one is added to the problems."""
         product = referred_product(site_id, self._named)
         if product is not None:
-            return term_list.product_with_terms(site_id, product.id)
+            return terms.product_with_terms(site_id, product.id)
         words = self._named.strip()
-        found = term_list.find_with_terms(site_id, self._named)
+        found = terms.find_with_terms(site_id, self._named)
         if len(found) == 1:
             return found[0]
         message = f"More than one product has “{words[:60]}”: choose one of these, or enter a SKU."

@@ -16,10 +16,10 @@ from app.blueprints.admin.search import trials
 from app.blueprints.admin.search.terms.form import AddedTerm, NewTerm
 from app.blueprints.admin.undo import flash_undoable, undoable_entry
 from app.blueprints.author import current_author
-from app.domain.catalogue import term_list, terms
+from app.domain.catalogue import terms
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.catalogue.product_rules import split_terms
 from app.domain.catalogue.queries import ProductRow, products_by_id
-from app.domain.catalogue.search_terms import split_terms
 from app.domain.relevance.no_results import no_results
 from app.domain.search.settings import stored_settings
 from app.domain.shared.problems import Conflict, Invalid
@@ -76,7 +76,7 @@ def search_term_try() -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_terms_of(product_id: int) -> Answer:
     """Return a row, closed or, with `edit`, open."""
-    row = term_list.product_with_terms(current_user.site_id, product_id)
+    row = terms.product_with_terms(current_user.site_id, product_id)
     if not wants_fragment():
         return redirect(url_for("admin.search_terms", q=row.sku, edit=row.id if "edit" in request.args else None))
     return _row(row, is_open="edit" in request.args)
@@ -86,14 +86,14 @@ def search_terms_of(product_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_terms_save(product_id: int) -> Answer:
     site_id, typed = current_user.site_id, request.form.get("terms", "")
-    before = term_list.product_with_terms(site_id, product_id).terms
+    before = terms.product_with_terms(site_id, product_id).terms
     try:
         with transaction():
             terms.replace_terms(current_author(), product_id, split_terms(typed), _read_before())
     except (Invalid, Conflict) as error:
-        row = term_list.product_with_terms(site_id, product_id)
+        row = terms.product_with_terms(site_id, product_id)
         return _row(row, is_open=True, typed=typed, errors=FieldErrors(error))
-    row = term_list.product_with_terms(site_id, product_id)
+    row = terms.product_with_terms(site_id, product_id)
     changed = row.terms != before
     undo = undoable_entry("product", product_id) if changed else None
     if wants_fragment():
@@ -131,7 +131,7 @@ def _choices(new: NewTerm, errors: FieldErrors) -> list[ProductRow]:
 
 
 def _row(
-    row: term_list.TermRow,
+    row: terms.TermRow,
     is_open: bool = False,
     typed: str | None = None,
     errors: FieldErrors = NO_ERRORS,
@@ -149,7 +149,7 @@ def _row(
 def _page(new: NewTerm, errors: FieldErrors = NO_ERRORS, opened: dict[str, Any] | None = None) -> str:
     site_id = current_user.site_id
     if opened is None and (edited := sent_number(request.args.get("edit", ""))) is not None:
-        row = term_list.product_with_terms(site_id, edited)
+        row = terms.product_with_terms(site_id, edited)
         opened = {"row": row, "typed": ", ".join(row.terms), "errors": NO_ERRORS}
     return render_template(
         "admin/search/terms/page.html",
@@ -168,5 +168,5 @@ def _list(words: str | None = None, number: int | None = None) -> dict[str, Any]
     if words is None:
         words = " ".join(request.args.get("q", "")[:LONGEST_WORDS].replace("\0", "").split())
     number = number or page_number(request.args.get("p"))
-    found = term_list.products_with_terms(current_user.site_id, words, number)
+    found = terms.products_with_terms(current_user.site_id, words, number)
     return {"found": found, "words": words, "marked": None}
