@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import current_app
 
 from app.config import Config
-from app.domain.orders.recipients import PURPOSE
+from app.domain.orders.limits import RECIPIENT_KEY_PURPOSE
 
 
 def recipient_key() -> bytes:
     config: Config = current_app.config["SHOP"]
-    return config.key_for(PURPOSE)
+    return config.key_for(RECIPIENT_KEY_PURPOSE)

@@ -28,8 +28,7 @@ from app.domain.catalogue import product_images
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as order_mails
-from app.domain.orders.letters import OrderMailKind
-from app.domain.orders.mails import ORDER_MAIL
+from app.domain.orders.mails import ORDER_MAIL, OrderMailKind
 from app.domain.orders.models import Order
 from app.domain.pos.receipts import mails
 from app.domain.pos.receipts.mails import RECEIPT_MAIL

@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from app.domain.bundles.importing import import_bundle
 from app.domain.catalogue import product_images
-from app.domain.orders import basket_contents, submission
+from app.domain.orders import basket_contents, lifecycle
+from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
-from app.domain.orders.contact import Contact
 from app.domain.pos.models import PosAgent
 from app.domain.pos.payments import creating
 from app.domain.pos.payments.cashier import Cashier
@@ -78,7 +78,7 @@ def submit_basket(basket_id: str, point: str) -> None:
     """A till submits a paid basket, and the process is killed at a point."""
     kill_at(point)
     with transaction():
-        number = submission.submit(Author(1, "Tilly Till", clock()), basket_id).number
+        number = lifecycle.submit(Author(1, "Tilly Till", clock()), basket_id).number
     say("submitted", number)
 
 

@@ -15,8 +15,8 @@ from app.blueprints.storefront.basket import basket_page, pictures_of, private, 
 from app.blueprints.storefront.basket_cookie import basket_token, set_order_cookies
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.orders import basket_contents
+from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, place
-from app.domain.orders.contact import Contact
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.merchandising.shop import Shop
-from app.domain.orders.selling import selling_products
+from app.domain.orders.sales import selling_products
 from app.domain.search.engine import Hit, IndexName, SearchEngine, SearchRequest, Sort, ValueFilter
 
 SHOWN = 8

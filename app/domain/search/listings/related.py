@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.domain.merchandising.product_page import ProductPage
 from app.domain.merchandising.shop import Shop
-from app.domain.orders.bought_together import bought_together
+from app.domain.orders.sales import bought_together
 from app.domain.search.engine import Hit, IndexName, RangeFilter, SearchEngine, SearchRequest, Sort, ValueFilter
 from app.domain.search.index.document import product_document_id
 
