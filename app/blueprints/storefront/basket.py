@@ -16,7 +16,7 @@ from app.blueprints.storefront.basket_cookie import basket_token, set_basket_coo
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
 from app.domain.catalogue.product_rules import LONGEST_SKU
-from app.domain.merchandising.product_page import PagePicture, small_pictures
+from app.domain.merchandising.product_pages import PagePicture, small_pictures
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Basket, BasketLine
 from app.domain.orders.basket_contents import BasketChange

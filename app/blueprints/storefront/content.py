@@ -7,7 +7,7 @@ from flask import Response, request
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import page_answer, shown_listing
-from app.domain.merchandising.content import collection_at, page_at
+from app.domain.merchandising.shop import collection_at, page_at
 from app.domain.search.listings.browsing import collection_listing, read_request
 from app.domain.seo.heads import collection_head, content_head
 from app.permissions import public

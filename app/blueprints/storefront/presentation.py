@@ -13,11 +13,9 @@ from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, li
 from app.blueprints.storefront.fragment_cache import DrawnPage, PackedMarkup
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import jpeg_form, picture_path, shape_among, shape_path, small_form, srcset
-from app.domain.merchandising.colours import colour_of
-from app.domain.merchandising.filters import LABELS
-from app.domain.merchandising.menu import Menu, menu
+from app.domain.merchandising.facets import LABELS, colour_of
 from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import ShopNode
+from app.domain.merchandising.tree import Menu, ShopNode, menu
 from app.domain.search.engine import Hit
 from app.domain.search.listings.browsing import Listing
 from app.domain.seo.heads import PageHead, ShownListing, home_name

@@ -10,7 +10,7 @@ from app.blueprints.storefront.attribution import note_opened
 from app.blueprints.storefront.blueprint import RELATED_CACHE, bp, current_shop
 from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
 from app.blueprints.storefront.presentation import page_answer
-from app.domain.merchandising.product_page import ProductPage, product_page
+from app.domain.merchandising.product_pages import ProductPage, product_page
 from app.domain.merchandising.shop import Shop
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.listings.related import related_products

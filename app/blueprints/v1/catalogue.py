@@ -27,7 +27,7 @@ from app.blueprints.v1.taxonomy_shapes import PageQuery
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.product_rules import is_in_stock, is_on_sale
 from app.domain.catalogue.queries import Lookup, product_for_sale, products_for_sale, products_of_collection
-from app.domain.merchandising.product_page import PagePicture, photograph, pictures_of
+from app.domain.merchandising.product_pages import PagePicture, photograph, pictures_of
 from app.domain.search.listings.words import products_by_words
 from app.domain.search.suggestions.typed import Typed
 from app.domain.shared.paging import Paged

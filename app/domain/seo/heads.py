@@ -8,9 +8,8 @@ from urllib.parse import quote
 
 from app.domain.catalogue.markup import MEDIA_PREFIX, plain_text
 from app.domain.catalogue.pictures import jpeg_form
-from app.domain.merchandising.content import FOLDERS, ShownCollection, ShownPage
-from app.domain.merchandising.product_page import ProductPage
-from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.product_pages import ProductPage
+from app.domain.merchandising.shop import FOLDERS, Shop, ShownCollection, ShownPage
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.seo import structured_data

@@ -11,7 +11,7 @@ from app.domain.catalogue import content, product_images, products, terms
 from app.domain.catalogue.content import COLLECTION, PAGE, CollectionDraft, PageDraft
 from app.domain.catalogue.pictures import StoredImage
 from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
-from app.domain.merchandising import placement
+from app.domain.merchandising import categories
 from app.domain.merchandising.models import Node, Tree
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.author import Author
@@ -58,7 +58,7 @@ def entries() -> set[tuple[str, int]]:
         lambda clock, site, id: products.delete(Author(site, "Mia", clock), id),
         lambda clock, site, id: terms.add_terms(Author(site, "Mia", clock), id, ["wigwam"]),
         lambda clock, site, id: product_images.add(Author(site, "Mia", clock), id, StoredImage("a.webp", 1, 1), ""),
-        lambda clock, site, id: placement.add(Author(site, "Mia", clock), id, 1),
+        lambda clock, site, id: categories.place_product(Author(site, "Mia", clock), id, 1),
         lambda clock, site, id: content.create(
             Author(site, "Mia", clock), COLLECTION, CollectionDraft("C", product_ids=(id,))
         ),

@@ -20,7 +20,7 @@ from app.blueprints.admin.merchandising.facet_list import FacetList, FacetRow
 from app.blueprints.admin.merchandising.trees import LIST
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, addresses_lost, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.filters import known_facets
+from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.nodes import node_of
 from app.domain.merchandising.shop import Shop, read_shop

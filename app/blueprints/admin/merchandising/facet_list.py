@@ -9,7 +9,7 @@ from typing import Any, Self
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_number
-from app.domain.merchandising.facet_rules import MOST_FACETS
+from app.domain.merchandising.facets import MOST_FACETS
 from app.domain.merchandising.tree import Display, Facet
 
 

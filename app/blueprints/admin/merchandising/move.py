@@ -9,7 +9,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.merchandising.tree import CATEGORY
 from app.domain.merchandising import nodes
 from app.domain.merchandising.arrangement import room_for
-from app.domain.merchandising.outline import OutlineRow, TreeOutline, outline_of
+from app.domain.merchandising.trees import OutlineRow, TreeOutline, outline_of
 from app.domain.shared.records import existing
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires

@@ -18,10 +18,10 @@ from app.blueprints.admin.merchandising.trees import LIST, TREE
 from app.blueprints.author import current_author
 from app.domain.merchandising import nodes
 from app.domain.merchandising.arrangement import Direction, Target
-from app.domain.merchandising.filters import known_facets
+from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.nodes import PlannedMove
-from app.domain.merchandising.outline import TreeOutline, outline_of
 from app.domain.merchandising.shop import read_shop
+from app.domain.merchandising.trees import TreeOutline, outline_of
 from app.domain.search.listings.category_counts import category_counts
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, DomainError, Invalid

@@ -15,7 +15,7 @@ from app.blueprints.admin.merchandising.facet_list import FacetList
 from app.blueprints.admin.merchandising.trees import TREE
 from app.blueprints.author import current_author
 from app.domain.merchandising import trees
-from app.domain.merchandising.filters import known_facets
+from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.shop import read_shop
 from app.domain.shared.problems import Conflict, Invalid
 from app.htmx import wants_fragment

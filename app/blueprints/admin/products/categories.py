@@ -10,8 +10,8 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.author import current_author
-from app.domain.merchandising import placement
-from app.domain.merchandising.product_editor import product_editor
+from app.domain.merchandising import categories
+from app.domain.merchandising.product_pages import product_editor
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -25,7 +25,7 @@ Answer = str | Response
 def product_category_add(product_id: int) -> Answer:
     chosen = sent_number(request.form.get("category", ""))
     with transaction():
-        placement.add(current_author(), product_id, chosen)
+        categories.place_product(current_author(), product_id, chosen)
     return _categories(product_id)
 
 
@@ -33,7 +33,7 @@ def product_category_add(product_id: int) -> Answer:
 @requires(Permission.MANAGE_CATALOGUE)
 def product_category_remove(product_id: int, node_id: int) -> Answer:
     with transaction():
-        placement.remove(current_author(), product_id, node_id)
+        categories.unplace_product(current_author(), product_id, node_id)
     return _categories(product_id)
 
 

@@ -21,7 +21,7 @@ from app.domain.catalogue import products, queries
 from app.domain.catalogue.listing import LONGEST_WORDS, ProductList
 from app.domain.catalogue.models import ProductImage
 from app.domain.catalogue.products import product_of
-from app.domain.merchandising.product_editor import ProductEditor, product_editor
+from app.domain.merchandising.product_pages import ProductEditor, product_editor
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.product_list import product_list

@@ -11,7 +11,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.taxonomies import NO_ERRORS, ONE
 from app.blueprints.author import current_author
-from app.domain.merchandising.level_categories import categories_by_level
+from app.domain.merchandising.shop import categories_by_level
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.lifecycle.activation import activate, activation_impact

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.domain.merchandising.content import ShownCollection
-from app.domain.merchandising.filters import Filter, default_facets, filters_of
-from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.facets import Filter, default_facets, filters_of
+from app.domain.merchandising.shop import Shop, ShownCollection
 from app.domain.merchandising.tree import Display, ShopNode
 from app.domain.search.engine import (
     RESULT_WINDOW,

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from app.domain.merchandising.colours import colour_of
-from app.domain.merchandising.filters import Filter
+from app.domain.merchandising.facets import Filter, colour_of
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listings.links import ListingLinks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.merchandising.product_page import ProductPage
+from app.domain.merchandising.product_pages import ProductPage
 from app.domain.merchandising.shop import Shop
 from app.domain.orders.sales import bought_together
 from app.domain.search.engine import Hit, IndexName, RangeFilter, SearchEngine, SearchRequest, Sort, ValueFilter
