@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.orders import lifecycle, queries
 from app.domain.orders.lifecycle import StatusChange
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList

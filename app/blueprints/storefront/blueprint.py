@@ -12,7 +12,7 @@ from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
-from app.blueprints.hosts import request_host
+from app.blueprints.callers import request_host
 from app.blueprints.storefront.fragment_cache import DrawnPage, FragmentCache, PackedMarkup
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.merchandising.tree import ShopNode

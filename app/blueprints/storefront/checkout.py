@@ -9,7 +9,7 @@ from flask import redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
-from app.blueprints.recipient_key import recipient_key
+from app.blueprints.callers import recipient_key
 from app.blueprints.storefront.attribution import note_ordered
 from app.blueprints.storefront.basket import basket_page, pictures_of, private, shown
 from app.blueprints.storefront.basket_cookie import basket_token, set_order_cookies

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports, rate_limiting
-from app.blueprints.rate_limit import refuse_beyond
+from app.blueprints.callers import refuse_beyond
 from app.blueprints.storefront.blueprint import MISSING_CACHE, bp, served_configuration, shop_or_none
 from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
 from app.blueprints.storefront.presentation import drawn_once

@@ -7,8 +7,8 @@ from flask import Response, current_app, make_response, request
 from markupsafe import Markup
 
 from app import ports
+from app.blueprints.callers import refuse_beyond
 from app.blueprints.compression import compressed, quickly
-from app.blueprints.rate_limit import refuse_beyond
 from app.blueprints.storefront.attribution import is_a_shopper
 from app.blueprints.storefront.blueprint import (
     POPULAR,

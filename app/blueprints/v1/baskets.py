@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from app import ports
-from app.blueprints.rate_limit import TILL_READS, rate_limited
+from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.basket_shapes import (
     CREATE_EXAMPLE,

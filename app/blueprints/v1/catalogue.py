@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, g, request
 
 from app import ports
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.callers import rate_limited
 from app.blueprints.storefront.blueprint import current_shop, served_configuration
 from app.blueprints.storefront.presentation import card_picture
 from app.blueprints.storefront.suggest import RATE, suggestions_for

@@ -23,8 +23,8 @@ SIDE_BY_SIDE = 50  # Conditions in one OR: SQLite takes an OR of a thousand for 
 def shown_by(
     site_id: int, node_ids: Collection[int], rules: Iterable[SourceRule], taxonomy: TaxonomyTree
 ) -> list[ColumnElement[bool]]:
-    """Return conditions of which any holds for a product that is placed by hand in one of the categories, or taken by one of
-    the rules. Rules for the same manufacturers are one condition."""
+    """Return conditions of which any holds for a product that is placed by hand in one of the categories, or taken by
+    one of the rules. Rules for the same manufacturers are one condition."""
     placed = select(Placement.product_id).where(Placement.node_id.in_(node_ids))
     by_hand = [Product.id.in_(placed)] if node_ids else []
     return [*by_hand, *_rule_conditions(_levels_by_makers(site_id, rules, taxonomy))]

@@ -12,11 +12,9 @@ from werkzeug.datastructures import MultiDict
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.content.editor import ContentEditor, ContentForm, TextControl
-from app.blueprints.admin.content.views import add_editor
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_differences import Difference
-from app.blueprints.admin.merchandising.facet_list import FacetList, FacetRow
+from app.blueprints.admin.content import ContentEditor, ContentForm, TextControl, add_editor
+from app.blueprints.admin.forms import Difference, FieldErrors
+from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow
 from app.blueprints.admin.merchandising.trees import LIST
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, addresses_lost, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_differences import Difference
-from app.blueprints.admin.form_numbers import read_money, read_number, sent_revision
+from app.blueprints.admin.forms import Difference, read_money, read_number, sent_revision
 from app.blueprints.admin.taxonomy.form import TaxonomyForm
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.product_rules import ProductDraft, VariantDraft, product_problems, split_terms, tidy_product

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.domain.catalogue import product_images
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.product_images import UploadSummary

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from flask import request
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import sent_number
+from app.blueprints.admin.forms import sent_number
 from app.blueprints.admin.search.rules.form import RuleForm
 from app.domain.catalogue.product_rules import split_terms
 from app.domain.relevance.rules.schedule import moment_of, moment_with_zone

@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.domain.catalogue import terms
 from app.domain.relevance.rules import importing as rules
 from app.domain.relevance.rules import table as rule_table

@@ -8,9 +8,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.taxonomy.taxonomies import NO_ERRORS, ONE
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import categories_by_level
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks

@@ -7,7 +7,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.draft_conflict import draft_conflict
 from app.permissions import Permission, requires

@@ -10,13 +10,13 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.admin.forms import sent_revision
 from app.blueprints.admin.taxonomy.attribute_form import attribute_edit
 from app.blueprints.admin.taxonomy.banner import banner_of, to_restore
 from app.blueprints.admin.taxonomy.edits import level_edits
 from app.blueprints.admin.taxonomy.panel import Panel, panel_of
 from app.blueprints.admin.taxonomy.tree import ShownTree, drawn_levels, shown_tree
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, NotFound, StaleRevision
 from app.domain.taxonomy.editor import drafts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_differences import Difference
+from app.blueprints.admin.forms import Difference
 from app.domain.catalogue.models import Product
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.panel import attribute_label, path_label, stored_texts

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.taxonomy.bodies import ACTIVATE, CREATE, DUPLICATE, IMPACT, STRUCTURE, renames_in
 from app.blueprints.admin.taxonomy.shoppers import shoppers_of
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body
 from app.domain.taxonomy.lifecycle import activation, creation
 from app.domain.taxonomy.lifecycle.impact import impact

@@ -12,7 +12,7 @@ from flask_login import current_user
 
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask

@@ -7,9 +7,9 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.taxonomy.banner import to_restore
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.lifecycle import creation

@@ -13,9 +13,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.admin.forms import sent_revision
 from app.blueprints.admin.taxonomy.form import typed_texts
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.domain.taxonomy.products.saving import ActiveTaxonomy, active_with_tree, fill_gaps
