@@ -10,7 +10,7 @@ from flask import Flask, current_app
 
 from app.domain.alerts.certificates import CertificateReader, NoCertificates
 from app.domain.alerts.channel import AlertChannel
-from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.pictures import ImageStore
 from app.domain.personal_data.erasure_list import ErasureList, NoErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.simulator import PaymentSimulator

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from app.domain.alerts.alerts import AlertEnded, AlertRaised
 from app.domain.alerts.log_lines import log_ended, log_raised
-from app.domain.catalogue.events import ProductDeleted
+from app.domain.catalogue.products import ProductDeleted
 from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting, LearningChanged
 from app.domain.sites.events import SessionsEnded, SiteCreated
 from app.domain.sites.stored_events import EventsStored

@@ -13,8 +13,7 @@ from flask import Flask
 from sqlalchemy import delete, func, insert, select, update
 
 from app import create_app
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.shared.author import Author
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.lifecycle import activate_taxonomy, activation_impact

@@ -20,8 +20,7 @@ from app.config import from_environment
 from app.domain.bundles.exporting import export_bundle
 from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.report import BundleReport
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.sites.sites import create_site, site_at
 from app.extensions import db
 from app.transaction import transaction

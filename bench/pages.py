@@ -24,8 +24,7 @@ from app.config import from_environment
 from app.domain.bundles.importing import import_bundle
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node
-from app.domain.merchandising.queries import load_tree
-from app.domain.merchandising.shop import Shop, read_shop
+from app.domain.merchandising.shop import Shop, load_tree, read_shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.index.documents import product_documents
 from app.domain.seo.landing.pages import LandingPage

@@ -14,8 +14,7 @@ from sqlalchemy import insert, text
 from app import create_app, ports
 from app.config import from_environment
 from app.domain.bundles.importing import import_bundle
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.search.index.documents import product_documents
 from app.domain.seo.sitemap import builds
 from app.domain.shared.author import Author

@@ -17,7 +17,7 @@ from statistics import median, quantiles
 
 from app import ports
 from app.demo.shop import HOST, create_demo
-from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.shop import load_tree
 from app.domain.search.index.documents import product_documents
 from app.domain.sites.sites import site_at
 from app.transaction import transaction

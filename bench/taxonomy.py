@@ -18,8 +18,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, insert, select, update
 from werkzeug.test import TestResponse
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.sites.roles import Role
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.queries import level_counts

@@ -7,8 +7,8 @@ from itertools import count
 
 from app.domain.bundles.models import BundleRun
 from app.domain.catalogue.models import Collection, Page, PictureUpload, Product, Variant
-from app.domain.catalogue.product_changes import FIELDS
-from app.domain.catalogue.rules import ProductDraft, VariantDraft
+from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
+from app.domain.catalogue.products import FIELDS
 from app.domain.merchandising import nodes
 from app.domain.merchandising.arrangement import Target
 from app.domain.merchandising.models import Node

@@ -15,16 +15,16 @@ from secrets import token_hex
 from PIL import Image, ImageOps
 
 from app.adapters.decoding_slots import decoding_slot
-from app.domain.catalogue.image_store import (
+from app.domain.catalogue.pictures import (
     FORMS,
     JPEG_SIDE,
     LARGEST_UPLOAD,
     LONGEST_SIDE,
     MOST_PIXELS,
     StoredImage,
-    form,
-    jpeg,
-    scaled,
+    form_of,
+    jpeg_form,
+    scale_to,
 )
 from app.domain.shared.problems import Invalid, NotFound
 
@@ -51,9 +51,9 @@ class FileImages:
             stored, encoded = self._stored(picture, data)
             forms = {name: _encoded(picture, side) for name, side in _forms_of(picture.size)}
             plain = _encoded_jpeg(picture)
-        _write(self._path(site_id, jpeg(stored.file)), plain)
+        _write(self._path(site_id, jpeg_form(stored.file)), plain)
         for name, smaller in forms.items():
-            _write(self._path(site_id, form(stored.file, name)), smaller)
+            _write(self._path(site_id, form_of(stored.file, name)), smaller)
         _write(self._path(site_id, stored.file), encoded)
         return stored
 
@@ -69,11 +69,11 @@ class FileImages:
         or a form of it, is missing."""
         file = _name_of(data)
         path = self._path(site_id, file)
-        if not path.exists() or not self._path(site_id, jpeg(file)).exists():
+        if not path.exists() or not self._path(site_id, jpeg_form(file)).exists():
             return None
         with _refusing_broken_files():
             width, height = _opened(data).size
-        if not all(self._path(site_id, form(file, name)).exists() for name, _ in _forms_of((width, height))):
+        if not all(self._path(site_id, form_of(file, name)).exists() for name, _ in _forms_of((width, height))):
             return None
         return StoredImage(file, width, height)
 
@@ -85,7 +85,7 @@ class FileImages:
         if next(self._folder.glob(f"*/{_name_of(data)}"), None):
             return StoredImage(_name_of(data), *picture.size), data
         encoded = _encoded(picture, LONGEST_SIDE)
-        return StoredImage(_name_of(encoded), *scaled(*picture.size, LONGEST_SIDE)), encoded
+        return StoredImage(_name_of(encoded), *scale_to(*picture.size, LONGEST_SIDE)), encoded
 
     def add_forms(self, site_id: int, file: str) -> int:
         data = self.read(site_id, file)
@@ -94,7 +94,7 @@ class FileImages:
             missing = [
                 (path, side)
                 for name, side in _forms_of(picture.size)
-                if not (path := self._path(site_id, form(file, name))).exists()
+                if not (path := self._path(site_id, form_of(file, name))).exists()
             ]
             for path, side in missing:
                 _write(path, _encoded(picture, side))
@@ -132,7 +132,7 @@ class FileImages:
     def discard(self, site_id: int, file: str, written_before: float) -> bool:
         if not _is_older(self._path(site_id, file), written_before):
             return False
-        for name in (file, jpeg(file), *(form(file, name) for name in FORMS)):
+        for name in (file, jpeg_form(file), *(form_of(file, name) for name in FORMS)):
             self._path(site_id, name).unlink(missing_ok=True)
         return True
 
@@ -179,7 +179,7 @@ def _from_form_upwards(file: str) -> list[str]:
         raise NotFound("There is no such picture.")
     whole, names = f"{named[1]}.webp", list(FORMS)
     larger = names[names.index(named[2]) :] if named[2] else []
-    return [*(form(whole, name) for name in larger), whole]
+    return [*(form_of(whole, name) for name in larger), whole]
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -247,7 +247,7 @@ def _refusing_broken_files() -> Iterator[None]:
 
 
 def _resized(picture: Image.Image, longest_side: int) -> Image.Image:
-    resized = picture.resize(scaled(*picture.size, longest_side), Image.Resampling.LANCZOS, reducing_gap=3)
+    resized = picture.resize(scale_to(*picture.size, longest_side), Image.Resampling.LANCZOS, reducing_gap=3)
     resized.info.clear()
     return resized
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app import ports
-from app.blueprints.hosts import request_host
+from app.blueprints.callers import request_host
 from app.config import Config
 from app.database_errors import check_database, write_probe
 from app.domain.alerts.causes import Cause

@@ -12,11 +12,9 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from app.domain.orders.checkout import SHOPPER
-from app.domain.orders.fulfilment import THE_SHOP
+from app.domain.orders.lifecycle import THE_SHOP, next_number
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
-from app.domain.orders.numbers import next_number
-from app.domain.orders.offers import Offer, offers_by_sku
-from app.domain.orders.pricing import describe_line, set_total
+from app.domain.orders.offers import Offer, describe_line, offers_by_sku, set_total
 from app.domain.shared.author import Author
 from app.domain.sites import audit
 from app.domain.sites.models import Site

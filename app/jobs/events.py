@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import structlog
 
-from app.domain.orders import fulfilment
+from app.domain.orders import lifecycle
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
 from app.domain.search.index.outbox import enqueue_products_of_levels
@@ -57,13 +57,13 @@ def rebuild_products(event: StoredEvent) -> None:
 
 def fulfil_order(event: StoredEvent) -> None:
     """Fulfil an order after its submission."""
-    fulfilment.fulfil(clock(), event.site_id, event.payload["orderId"], event.payload["isShort"])
+    lifecycle.fulfil(clock(), event.site_id, event.payload["orderId"], event.payload["isShort"])
 
 
 HANDLERS: Mapping[str, Callable[[StoredEvent], None]] = {
     INDEX_EVENT: follow_structure_save,
     CHANGED_EVENT: rebuild_products,
-    fulfilment.FULFILMENT_EVENT: fulfil_order,
+    lifecycle.FULFILMENT_EVENT: fulfil_order,
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from app.domain.bundles.runs import BUNDLE_RUN
-from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as mails_about_orders
 from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos.receipts import mails as receipt_mails
@@ -90,7 +90,7 @@ LEASED_JOBS = {
             waiting=lambda: sites_with_work(clock()),
         ),
         LeasedJob(SUGGESTIONS, "suggesting:suggest", "suggestions of site {}", suggesting.suggest),
-        LeasedJob(PICTURE, "pictures:prepare", "picture {}", pictures.prepare),
+        LeasedJob(UPLOAD_WORK, "pictures:prepare", "picture {}", pictures.prepare),
         LeasedJob(REPLAY, "trials:replay", "replay {}", trials.replay),
         LeasedJob(SITEMAP, "sitemaps:build", "sitemap {}", sitemaps.build),
         LeasedJob(PAYMENT_CHECKS, "payments:check", "open payments of site {}", payments.check),

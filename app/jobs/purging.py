@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 from app.config import Config
 from app.domain.alerts.models import Alert
 from app.domain.bundles.runs import BUNDLE_RUN
-from app.domain.catalogue import images as pictures
-from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.catalogue import product_images as pictures
+from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import purge as orders
 from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos import purge as pos
@@ -57,7 +57,7 @@ RETENTIONS: tuple[Retention, ...] = (
     leases.retention(ORDER_MAIL, "mails about orders"),
     leases.retention(REPLAY, "replays"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),
-    leases.retention(PICTURE, "uploads of pictures"),
+    leases.retention(UPLOAD_WORK, "uploads of pictures"),
     leases.retention(SITEMAP, "builds of sitemaps"),
     leases.retention(BUNDLE_RUN, "imports and exports"),
     leases.retention(TASK, "taxonomy tasks"),  # What they did and what products lost stays in the activity log.

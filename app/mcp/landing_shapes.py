@@ -10,8 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from app import ports
-from app.domain.merchandising.queries import load_tree
-from app.domain.merchandising.shop import Shop, read_shop
+from app.domain.merchandising.shop import Shop, load_tree, read_shop
 from app.domain.seo.landing import saving
 from app.domain.seo.landing.facet_choices import facet_choices
 from app.domain.seo.landing.inheritance import describe_move, moved_segments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask, g
 
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.callers import rate_limited
 from app.domain.shared.problems import TooManyRequests
 from app.domain.sites.api_sessions import ApiCaller, Audience
 from tests.fakes.clock import StoppedClock

@@ -12,8 +12,7 @@ from flask import Flask
 from sqlalchemy import delete, select, update
 
 from app.cli.index import finished_run
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.relevance.golden import searches as golden
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD

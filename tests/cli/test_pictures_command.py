@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from PIL import Image
 
-from app.domain.catalogue.image_store import form
+from app.domain.catalogue.pictures import form_of
 from app.ports import images
 from app.transaction import transaction
 from tests.searching import add_site
@@ -29,7 +29,7 @@ def keep(site_id: int) -> str:
 def test_missing_forms_are_made_and_counted(app: Flask, site_id: int) -> None:
     with app.app_context():
         file = keep(site_id)
-        lost = app.config["SHOP"].media_dir / str(site_id) / form(file, "medium")
+        lost = app.config["SHOP"].media_dir / str(site_id) / form_of(file, "medium")
         lost.unlink()
     done = app.test_cli_runner().invoke(args=["pictures", "resize"])
     assert (done.exit_code, done.output) == (0, "1 picture, 1 smaller form made.\n")
@@ -40,7 +40,7 @@ def test_a_broken_picture_is_named_and_the_others_are_done(app: Flask, site_id: 
     with app.app_context():
         file = keep(site_id)
         folder = app.config["SHOP"].media_dir / str(site_id)
-        (folder / form(file, "tiny")).unlink()
+        (folder / form_of(file, "tiny")).unlink()
         broken = f"{'0' * 32}.webp"
         (folder / broken).write_bytes(b"RIFF")
     done = app.test_cli_runner().invoke(args=["pictures", "resize", "--site", "shop.test"])

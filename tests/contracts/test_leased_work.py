@@ -24,12 +24,11 @@ from app.domain.alerts.causes import Cause
 from app.domain.bundles import runs as bundle_runs
 from app.domain.bundles.parts import Part
 from app.domain.bundles.runs import BUNDLE_RUN
-from app.domain.catalogue import picture_uploads
+from app.domain.catalogue import product_images
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as order_mails
-from app.domain.orders.letters import OrderMailKind
-from app.domain.orders.mails import ORDER_MAIL
+from app.domain.orders.mails import ORDER_MAIL, OrderMailKind
 from app.domain.orders.models import Order
 from app.domain.pos.receipts import mails
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
@@ -94,7 +93,7 @@ def upload_picture(_context: SearchContext, author: Author) -> None:
     product = db.session.scalars(select(Product).where(Product.site_id == author.site_id)).first()
     product = product or add_product(author.site_id, "mug")
     file = images().receive(author.site_id, A_PICTURE)
-    picture_uploads.request(author, product.id, file, "mug.png", "A mug")
+    product_images.request_upload(author, product.id, file, "mug.png", "A mug")
 
 
 def mail_receipt(_context: SearchContext, author: Author) -> None:
@@ -134,7 +133,7 @@ EXAMPLES = {
         Example(TASK, lambda _, author: tasks.request(author, tasks.Kind.RECOMPUTE, {}), job_is_per_site=True),
         Example(SUGGESTIONS, lambda _, author: suggesting.request(author), is_keyed_by_site=True, job_is_per_site=True),
         Example(REPLAY, lambda _, author: replays.request(author, CHANGE)),
-        Example(PICTURE, upload_picture),
+        Example(UPLOAD_WORK, upload_picture),
         Example(SITEMAP, lambda _, author: builds.request(author)),
         Example(
             PAYMENT_CHECKS,

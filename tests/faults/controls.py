@@ -103,8 +103,8 @@ CONTROLS = (
     ),
     Control(
         "signing in returns to a page of the admin",
-        "blueprints/admin/return_to.py",
-        " or not PLAIN.fullmatch(wanted)",
+        "blueprints/admin/sign_in.py",
+        " or not PLAIN_ADDRESS.fullmatch(wanted)",
         "",
         "blueprints/admin/test_return_to.py",
     ),

@@ -7,10 +7,11 @@ from pathlib import Path
 from sqlalchemy import select
 
 from app.domain.bundles.importing import import_bundle
-from app.domain.catalogue import picture_uploads
-from app.domain.orders import basket_contents, submission
+from app.domain.catalogue import product_images
+from app.domain.orders import basket_contents
+from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
-from app.domain.orders.contact import Contact
+from app.domain.orders.lifecycle import submit
 from app.domain.pos.models import PosAgent
 from app.domain.pos.payments import creating
 from app.domain.pos.payments.cashier import Cashier
@@ -78,7 +79,7 @@ def submit_basket(basket_id: str, point: str) -> None:
     """A till submits a paid basket, and the process is killed at a point."""
     kill_at(point)
     with transaction():
-        number = submission.submit(Author(1, "Tilly Till", clock()), basket_id).number
+        number = submit(Author(1, "Tilly Till", clock()), basket_id).number
     say("submitted", number)
 
 
@@ -126,8 +127,8 @@ def receive_picture(product_id: str, file: str, point: str) -> None:
     author, store = Author(site_id(), "tests", clock()), images()
     db.session.rollback()
     kill_at(point)
-    with picture_uploads.received(store, author.site_id, Path(file).read_bytes()) as received, transaction():
-        picture_uploads.request(author, int(product_id), received, "picture.png", "")
+    with product_images.receive_upload(store, author.site_id, Path(file).read_bytes()) as received, transaction():
+        product_images.request_upload(author, int(product_id), received, "picture.png", "")
     say("received")
 
 

@@ -17,9 +17,9 @@ from app.domain.bundles import runs
 from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import OF_AN_ADMIN
-from app.domain.catalogue import picture_uploads
+from app.domain.catalogue import product_images
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
-from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry, Domain, Site
 from app.domain.sites.roles import Role
@@ -147,6 +147,6 @@ def test_a_picture_whose_receiver_is_killed_is_there_once_it_was_sent_again(shop
         with shop.opened():
             assert status == KILLED and db.session.scalars(select(PictureUpload)).all() == []
     with shop.opened() as context:
-        [upload_id] = leases.free_keys(PICTURE, context.clock)
-        assert picture_uploads.prepare(context, FileImages(shop.config.media_dir), upload_id)
+        [upload_id] = leases.free_keys(UPLOAD_WORK, context.clock)
+        assert product_images.prepare_upload(context, FileImages(shop.config.media_dir), upload_id)
         assert db.session.scalars(select(ProductImage.width)).all() == [300]

@@ -13,9 +13,9 @@ from PIL import Image
 from sqlalchemy import select
 
 from app.adapters.images import FileImages
-from app.domain.catalogue import picture_uploads
+from app.domain.catalogue import product_images
 from app.domain.catalogue.models import Product, ProductImage
-from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.work import leases
 from app.extensions import db
 from tests.faults.browser import HOST, signed_in
@@ -76,7 +76,7 @@ def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess)
     assert [future.result() for future in uploads] == [202] * PICTURES
     assert max(waits) < LONGEST_ANSWER
     with shop.opened() as context:
-        waiting = leases.free_keys(PICTURE, context.clock)
+        waiting = leases.free_keys(UPLOAD_WORK, context.clock)
         assert len(waiting) == PICTURES
-        assert picture_uploads.prepare(context, FileImages(shop.config.media_dir), waiting[0])
+        assert product_images.prepare_upload(context, FileImages(shop.config.media_dir), waiting[0])
         assert db.session.scalars(select(ProductImage.width)).all() == [1_600]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.relevance.golden import searches as golden
 from app.domain.search.engine import SearchContext
 from app.domain.search.models import RebuildRun

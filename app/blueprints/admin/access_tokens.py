@@ -10,10 +10,9 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number
-from app.blueprints.admin.password_form import user_by_password
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors, sent_number
+from app.blueprints.admin.sign_in import user_by_password
+from app.blueprints.callers import current_author
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import personal_tokens, staff
 from app.domain.sites.personal_token_rules import DEFAULT_LIFETIME, LIFETIMES, token_problems

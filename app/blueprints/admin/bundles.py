@@ -15,8 +15,8 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles import running, runs
 from app.domain.bundles.folder import LARGEST_UPLOAD, BundleFolder

@@ -14,9 +14,8 @@ from app.blueprints.admin import settings
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.pos import tabs as pos_tabs
 from app.blueprints.admin.search import tabs as search_tabs
-from app.blueprints.admin.section_tabs import is_open_to_user
 from app.blueprints.admin.seo import tabs as seo_tabs
-from app.blueprints.admin.shell import GROUPS
+from app.blueprints.admin.shell import GROUPS, is_open_to_user
 from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.relevance.finder import Found, FoundKind, find
 from app.htmx import wants_fragment

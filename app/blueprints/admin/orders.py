@@ -11,13 +11,12 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
-from app.domain.orders import queries, status_changes
-from app.domain.orders.letters import OrderMailKind
+from app.blueprints.callers import current_author
+from app.domain.orders import lifecycle, queries
+from app.domain.orders.lifecycle import StatusChange
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList
-from app.domain.orders.mails import can_mail, mails_of
+from app.domain.orders.mails import OrderMailKind, can_mail, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
-from app.domain.orders.status_changes import StatusChange
 from app.domain.pos.baskets import submit_basket
 from app.domain.pos.order_payments import is_refunded, location_names, payment_state_of, payments_of_order, statuses_of
 from app.domain.pos.states import TransactionStatus
@@ -53,7 +52,7 @@ def orders_list() -> Response:
 @requires(Permission.MANAGE_ORDERS)
 def order_page(order_id: str) -> str:
     site_id, clock = current_user.site_id, ports.clock()
-    order = status_changes.shown_order(site_id, order_id)
+    order = lifecycle.order_for_staff(site_id, order_id)
     payments = payments_of_order(site_id, order_id)
     statuses = {payment.id: TransactionStatus(payment.status) for payment in payments}
     context = {
@@ -68,7 +67,7 @@ def order_page(order_id: str) -> str:
         "happenings": queries.history(site_id, order_id),
         "time_zone": time_zone_of(site_id),
         "is_overdue": queries.is_overdue(clock, order),
-        "can_reopen": status_changes.can_reopen(order, clock),
+        "can_reopen": lifecycle.can_reopen(order, clock),
         "days_kept": CONTACT_KEPT.days,
         "years_kept": CONTACT_KEPT_AT_MOST.days // 365,
     }
@@ -80,39 +79,39 @@ def order_page(order_id: str) -> str:
 def order_packing_slip(order_id: str) -> str:
     """Return the packing slip of an order, made to be printed."""
     site_id = current_user.site_id
-    order = status_changes.order_of(site_id, order_id)
+    order = lifecycle.order_of(site_id, order_id)
     return render_template("admin/orders/packing_slip.html", order=order, time_zone=time_zone_of(site_id))
 
 
 @bp.post(f"{ORDER}/ready")
 @requires(Permission.MANAGE_ORDERS)
 def order_ready(order_id: str) -> Response:
-    change = partial(status_changes.mark_ready, by_email="by_email" in request.form)
+    change = partial(lifecycle.mark_ready, by_email="by_email" in request.form)
     return _change(order_id, change, "is ready to collect", "is ready already")
 
 
 @bp.post(f"{ORDER}/not-ready")
 @requires(Permission.MANAGE_ORDERS)
 def order_not_ready(order_id: str) -> Response:
-    return _change(order_id, status_changes.mark_not_ready, "is not ready yet", "is not ready yet")
+    return _change(order_id, lifecycle.mark_not_ready, "is not ready yet", "is not ready yet")
 
 
 @bp.post(f"{ORDER}/collect")
 @requires(Permission.MANAGE_ORDERS)
 def order_collect(order_id: str) -> Response:
-    return _change(order_id, status_changes.collect, "is collected and paid", "was collected already")
+    return _change(order_id, lifecycle.collect, "is collected and paid", "was collected already")
 
 
 @bp.post(f"{ORDER}/reopen")
 @requires(Permission.MANAGE_ORDERS)
 def order_reopen(order_id: str) -> Response:
-    return _change(order_id, status_changes.reopen, "is awaiting collection again", "is already awaiting collection")
+    return _change(order_id, lifecycle.reopen, "is awaiting collection again", "is already awaiting collection")
 
 
 @bp.post(f"{ORDER}/cancel")
 @requires(Permission.MANAGE_ORDERS)
 def order_cancel(order_id: str) -> Response:
-    return _change(order_id, status_changes.cancel, "is cancelled", "was cancelled already")
+    return _change(order_id, lifecycle.cancel, "is cancelled", "was cancelled already")
 
 
 @bp.post(f"{ORDER}/submit")

@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as Answer
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.display import exact_time
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles.folder import BundleFolder
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED

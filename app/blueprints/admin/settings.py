@@ -1,4 +1,5 @@
-"""The settings of the shop as a whole."""
+"""The settings of the shop as a whole, and its subscriptions: what its plan includes, its limits, and how much of them
+is in use."""
 
 from __future__ import annotations
 
@@ -8,15 +9,16 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number
-from app.blueprints.admin.section_tabs import Tab, section_tabs
-from app.blueprints.admin.shell import shell
-from app.blueprints.admin.shown_settings import changes_since, shown_settings
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, shown_settings
+from app.blueprints.admin.shell import Tab, section_tabs, shell
+from app.blueprints.callers import current_author
+from app.domain.plan.capabilities import capabilities, change_capabilities
+from app.domain.plan.usage import usage
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import shop_settings
-from app.permissions import Permission, requires
+from app.domain.sites.settings import settings_of
+from app.domain.sites.sites import currency_of
+from app.permissions import Permission, allowed, requires
 from app.themes.drawing import themes
 from app.themes.preview import preview_token
 from app.transaction import transaction
@@ -38,7 +40,7 @@ def settings_tabs() -> list[Tab]:
 def settings() -> str:
     shop = shop_settings.shop_settings(current_user.site_id)
     shown = shown_settings(shop_settings.stored_form(shop.name, shop.page_size, shop.theme))
-    return _page(shop.name, str(shop.page_size), shop.theme, shown, FieldErrors())
+    return _settings_page(shop.name, str(shop.page_size), shop.theme, shown, FieldErrors())
 
 
 @bp.post("/settings")
@@ -53,7 +55,7 @@ def settings_save() -> str | Response | tuple[str, int]:
             changes = changes_since(shown, shop_settings.stored_form(name, page_size, theme))
             changed = shop_settings.change(current_author(), changes, themes().by_name)
     except Invalid as invalid:
-        return _page(name, typed, theme or "", shown, FieldErrors(invalid)), 400
+        return _settings_page(name, typed, theme or "", shown, FieldErrors(invalid)), 400
     flash("Saved. Shoppers see it at once." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.settings"))
 
@@ -68,7 +70,7 @@ def theme_preview(name: str) -> Response:
     return redirect(f"{shell().shop_url}theme-preview?token={token}")
 
 
-def _page(name: str, page_size: str, theme: str, shown: str, errors: FieldErrors) -> str:
+def _settings_page(name: str, page_size: str, theme: str, shown: str, errors: FieldErrors) -> str:
     return render_template(
         "admin/settings.html",
         shop=shop_settings.shop_settings(current_user.site_id),
@@ -77,5 +79,37 @@ def _page(name: str, page_size: str, theme: str, shown: str, errors: FieldErrors
         theme=theme,
         themes=themes(),
         shown=shown,
+        errors=errors,
+    )
+
+
+@bp.get("/subscriptions")
+@requires(Permission.MANAGE_SETTINGS)
+def subscriptions() -> str:
+    return _subscriptions_page(FieldErrors())
+
+
+@bp.post("/subscriptions")
+@requires(Permission.MANAGE_SITES)
+def subscriptions_save() -> str | Response | tuple[str, int]:
+    try:
+        with transaction():
+            sent = request.form
+            changed = change_capabilities(current_author(), sent.getlist("capability"), sent.getlist("offered"))
+    except Invalid as invalid:
+        return _subscriptions_page(FieldErrors(invalid)), 400
+    flash("Saved." if changed else "No changes to save.", "good")
+    return redirect(url_for("admin.subscriptions"))
+
+
+def _subscriptions_page(errors: FieldErrors) -> str:
+    site_id = current_user.site_id
+    return render_template(
+        "admin/subscriptions.html",
+        capabilities=capabilities(site_id),
+        usage=usage(site_id),
+        currency=currency_of(site_id),
+        largest_payment=settings_of(site_id)["posMaxTransactionAmount"],
+        may_edit=allowed(current_user.roles, Permission.MANAGE_SITES),
         errors=errors,
     )

@@ -1,18 +1,21 @@
-"""The frame of every page of the admin: the sections that the user may open, the shop, signing out."""
+"""The frame of every page of the admin: the sections that the user may open, the tabs of a section, the shop, signing
+out, and the Undo button in messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flask import current_app, g, request, url_for
+from flask import current_app, flash, g, request, url_for
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.callers import current_author
 from app.domain.orders.queries import waiting_orders
+from app.domain.relevance.history import history
 from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
-from app.permissions import Permission, allowed
+from app.permissions import DECLARED, Permission, allowed
 
 ROLE_NAMES = {
     "MERCHANDISER": "Merchandiser",
@@ -134,7 +137,7 @@ class Shell:
 def shell() -> Shell:
     """Return the frame, made once a request with two queries: the sites, and the orders that wait."""
     if "shell" not in g:
-        g.shell = _shell()
+        g.shell = _make_shell()
     made: Shell = g.shell
     return made
 
@@ -145,7 +148,7 @@ def keeps_menu(status: int) -> bool:
     return status < 500 and current_user.is_authenticated and allowed(current_user.roles, Permission.USE_ADMIN)
 
 
-def _shell() -> Shell:
+def _make_shell() -> Shell:
     sites = accounts.reachable_sites(current_user.user_id)
     own = next((site for site in sites if site.id == current_user.site_id), None)
     host = own.host if own else current_user.host
@@ -164,7 +167,7 @@ def _shell() -> Shell:
 def _shown_groups() -> Iterator[ShownGroup]:
     for group in GROUPS:
         sections = tuple(
-            _shown(section)
+            _shown_section(section)
             for section in group.sections
             if section.endpoint in current_app.view_functions and allowed(current_user.roles, section.permission)
         )
@@ -172,9 +175,48 @@ def _shown_groups() -> Iterator[ShownGroup]:
             yield ShownGroup(group.label, sections)
 
 
-def _shown(section: Section) -> ShownSection:
+def _shown_section(section: Section) -> ShownSection:
     href = url_for(section.endpoint)
     under = any(request.path.startswith(start) for start in section.under)
     waiting = section.waiting(current_user.site_id) if section.waiting else 0
     current = under or request.path == href
     return ShownSection(section.label, section.icon, href, current, waiting, section.waiting_for)
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    label: str
+    href: str
+    is_current: bool
+
+
+def section_tabs(pages: Sequence[tuple[str, str]], tab_of: str | None = None) -> list[Tab]:
+    """Return the tabs of pages, given as labels and endpoints; current is the one whose page, or a page below its
+    address, is shown. A page that lies below no tab names its tab's endpoint in `tab_of`."""
+    known = [(label, url_for(endpoint)) for label, endpoint in pages if is_open_to_user(endpoint)]
+    addresses = [href for _, href in known]
+    here = url_for(tab_of) if tab_of else request.path
+    own = [href for href in addresses if here == href or (here.startswith(f"{href}/") and _is_leaf(href, addresses))]
+    return [Tab(label, href, href in own) for label, href in known]
+
+
+def is_open_to_user(endpoint: str) -> bool:
+    """Whether the endpoint exists and the user's roles may open its page."""
+    view = current_app.view_functions.get(endpoint)
+    return view is not None and allowed(current_user.roles, Permission(getattr(view, DECLARED)))
+
+
+def _is_leaf(href: str, addresses: Sequence[str]) -> bool:
+    """Whether no other tab lies below this one, as others do below an Overview, which has no further pages."""
+    return not any(other.startswith(f"{href}/") for other in addresses)
+
+
+def undoable_entry(kind: str, subject_id: str | int) -> int | None:
+    """Return the id of the current user's latest change of a record, None where it cannot be undone."""
+    return history.undoable_change(current_user.site_id, kind, str(subject_id), current_author().name)
+
+
+def flash_undoable(message: str, kind: str, subject_id: str | int, back: str) -> None:
+    """Flash a success with an Undo button, which leads back to `back`, a path of the admin."""
+    entry_id = undoable_entry(kind, subject_id)
+    flash({"text": message, "undo": entry_id, "back": back} if entry_id else message, "good")  # type: ignore[arg-type]

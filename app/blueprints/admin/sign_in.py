@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import urlsplit
+
 from flask import current_app, flash, redirect, render_template, request, session, url_for
 from flask_login import current_user, login_user
 from sqlalchemy.exc import OperationalError
@@ -9,22 +12,70 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.device_cookie import remember_device
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number
-from app.blueprints.admin.password_form import user_by_password, user_signing_in
-from app.blueprints.admin.return_to import return_to
-from app.blueprints.author import current_author
-from app.blueprints.hosts import request_host
-from app.blueprints.password_check import password_memory
+from app.blueprints.admin.forms import FieldErrors, sent_number
+from app.blueprints.callers import current_author, password_memory, request_host, user_by_credentials
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import accounts, audit, sign_in_sessions
+from app.domain.sites.known_devices import LONGEST
 from app.domain.sites.models import User
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.domain.sites.sites import site_by_host
 from app.extensions import login_manager
 from app.permissions import Permission, public, requires
+from app.tokens.device_tokens import device_of_token, token_with_user
 from app.transaction import transaction
+
+LONGEST_RETURN_ADDRESS = 2_000
+PLAIN_ADDRESS = re.compile(r"/admin(?:[/?][\x21-\x5b\x5d-\x7e]*)?", re.ASCII)
+
+
+def return_to(wanted: str | None) -> str | None:
+    """Return the wanted path, or None where it leads outside the admin. Browsers read a backslash as a slash and
+    skip tabs and line ends, so none of these may occur."""
+    if not wanted or len(wanted) > LONGEST_RETURN_ADDRESS or not PLAIN_ADDRESS.fullmatch(wanted):
+        return None
+    parts = urlsplit(wanted)
+    return None if parts.scheme or parts.netloc or "//" in parts.path else wanted
+
+
+def known_device(email: str) -> str | None:
+    """Return the id under which this browser is known for the user of the email address; None where it is not."""
+    return device_of_token(_sent_device(), email, ports.clock().now())
+
+
+def remember_device(response: Response, user: User) -> None:
+    """Remember the device of a user. To be called when the user has just signed in."""
+    secure = bool(current_app.config["SESSION_COOKIE_SECURE"])
+    value = token_with_user(_sent_device(), user, ports.clock().now())
+    response.set_cookie(_device_cookie(), value, LONGEST, path="/", secure=secure, httponly=True, samesite="Lax")
+
+
+def _sent_device() -> str:
+    return request.cookies.get(_device_cookie(), "")
+
+
+def _device_cookie() -> str:
+    """Return the name of the cookie. Behind https it has the prefix with which browsers let no other host set it."""
+    return "__Host-device" if current_app.config["SESSION_COOKIE_SECURE"] else "device"
+
+
+NOT_YOURS = "This is not your password."
+
+
+def user_signing_in() -> User:
+    """Return the user who signs in. Raises Invalid, TooManyRequests."""
+    email = request.form.get("email", "")
+    return user_by_credentials(email, request.form.get("password", ""), known_device(email))
+
+
+def user_by_password(field: str) -> User:
+    """Return the signed-in user once the password in this field was checked. Raises Invalid, TooManyRequests."""
+    email = current_user.email
+    try:
+        return user_by_credentials(email, request.form.get(field, ""), known_device(email))
+    except Invalid:
+        raise Invalid.one("wrong_credentials", NOT_YOURS, f"#/{field}") from None
+
 
 Answer = str | Response | tuple[str, int]
 
@@ -33,11 +84,11 @@ Answer = str | Response | tuple[str, int]
 def load_user(token: str) -> SignedIn | None:
     found = sign_in_sessions.find_session(ports.clock(), token, request_host())
     if found and found.is_stale:
-        _see(token)
+        _note_seen(token)
     return found
 
 
-def _see(token: str) -> None:
+def _note_seen(token: str) -> None:
     """Note that a session was seen, unless the database is busy, which must not keep the user from reading a page."""
     try:
         with transaction():
@@ -52,7 +103,7 @@ def sign_in() -> Answer:
     wanted = return_to(request.args.get("next"))
     if current_user.is_authenticated:
         return redirect(wanted or url_for("admin.dashboard"))
-    return _form(FieldErrors(), wanted)
+    return _sign_in_page(FieldErrors(), wanted)
 
 
 @bp.post("/login")
@@ -62,8 +113,8 @@ def sign_in_check() -> Answer:
     try:
         user = user_signing_in()
     except Invalid as wrong:
-        return _form(FieldErrors(wrong), wanted), 400
-    return _admitted(user, _site_of_host(), wanted)
+        return _sign_in_page(FieldErrors(wrong), wanted), 400
+    return _admit(user, _site_of_host(), wanted)
 
 
 @bp.post("/logout")
@@ -104,7 +155,7 @@ def password_change() -> Answer:
             audit.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")
     except Invalid as wrong:
         return render_template("admin/sign_in/password.html", errors=FieldErrors(wrong)), 400
-    response = _admitted(user, current_user.site_id)
+    response = _admit(user, current_user.site_id)
     flash("Password changed. You are signed out everywhere else.", "good")
     return response
 
@@ -117,7 +168,7 @@ def _site_of_host() -> int:
     return site.id
 
 
-def _admitted(user: User, site_id: int, wanted: str | None = None) -> Response:
+def _admit(user: User, site_id: int, wanted: str | None = None) -> Response:
     """Open a new session on the site in the place of the browser's own, and redirect to the wanted page, by default the
     dashboard."""
     clock, host = ports.clock(), request_host()
@@ -132,7 +183,7 @@ def _admitted(user: User, site_id: int, wanted: str | None = None) -> Response:
     return response
 
 
-def _form(errors: FieldErrors, wanted: str | None) -> str:
+def _sign_in_page(errors: FieldErrors, wanted: str | None) -> str:
     site = site_by_host(request_host())
     context = {"errors": errors, "email": request.form.get("email", ""), "wanted": wanted or ""}
     return render_template("admin/sign_in/login.html", site=site.name if site else "", **context)

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import is_superadmin
+from app.blueprints.callers import is_superadmin
 from app.config import Config
 from app.domain.shared.problems import NotFound
 from app.domain.sites.sites import time_zone_of

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.shell import ROLE_NAMES
 from app.domain.shared.problems import Invalid
 from app.domain.sites import personal_tokens, staff

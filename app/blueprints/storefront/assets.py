@@ -8,7 +8,7 @@ from flask import Response, request, send_from_directory
 from app.blueprints.compression import takes_gzip
 from app.blueprints.static_files import IMMUTABLE
 from app.blueprints.storefront.blueprint import bp
-from app.domain.catalogue.pictures import drawn_picture
+from app.domain.catalogue.pictures import drawing_at
 from app.domain.shared.problems import NotFound
 from app.permissions import public
 from app.themes import bundles
@@ -74,6 +74,6 @@ def _bundle_answer(bundle: Bundle, digest: str, mimetype: str) -> Response:
 @bp.get("/picture/<shape>/<name>.svg")
 @public
 def picture(shape: str, name: str) -> Response:
-    response = Response(drawn_picture(shape, name), mimetype="image/svg+xml")
+    response = Response(drawing_at(shape, name), mimetype="image/svg+xml")
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
     return response

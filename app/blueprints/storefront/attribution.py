@@ -12,7 +12,7 @@ from flask import Response, after_this_request, current_app, g, request
 from itsdangerous import BadSignature, Signer
 
 from app import ports
-from app.blueprints.rate_limit import network_of_client
+from app.blueprints.callers import network_of_client
 from app.blueprints.storefront.blueprint import current_shop
 from app.blueprints.storefront.rate_limit import SEARCHES, allows
 from app.domain.merchandising.shop import Shop

@@ -19,8 +19,8 @@ from app.blueprints.storefront.attribution import note_added
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
 from app.blueprints.storefront.rate_limit import BASKETS, allows
-from app.domain.catalogue.rules import LONGEST_SKU
-from app.domain.merchandising.product_page import PagePicture, small_pictures
+from app.domain.catalogue.product_rules import LONGEST_SKU
+from app.domain.merchandising.product_pages import PagePicture, small_pictures
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Basket, BasketLine
 from app.domain.orders.models import OrderLine

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
-from app.blueprints.hosts import request_host
+from app.blueprints.callers import request_host
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.ranking_settings import ranking_of

@@ -10,8 +10,8 @@ from flask import redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
+from app.blueprints.callers import recipient_key
 from app.blueprints.receipt_links import transaction_of_link
-from app.blueprints.recipient_key import recipient_key
 from app.blueprints.storefront.attribution import note_ordered
 from app.blueprints.storefront.basket import (
     basket_context,
@@ -23,8 +23,8 @@ from app.blueprints.storefront.basket import (
 )
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.orders import basket_contents
+from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, place
-from app.domain.orders.contact import Contact
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.receipts.letters import rows_of

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports, rate_limiting
-from app.blueprints.rate_limit import refuse_beyond
+from app.blueprints.callers import refuse_beyond
 from app.blueprints.storefront.attribution import note_opened
 from app.blueprints.storefront.blueprint import (
     MISSING_CACHE,
@@ -24,9 +24,8 @@ from app.blueprints.storefront.blueprint import (
     shop_or_none,
 )
 from app.blueprints.storefront.presentation import drawn_once, page_answer, shown_listing
-from app.domain.merchandising.content import collection_at, page_at
-from app.domain.merchandising.product_page import ProductPage, product_page
-from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.product_pages import ProductPage, product_page
+from app.domain.merchandising.shop import Shop, collection_at, page_at
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.listings.browsing import collection_listing, read_request
 from app.domain.search.listings.recommendations import (

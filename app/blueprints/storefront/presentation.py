@@ -18,14 +18,11 @@ from app.blueprints.storefront.blueprint import (
     links_cache,
     shop_or_none,
 )
-from app.domain.catalogue.image_store import jpeg, small, srcset
 from app.domain.catalogue.markup import MEDIA_PREFIX
-from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
-from app.domain.merchandising.colours import colour_of
-from app.domain.merchandising.filters import LABELS
-from app.domain.merchandising.menu import Menu, menu
+from app.domain.catalogue.pictures import jpeg_form, picture_path, shape_among, shape_path, small_form, srcset
+from app.domain.merchandising.facets import LABELS, colour_of
 from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import ShopNode
+from app.domain.merchandising.tree import Menu, ShopNode, menu
 from app.domain.search.engine import Hit
 from app.domain.search.listings.browsing import Listing
 from app.domain.seo.heads import PageHead, ShownListing, home_name
@@ -182,7 +179,7 @@ def _draw_card(card: Mapping[str, Any], loading: str) -> Markup:
 def card_picture(card: Mapping[str, Any]) -> str:
     """The address of a card's picture: its photograph, else a drawing of its kind in its colour."""
     if card["image"]:
-        return f"/media/{current_shop().site_id}/{small(str(card['image']))}"
+        return f"/media/{current_shop().site_id}/{small_form(str(card['image']))}"
     return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
 
 
@@ -194,7 +191,7 @@ def is_photograph(url: str) -> bool:
 
 @bp.app_template_filter("jpeg")
 def jpeg_of(url: str) -> str:
-    return jpeg(url)
+    return jpeg_form(url)
 
 
 @bp.app_template_filter("loading")

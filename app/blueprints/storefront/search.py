@@ -12,8 +12,8 @@ from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
+from app.blueprints.callers import refuse_beyond
 from app.blueprints.compression import compressed, quickly
-from app.blueprints.rate_limit import refuse_beyond
 from app.blueprints.storefront.attribution import is_a_shopper, note_search
 from app.blueprints.storefront.blueprint import (
     POPULAR,

@@ -9,8 +9,7 @@ from flask import request
 from werkzeug.exceptions import HTTPException
 
 from app import ports
-from app.blueprints.hosts import request_host
-from app.blueprints.password_check import checked_user
+from app.blueprints.callers import request_host, user_by_credentials
 from app.blueprints.v1.agent_shapes import agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, SignedInShape, TokensShape
@@ -52,7 +51,8 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
         raise NotFound("There is no shop at this address.")
     site_id, device, token = site.id, _device(body), body.get("device_token", "")
     try:
-        user = checked_user(body["email"], body["password"], device_of_token(token, body["email"], ports.clock().now()))
+        known_device = device_of_token(token, body["email"], ports.clock().now())
+        user = user_by_credentials(body["email"], body["password"], known_device)
     except Invalid:
         raise Unauthenticated("invalid_credentials", accounts.WRONG) from None
     with transaction():

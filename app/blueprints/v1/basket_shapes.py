@@ -8,7 +8,7 @@ from marshmallow import fields, validate
 
 from app.blueprints.v1.api import Body, Shape
 from app.blueprints.v1.fields import Few, UtcTime
-from app.domain.catalogue.rules import LONGEST_SKU
+from app.domain.catalogue.product_rules import LONGEST_SKU
 from app.domain.orders.basket import MOST_LINES, MOST_OF_ONE
 from app.domain.shared.money import LARGEST
 from app.domain.shared.schema import Whole

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from app import ports
-from app.blueprints.rate_limit import TILL_READS, rate_limited
+from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.basket_shapes import (
     CREATE_EXAMPLE,
@@ -22,8 +22,15 @@ from app.blueprints.v1.description import LOCATION, REPLAYED
 from app.blueprints.v1.pos_access import cashier, requires_till, till, work_at
 from app.blueprints.v1.pos_payment_shapes import PosPaymentIntentShape
 from app.blueprints.v1.pos_payments import CREATE_REQUESTS, SETTLES, Answer, begun, idempotency_key
-from app.domain.orders.basket_view import view_basket
-from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, replace_lines, take_over
+from app.domain.orders.baskets import (
+    Owner,
+    WantedLine,
+    create_basket,
+    find_basket,
+    replace_lines,
+    take_over,
+    view_basket,
+)
 from app.domain.orders.models import Order
 from app.domain.pos import baskets
 from app.domain.pos.baskets import BasketUser

@@ -10,7 +10,7 @@ from typing import Any
 from flask import g, request
 
 from app import ports
-from app.blueprints.hosts import request_host
+from app.blueprints.callers import request_host
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions

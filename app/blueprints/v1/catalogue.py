@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, g, request
 
 from app import ports
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.callers import rate_limited
 from app.blueprints.storefront.blueprint import current_shop, served_configuration
 from app.blueprints.storefront.presentation import card_picture
 from app.blueprints.storefront.search import RATE, suggestions_for
@@ -24,10 +24,10 @@ from app.blueprints.v1.catalogue_shapes import (
 )
 from app.blueprints.v1.description import ETAG
 from app.blueprints.v1.taxonomy_shapes import PageQuery
-from app.domain.catalogue.for_sale import Lookup, product_by_sku, products_for_sale, products_of_collection
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.rules import is_in_stock, is_on_sale
-from app.domain.merchandising.product_page import PagePicture, photograph, pictures_of
+from app.domain.catalogue.product_rules import is_in_stock, is_on_sale
+from app.domain.catalogue.queries import Lookup, product_for_sale, products_for_sale, products_of_collection
+from app.domain.merchandising.product_pages import PagePicture, photograph, pictures_of
 from app.domain.search.listings.browsing import products_by_words
 from app.domain.search.suggestions import Typed
 from app.domain.shared.paging import Paged
@@ -114,7 +114,7 @@ def product(sku_code: str) -> dict[str, Any]:
 
     One with exactly the SKU `suggest` is found by a variant's SKU, or in the list by `seoName`, `upc` or `q`.
     """
-    return _product_json(product_by_sku(current_shop().site_id, sku_code))
+    return _product_json(product_for_sale(current_shop().site_id, sku_code))
 
 
 @bp.get("/collection/<seo_name>/products")

@@ -10,7 +10,7 @@ from app.blueprints.v1.api import Shape
 from app.blueprints.v1.merchandising_shapes import ListShape
 from app.blueprints.v1.taxonomy_shapes import PageQuery
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.catalogue.rules import LONGEST_UPC
+from app.domain.catalogue.product_rules import LONGEST_UPC
 
 LONGEST_SEO_NAME = 200
 MONEY: dict[str, Any] = {"minimum": 0, "example": 12_500}

@@ -21,7 +21,7 @@ from app.blueprints.v1.merchandising_shapes import (
 )
 from app.blueprints.v1.taxonomy_shapes import PageQuery
 from app.domain.merchandising.shop import read_shop
-from app.domain.merchandising.tree_listing import ListedTree, listed_trees
+from app.domain.merchandising.trees import ListedTree, nested_trees
 from app.domain.seo.landing import saving
 from app.domain.seo.landing.pages import LandingPage
 from app.domain.seo.landing.saving import NodeRules
@@ -48,7 +48,7 @@ def _let_rules_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
 @bp.response(200, TreesShape)
 def trees(query: dict[str, int]) -> Paged[ListedTree]:
     """The trees of categories, the one that shoppers browse first, with all categories nested."""
-    return Paged.cut(listed_trees(caller().site_id), query["page_number"], query["page_size"])
+    return Paged.cut(nested_trees(caller().site_id), query["page_number"], query["page_size"])
 
 
 @bp.get(TREE_RULES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.blueprints.rate_limit import TILL_READS, rate_limited
+from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.agent_shapes import CurrentPosAgentShape, PosLocationsShape, agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.pos_access import requires_till, till

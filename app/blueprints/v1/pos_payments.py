@@ -8,7 +8,7 @@ from typing import Any
 from flask import request
 
 from app import ports
-from app.blueprints.rate_limit import TILL_READS, rate_limited, refuse_beyond
+from app.blueprints.callers import TILL_READS, rate_limited, refuse_beyond
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.description import LOCATION, REPLAYED, RETRY_AFTER
 from app.blueprints.v1.pos_access import cashier, requires_till, till

@@ -7,13 +7,12 @@ from typing import Any
 from flask import request
 from marshmallow import fields, validate
 
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.callers import rate_limited, recipient_key
 from app.blueprints.receipt_links import qr_code, receipt_path
-from app.blueprints.recipient_key import recipient_key
 from app.blueprints.v1.api import ApiBlueprint, Body, Shape
 from app.blueprints.v1.fields import ANY_TEXT
 from app.blueprints.v1.pos_access import cashier, requires_till
-from app.domain.orders.contact import LONGEST_EMAIL
+from app.domain.orders.basket import LONGEST_EMAIL
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments.payment_actions import transaction_of
 from app.domain.pos.receipts.mails import request_mail

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from app import ports
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.callers import rate_limited
 from app.blueprints.v1.api import ApiBlueprint, Body, Shape
 from app.blueprints.v1.description import REPLAYED, RETRY_AFTER
 from app.blueprints.v1.fields import LINE, UtcTime

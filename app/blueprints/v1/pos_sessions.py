@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app import ports
-from app.blueprints.rate_limit import TILL_READS, rate_limited
+from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.agent_shapes import (
     CloseBody,
     OpeningFloatBody,

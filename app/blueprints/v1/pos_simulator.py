@@ -8,8 +8,7 @@ from typing import Any
 from flask import g
 
 from app import ports
-from app.blueprints.hosts import request_host
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.callers import rate_limited, request_host
 from app.blueprints.v1 import payment_tokens
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.bearer import sent_token

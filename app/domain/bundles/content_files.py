@@ -12,10 +12,8 @@ from app.domain.bundles.products.known import ids_by_sku
 from app.domain.bundles.reading import FileRow, read_rows
 from app.domain.bundles.task import NO_SITE, ImportTask, refusal_of
 from app.domain.catalogue import content
-from app.domain.catalogue.collections import COLLECTION
-from app.domain.catalogue.content import ContentKind
+from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
 from app.domain.catalogue.models import CollectionEntry, Product
-from app.domain.catalogue.pages import PAGE
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.shared.schema import Flag, Record, Text, Texts
 from app.extensions import db

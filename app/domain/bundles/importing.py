@@ -25,7 +25,7 @@ from app.domain.bundles.taxonomy_file import import_taxonomies
 from app.domain.bundles.trees.importing import import_trees
 from app.domain.bundles.trees.orders import import_orders
 from app.domain.bundles.users_file import import_users
-from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.pictures import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
 

@@ -17,7 +17,7 @@ from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, en
 from app.domain.bundles.tables.opening import format_of
 from app.domain.bundles.task import Watch
 from app.domain.bundles.transfer import note_transfer
-from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.pictures import ImageStore
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.runs import Scope, request_rebuild
 from app.domain.shared.author import Author, Origin

@@ -1,4 +1,5 @@
-"""Content that shoppers reach by an address of its own, such as pages and collections.
+"""Content that shoppers reach by an address of its own: pages of text, and collections, which are lists of products
+made by hand.
 
 Each kind is declared once, as a ContentKind; creating, saving and deleting are the same for all. Call the writing
 functions within a transaction.
@@ -12,14 +13,14 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import ScalarSelect, func, literal, or_, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, selectinload
 from sqlalchemy.orm.interfaces import ORMOption
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.markup import clean_html
-from app.domain.catalogue.names import free_seo_name, seo_name_problems
+from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product
 from app.domain.catalogue.queries import contains
-from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
+from app.domain.catalogue.revisions import assign, check_revision, flush_or_conflict, free_seo_name, seo_name_problems
 from app.domain.shared.addresses import canonical_problems, slug, slug_problems
 from app.domain.shared.author import Author
 from app.domain.shared.paging import Paged
@@ -139,7 +140,7 @@ class ContentKind(Generic[Record, Draft]):
 
 def clean(site_id: int, kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
     """Return the draft trimmed, its HTML sanitised. Raises Invalid with every problem."""
-    return _sanitised(site_id, kind, _tidy(kind, draft), [])
+    return _check_and_sanitise(site_id, kind, _tidy(kind, draft), [])
 
 
 def record_of(kind: ContentKind[Record, Draft], site_id: int, record_id: int, to_change: bool = False) -> Record:
@@ -150,13 +151,15 @@ def record_of(kind: ContentKind[Record, Draft], site_id: int, record_id: int, to
 
 def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Record:
     """Create a record of a kind. Raises Invalid, Conflict."""
-    checked = _checked(author.site_id, kind, draft, None)
-    title = kind.title_of(checked)
-    if not checked.seo_name:
-        checked = replace(checked, seo_name=free_seo_name(author.site_id, slug(title, kind.noun), kind.title_column()))
+    clean_draft = _clean_with_stored(author.site_id, kind, draft, None)
+    title = kind.title_of(clean_draft)
+    if not clean_draft.seo_name:
+        clean_draft = replace(
+            clean_draft, seo_name=free_seo_name(author.site_id, slug(title, kind.noun), kind.title_column())
+        )
     record = kind.model(site_id=author.site_id, revision=1, updated_at=author.now())
-    assign(record, checked, kind.fields)
-    kind.assign_further(record, checked)
+    assign(record, clean_draft, kind.fields)
+    kind.assign_further(record, clean_draft)
     db.session.add(record)
     flush_or_conflict()
     audit.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added {title}")
@@ -171,10 +174,10 @@ def save(
     kind.lock(author.site_id, record_id)
     record = record_of(kind, author.site_id, record_id, to_change=True)
     check_revision(author.site_id, (kind.noun, record.id), record.revision, revision)
-    checked = _checked(author.site_id, kind, draft, record.id)
-    before = assign(record, replace(checked, seo_name=checked.seo_name or record.seo_name), kind.fields)
+    clean_draft = _clean_with_stored(author.site_id, kind, draft, record.id)
+    before = assign(record, replace(clean_draft, seo_name=clean_draft.seo_name or record.seo_name), kind.fields)
     after = {name: getattr(record, name) for name in before}
-    for name, (old, new) in kind.assign_further(record, checked).items():
+    for name, (old, new) in kind.assign_further(record, clean_draft).items():
         before[name], after[name] = old, new
     if before:
         record.revision += 1
@@ -208,8 +211,8 @@ class ContentRow:
     products: int
 
 
-def listed(kind: ContentKind[Record, Draft], site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
-    """A page of the records whose title or SEO name contains the words, by title."""
+def list_content(kind: ContentKind[Record, Draft], site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
+    """Return a page of the records whose title or SEO name contains the words, by title."""
     model, title = kind.model, kind.title_column()
     matching = or_(contains(title, words), contains(model.seo_name, words))
     found = select(model.id).where(model.site_id == site_id, matching)
@@ -220,9 +223,10 @@ def listed(kind: ContentKind[Record, Draft], site_id: int, words: str, page_numb
     return Paged([ContentRow(*row) for row in rows], page_number, PAGE_SIZE, total)
 
 
-def _checked(site_id: int, kind: ContentKind[Record, Draft], draft: Draft, own_id: int | None) -> Draft:
+def _clean_with_stored(site_id: int, kind: ContentKind[Record, Draft], draft: Draft, own_id: int | None) -> Draft:
+    """Return what `clean` does, clean_draft against the stored records, too. Raises Invalid with every problem."""
     tidy = _tidy(kind, draft)
-    return _sanitised(site_id, kind, tidy, kind.stored_problems(site_id, tidy, own_id))
+    return _check_and_sanitise(site_id, kind, tidy, kind.stored_problems(site_id, tidy, own_id))
 
 
 def _tidy(kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
@@ -231,7 +235,9 @@ def _tidy(kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
     return kind.tidy_further(replace(draft, seo_name=draft.seo_name.strip(), canonical_url=canonical_url, **texts))
 
 
-def _sanitised(site_id: int, kind: ContentKind[Record, Draft], tidy: Draft, further: Sequence[Problem]) -> Draft:
+def _check_and_sanitise(
+    site_id: int, kind: ContentKind[Record, Draft], tidy: Draft, further: Sequence[Problem]
+) -> Draft:
     title, *others = kind.texts
     problems = [
         *title.problems(getattr(tidy, title.name)),
@@ -246,3 +252,104 @@ def _sanitised(site_id: int, kind: ContentKind[Record, Draft], tidy: Draft, furt
     blocks = [text.name for text in kind.texts if text.is_html]
     html: dict[str, Any] = {name: clean_html(getattr(tidy, name), site_id) for name in blocks}
     return replace(tidy, **html)
+
+
+@dataclass(frozen=True, slots=True)
+class PageDraft(ContentDraft):
+    """A page as it was sent; `body` is HTML."""
+
+    title: str
+    body: str = ""
+    meta_description: str | None = None
+
+
+PAGE = ContentKind(
+    "page",
+    Page,
+    PageDraft,
+    (
+        ContentText("title", "The title", 200, required=True),
+        ContentText("body", "The body", 100_000, is_html=True),
+        ContentText("meta_description", "The meta description", 500, is_nullable=True),
+    ),
+)
+
+
+MOST_PRODUCTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionDraft(ContentDraft):
+    """A collection as it was sent; `product_ids` in the order in which the shop shows them."""
+
+    name: str
+    description: str = ""
+    product_ids: tuple[int, ...] = ()
+
+
+class _CollectionKind(ContentKind[Collection, CollectionDraft]):
+    options = (selectinload(Collection.entries),)
+    products = select(func.count()).where(CollectionEntry.collection_id == Collection.id).scalar_subquery()
+
+    def further(self, record: Collection) -> dict[str, Any]:
+        return {"product_ids": product_ids_of(record)}
+
+    def assign_further(self, record: Collection, draft: CollectionDraft) -> dict[str, tuple[Any, Any]]:
+        """Store the products of a collection and return their change, empty for none. An entry that stays is the same
+        record, so that only what moved is written."""
+        held = product_ids_of(record)
+        if held == draft.product_ids:
+            return {}
+        known = {entry.product_id: entry for entry in record.entries}
+        wanted = []
+        for position, product_id in enumerate(draft.product_ids):
+            entry = known.get(product_id) or CollectionEntry(site_id=record.site_id, product_id=product_id)
+            entry.position = position
+            wanted.append(entry)
+        record.entries = wanted
+        return {"products": (list(held), list(draft.product_ids))}
+
+    def tidy_further(self, draft: CollectionDraft) -> CollectionDraft:
+        return replace(draft, product_ids=tuple(dict.fromkeys(draft.product_ids)))
+
+    def further_problems(self, draft: CollectionDraft) -> list[Problem]:
+        if len(draft.product_ids) <= MOST_PRODUCTS:
+            return []
+        return [Problem("too_many", f"A collection holds at most {MOST_PRODUCTS:,} products.", "#/products")]
+
+    def stored_problems(self, site_id: int, draft: CollectionDraft, own_id: int | None) -> list[Problem]:
+        taken = super().stored_problems(site_id, draft, own_id)
+        return [*taken, *unknown_products(site_id, draft.product_ids[: MOST_PRODUCTS + 1])]
+
+
+COLLECTION = _CollectionKind(
+    "collection",
+    Collection,
+    CollectionDraft,
+    (
+        ContentText("name", "The name", 200, required=True),
+        ContentText("description", "The description", 50_000, is_html=True),
+    ),
+)
+
+
+def unknown_products(site_id: int, product_ids: Sequence[int]) -> list[Problem]:
+    """Return a problem where some of the products are not the site's, else none."""
+    wanted = set(product_ids)
+    known = set(db.session.scalars(select(Product.id).where(Product.site_id == site_id, Product.id.in_(wanted))))
+    if wanted <= known:
+        return []
+    return [Problem("unknown_product", "Some of these products are no longer on this site.", "#/products")]
+
+
+def product_ids_of(collection: Collection) -> tuple[int, ...]:
+    return tuple(entry.product_id for entry in collection.entries)
+
+
+def move_product(product_ids: Sequence[int], product_id: int, steps: int) -> tuple[int, ...]:
+    """Return the order after one product moved `steps` places down (up where negative), to the end at most."""
+    rest = [other for other in product_ids if other != product_id]
+    if len(rest) == len(product_ids):
+        return tuple(product_ids)
+    place = max(0, min(len(rest), list(product_ids).index(product_id) + steps))
+    return (*rest[:place], product_id, *rest[place:])

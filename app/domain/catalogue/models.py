@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,10 @@ from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
+
+# Execution options of bulk statements on products. They bypass the session, and with it the listener that writes the
+# outbox, which refuses them unless the options say that the products are enqueued separately.
+INDEXED_SEPARATELY: Mapping[str, Any] = {"indexed_separately": True}
 
 
 class Product(Base, HoldsMarkup):

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
-from app.domain.catalogue import search_terms
-from app.domain.catalogue.events import ProductDeleted
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.names import free_seo_name, taken_problems
-from app.domain.catalogue.product_changes import FIELDS, note_changes, snapshot
-from app.domain.catalogue.rules import (
+from app.domain.catalogue.product_rules import (
     ProductDraft,
-    VariantDraft,
     clean_product,
+    clean_terms,
+    describe_term_change,
     picture_problems,
     seo_name_of,
     tidy_product,
 )
-from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
+from app.domain.catalogue.revisions import (
+    assign,
+    check_revision,
+    flush_or_conflict,
+    free_seo_name,
+    name_taken,
+    seo_name_problems,
+)
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Invalid, NotFound
+from app.domain.shared.problems import Invalid, NotFound, Problem
 from app.domain.shared.records import existing, find_record
 from app.domain.sites import audit
 from app.events import publish
 from app.extensions import db
 
 MOST_AT_ONCE = 500
+TERMS = "search_terms"
+FIELDS = tuple(field.name for field in fields(ProductDraft) if field.name != "variants")
+
+
+@dataclass(frozen=True, slots=True)
+class ProductDeleted:
+    """Event: a product was deleted."""
+
+    site_id: int
+    product_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +66,7 @@ def product_of(site_id: int, product_id: int, to_change: bool = False) -> Produc
 
 def create(author: Author, draft: ProductDraft, terms: Sequence[object]) -> Saved:
     """Create a product. Raises Invalid, Conflict; an invalid list of terms alone is reported in the answer."""
-    clean = _checked(author.site_id, draft, None)
+    clean = _clean_draft(author.site_id, draft, None)
     clean = replace(clean, seo_name=clean.seo_name or free_seo_name(author.site_id, seo_name_of(clean.name)))
     now = author.now()
     product = Product(site_id=author.site_id, created_at=now, updated_at=now, search_terms=[], revision=1)
@@ -76,7 +91,7 @@ def save(
     Invalid, Conflict; an invalid list of terms alone is reported in the answer."""
     product = product_of(author.site_id, product_id, to_change=True)
     check_revision(author.site_id, ("product", product.id), product.revision, revision)
-    clean = _checked(author.site_id, draft, product)
+    clean = _clean_draft(author.site_id, draft, product)
     before = snapshot(product)
     _fill(product, replace(clean, seo_name=clean.seo_name or product.seo_name))
     refused = None if terms is None else _take_terms(product, terms)
@@ -116,36 +131,93 @@ def delete(author: Author, product_id: int) -> str:
     return name
 
 
-def _checked(site_id: int, draft: ProductDraft, product: Product | None) -> ProductDraft:
+def _clean_draft(site_id: int, draft: ProductDraft, product: Product | None) -> ProductDraft:
     tidy = tidy_product(draft)
-    taken = taken_problems(site_id, tidy, product.id if product else None)
+    taken = _taken_problems(site_id, tidy, product.id if product else None)
     files = {image.file for image in product.images} if product else set()
     return clean_product(site_id, draft, [*taken, *picture_problems(tidy.variants, files)])
 
 
 def _fill(product: Product, draft: ProductDraft) -> None:
-    assign(product, draft, FIELDS)
-    _fill_variants(product, draft.variants)
-
-
-def _fill_variants(product: Product, drafts: Sequence[VariantDraft]) -> None:
-    """Store the variants of a draft. A variant is known by its SKU, so that one which only moved or changed its price
+    """Store a draft in its product. A variant is known by its SKU, so that one which only moved or changed its price
     stays the same record."""
-    known = {variant.sku: variant for variant in product.variants}
-    wanted = [known.get(draft.sku) or Variant(site_id=product.site_id, sku=draft.sku) for draft in drafts]
-    for position, (variant, draft) in enumerate(zip(wanted, drafts, strict=True)):
+    assign(product, draft, FIELDS)
+    stored = {variant.sku: variant for variant in product.variants}
+    wanted = [stored.get(sent.sku) or Variant(site_id=product.site_id, sku=sent.sku) for sent in draft.variants]
+    for position, (variant, sent) in enumerate(zip(wanted, draft.variants, strict=True)):
         variant.position = position
-        variant.upc, variant.price, variant.stock = draft.upc, draft.price, draft.stock
-        variant.options, variant.picture = dict(draft.options), draft.picture
+        variant.upc, variant.price, variant.stock = sent.upc, sent.price, sent.stock
+        variant.options, variant.picture = dict(sent.options), sent.picture
     if wanted != product.variants:
         product.variants = wanted
 
 
 def _take_terms(product: Product, terms: Sequence[object]) -> Invalid | None:
     try:
-        clean = search_terms.clean_terms(terms)
+        clean = clean_terms(terms)
     except Invalid as refused:
         return refused
     if clean != product.search_terms:
         product.search_terms = clean
     return None
+
+
+def snapshot(product: Product) -> dict[str, Any]:
+    """Return the values of a product that a save may change, for `note_changes`."""
+    plain: dict[str, Any] = {name: getattr(product, name) for name in FIELDS}
+    variants = [[v.sku, v.upc, v.price, v.stock, v.options, v.picture] for v in product.variants]
+    classified = {"taxonomy_level_id": product.taxonomy_level_id, "taxonomy_attributes": product.taxonomy_attributes}
+    return plain | {"variants": variants, TERMS: list(product.search_terms)} | classified
+
+
+def note_changes(author: Author, product: Product, before: dict[str, Any]) -> tuple[str, ...]:
+    """Raise the revision, log what changed since the snapshot `before` and return the names of the changed fields;
+    nothing happens when nothing changed."""
+    after = snapshot(product)
+    changed = tuple(name for name in after if after[name] != before[name])
+    if changed:
+        product.revision += 1
+        product.updated_at = author.now()
+        audit.record(
+            author,
+            "product.save",
+            ("product", str(product.id)),
+            describe_term_change(product.name, before[TERMS], after[TERMS])
+            if changed == (TERMS,)
+            else f"Changed {product.name}",
+            before={name: _differing_part(before[name], after[name]) for name in changed},
+            after={name: _differing_part(after[name], before[name]) for name in changed},
+        )
+    return changed
+
+
+def _differing_part(value: Any, other: Any) -> Any:
+    """Return a value, of attribute values only those that differ."""
+    if not isinstance(value, dict) or not isinstance(other, dict):
+        return value
+    return {name: item for name, item in value.items() if name not in other or other[name] != item}
+
+
+def _taken_problems(site_id: int, draft: ProductDraft, own_id: int | None) -> list[Problem]:
+    """Return the problems of the SKUs and the SEO name of a tidied draft that other products of the site have."""
+    query = select(Product.id, Product.name).where(Product.site_id == site_id, Product.sku == draft.sku)
+    others = (owner for owner_id, owner in db.session.execute(query) if owner_id != own_id)
+    owners = _owners_of_variants(site_id, [variant.sku for variant in draft.variants], own_id)
+    return [
+        *seo_name_problems(site_id, draft.seo_name, own_id, Product.name),
+        *(name_taken("SKU", draft.sku, owner, "#/sku") for owner in others),
+        *(
+            name_taken("SKU", variant.sku, owners[variant.sku], f"#/variants/{index}/sku")
+            for index, variant in enumerate(draft.variants)
+            if variant.sku in owners
+        ),
+    ]
+
+
+def _owners_of_variants(site_id: int, skus: Collection[str], own_id: int | None) -> dict[str, str]:
+    """Return the names of other products, by those of their variants' SKUs that are among `skus`."""
+    if not skus:
+        return {}
+    query = select(Variant.sku, Product.name).join(Product, Product.id == Variant.product_id)
+    query = query.where(Variant.site_id == site_id, Variant.sku.in_(skus), Variant.product_id != (own_id or 0))
+    return {sku: owner for sku, owner in db.session.execute(query)}

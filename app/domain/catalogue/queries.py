@@ -1,19 +1,22 @@
-"""Queries for the admin's lists: a few statements a page, whatever the size of the catalogue."""
+"""Queries of products: the lists of the admin, one product by any reference to it, and products for sale as programs
+read them. A few statements a page, whatever the size of the catalogue."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, union_all
+from sqlalchemy.orm import InstrumentedAttribute, selectinload
 
 from app.domain.catalogue.listing import PAGE_SIZE, ProductList, ProductOrder, Shown, Stock
-from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
+from app.domain.shared.address_values import id_in
 from app.domain.shared.containing import containing
 from app.domain.shared.paging import Paged
+from app.domain.shared.records import existing
 from app.extensions import db
 
 LOOKUP_SIZE = 10
@@ -61,28 +64,28 @@ ORDERS: dict[ProductOrder, tuple[Any, ...]] = {
 }
 
 
-def products(site_id: int, filters: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Paged[ProductRow]:
-    """A page of products in three statements. `more` are conditions that other contexts add."""
+def list_products(site_id: int, filters: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Paged[ProductRow]:
+    """Return a page of products in three statements. `more` are conditions that other contexts add."""
     order = ORDERS[filters.order]
     matching = matching_ids(site_id, filters, more)
     total = db.session.scalar(matching.with_only_columns(func.count())) or 0
     # Only ids are put in order, which is twice as quick as carrying whole rows through the sort.
     shown = matching.order_by(*order).limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE)
     page = select(*ROW_COLUMNS).where(Product.id.in_(shown)).order_by(*order)
-    return Paged(_with_images(db.session.execute(page).all()), filters.page, PAGE_SIZE, total)
+    return Paged(_add_images(db.session.execute(page).all()), filters.page, PAGE_SIZE, total)
 
 
 def matching_ids(site_id: int, filters: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Select[int]:
-    """The ids of all products that a list is narrowed to, in any order."""
-    return _narrowed(select(Product.id).where(Product.site_id == site_id, *more), filters)
+    """Return the ids of all products that a list is narrowed to, in any order."""
+    return _narrow(select(Product.id).where(Product.site_id == site_id, *more), filters)
 
 
 def find_products(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[ProductRow]:
-    """Return the products that `looked_up` finds, with their first pictures."""
-    return _with_images(looked_up(select(*ROW_COLUMNS).where(Product.site_id == site_id), words, limit))
+    """Return the products that `look_up` finds, with their first pictures."""
+    return _add_images(look_up(select(*ROW_COLUMNS).where(Product.site_id == site_id), words, limit))
 
 
-def looked_up(query: Select[*tuple[Any, ...]], words: str, limit: int) -> Sequence[Any]:
+def look_up(query: Select[*tuple[Any, ...]], words: str, limit: int) -> Sequence[Any]:
     """Return rows of products whose name, SKU or SEO name contains the words as they were typed; where none does, those
     with each of the words. A whole SKU comes first, the rest by name; none for no words."""
     as_typed = " ".join(words.split())
@@ -92,22 +95,22 @@ def looked_up(query: Select[*tuple[Any, ...]], words: str, limit: int) -> Sequen
 
 
 def products_by_id(site_id: int, product_ids: Sequence[int]) -> list[ProductRow]:
-    """The products of this site among the ids, in the order of the ids."""
+    """Return the products of this site among the ids, in the order of the ids."""
     query = select(*ROW_COLUMNS).where(Product.site_id == site_id, Product.id.in_(product_ids))
-    rows = {row.id: row for row in _with_images(db.session.execute(query).all())}
+    rows = {row.id: row for row in _add_images(db.session.execute(query).all())}
     return [rows[product_id] for product_id in product_ids if product_id in rows]
 
 
 def products_by_sku(site_id: int, skus: Sequence[str]) -> dict[str, ProductRow]:
-    """The products of this site that have one of the SKUs."""
+    """Return the products of this site that have one of the SKUs."""
     if not skus:
         return {}
     query = select(*ROW_COLUMNS).where(Product.site_id == site_id, Product.sku.in_(set(skus)))
-    return {row.sku: row for row in _with_images(db.session.execute(query).all())}
+    return {row.sku: row for row in _add_images(db.session.execute(query).all())}
 
 
 def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:
-    """Names of manufacturers that contain the words, in their order."""
+    """Return the names of manufacturers that contain the words, in their order."""
     query = select(Product.manufacturer).distinct().where(Product.site_id == site_id, Product.manufacturer != "")
     narrowed = query.where(contains(Product.manufacturer, words.strip()))
     return list(db.session.scalars(narrowed.order_by(Product.manufacturer).limit(limit)))
@@ -132,7 +135,7 @@ def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str)
     return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 
 
-def _narrowed(query: Select[int], filters: ProductList) -> Select[int]:
+def _narrow(query: Select[int], filters: ProductList) -> Select[int]:
     conditions: list[ColumnElement[bool]] = []
     if filters.words:
         conditions.append(contains_words(filters.words))
@@ -152,9 +155,159 @@ def _stock_conditions(stock: Stock) -> tuple[ColumnElement[bool], ...]:
     return conditions.get(stock, ())
 
 
-def _with_images(rows: Sequence[Any]) -> list[ProductRow]:
+def _add_images(rows: Sequence[Any]) -> list[ProductRow]:
     ids = [row.id for row in rows]
     query = select(ProductImage.product_id, ProductImage.file).where(ProductImage.product_id.in_(ids))
     found = db.session.execute(query.order_by(ProductImage.position.desc())) if ids else ()
     first = {product_id: file for product_id, file in found}
     return [ProductRow(**row._mapping, image=first.get(row.id)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueCounts:
+    """The numbers of products that shoppers see and that are hidden, and of other records; `sold_out` are shown
+    products without variants whose stock is counted and 0."""
+
+    products_shown: int
+    products_hidden: int
+    sold_out: int
+    collections: int
+    pages: int
+
+
+def counts(site_id: int) -> CatalogueCounts:
+    shown = _count(Product, site_id, Product.enabled.is_(True))
+    sold_out = (Product.enabled.is_(True), Product.stock == 0, ~Product.variants.any())
+    return CatalogueCounts(
+        products_shown=shown,
+        products_hidden=_count(Product, site_id) - shown,
+        sold_out=_count(Product, site_id, *sold_out),
+        collections=_count(Collection, site_id),
+        pages=_count(Page, site_id),
+    )
+
+
+def _count(model: type[Product | Collection | Page], site_id: int, *conditions: ColumnElement[bool]) -> int:
+    query = select(func.count()).select_from(model).where(model.site_id == site_id, *conditions)
+    return db.session.scalar(query) or 0
+
+
+LONGEST_REFERENCE = 200
+
+
+def referred_product(site_id: int, reference: str) -> Product | None:
+    """Return the first that exists: the product of this SKU, of this SEO name, of this id, with a variant of this SKU,
+    or of a SKU that differs in case alone. None for no words and for a product of another site."""
+    text = reference.strip()
+    if not text or len(text) > LONGEST_REFERENCE or "\0" in text:
+        return None
+    own = select(Product).where(Product.site_id == site_id).options(selectinload(Product.variants))
+    found = (db.session.scalar(query.limit(1)) for query in _queries_of_reference(own, site_id, text))
+    return next((product for product in found if product is not None), None)
+
+
+def _queries_of_reference(own: Select[Product], site_id: int, text: str) -> Iterator[Select[Product]]:
+    yield own.where(Product.sku == text)
+    yield own.where(Product.seo_name == text)
+    if product_id := id_in(text):
+        yield own.where(Product.id == product_id)
+    of_variants = select(Variant.product_id).where(Variant.site_id == site_id)
+    yield own.where(Product.id.in_(of_variants.where(Variant.sku == text)))
+    yield own.where(func.lower(Product.sku) == func.lower(text)).order_by(Product.id)
+    yield own.where(Product.id.in_(of_variants.where(func.lower(Variant.sku) == func.lower(text)))).order_by(Product.id)
+
+
+def product_referred_to(site_id: int, reference: str) -> Product:
+    """Return the product of a reference. Raises NotFound."""
+    shown = reference.strip()[:80]
+    return existing(
+        referred_product(site_id, reference), f"No product of this site has the SKU, SEO name or id “{shown}”."
+    )
+
+
+UPC_DIGITS, EAN_DIGITS = 12, 13
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The filters of a list of products; each that is not empty must hold. Each of the `words` is in name, SKU or SEO
+    name, or is a code; `upc` is a product's or a variant's."""
+
+    words: str = ""
+    upc: str = ""
+    seo_name: str = ""
+
+
+def products_for_sale(site_id: int, lookup: Lookup, page_number: int, page_size: int) -> Paged[Product]:
+    """Return a page of products by name, straight from the database."""
+    ids = _ids_for_sale(site_id).where(*_conditions(site_id, lookup)).order_by(Product.name, Product.id)
+    return _page_for_sale(site_id, ids, page_number, page_size)
+
+
+def products_of_collection(site_id: int, seo_name: str, page_number: int, page_size: int) -> Paged[Product]:
+    """Return a page of a collection's products in its own order. Raises NotFound for one that is not there or
+    hidden."""
+    wanted = Collection.site_id == site_id, Collection.seo_name == seo_name, Collection.enabled
+    found = db.session.scalar(select(Collection.id).where(*wanted))
+    collection_id = existing(found, "This collection does not exist or has been removed.")
+    entries = _ids_for_sale(site_id).join(CollectionEntry, CollectionEntry.product_id == Product.id)
+    ids = entries.where(CollectionEntry.collection_id == collection_id).order_by(CollectionEntry.position, Product.id)
+    return _page_for_sale(site_id, ids, page_number, page_size)
+
+
+def product_for_sale(site_id: int, sku: str) -> Product:
+    """Return the product for sale with a variant of this SKU, else the one with this SKU itself. Raises NotFound."""
+    of_variant = db.session.scalar(select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == sku))
+    named = Product.sku == sku if of_variant is None else Product.id == of_variant
+    return existing(
+        db.session.scalar(_for_sale(site_id).where(named)), "This product does not exist or is no longer sold."
+    )
+
+
+def products_for_sale_by_id(site_id: int, ids: Sequence[int]) -> list[Product]:
+    """Return the products that are for sale, in the order of the ids."""
+    found = {product.id: product for product in db.session.scalars(_for_sale(site_id).where(Product.id.in_(ids)))}
+    return [found[product_id] for product_id in ids if product_id in found]
+
+
+def _page_for_sale(site_id: int, ids: Select[int], page_number: int, page_size: int) -> Paged[Product]:
+    total = db.session.scalar(select(func.count()).select_from(ids.order_by(None).subquery())) or 0
+    shown = db.session.scalars(ids.limit(page_size).offset((page_number - 1) * page_size)).all()
+    return Paged(products_for_sale_by_id(site_id, shown) if shown else [], page_number, page_size, total)
+
+
+def _ids_for_sale(site_id: int) -> Select[int]:
+    return select(Product.id).where(Product.site_id == site_id, Product.enabled)
+
+
+def _for_sale(site_id: int) -> Select[Product]:
+    parts = selectinload(Product.variants), selectinload(Product.images)
+    return select(Product).where(Product.site_id == site_id, Product.enabled).options(*parts)
+
+
+def _conditions(site_id: int, lookup: Lookup) -> list[ColumnElement[bool]]:
+    words = dict.fromkeys(lookup.words.split())
+    conditions = [or_(contains_words(word), _has_code(site_id, [word], or_skus=True)) for word in words]
+    if lookup.upc:
+        conditions.append(_has_code(site_id, _spellings_of_upc(lookup.upc)))
+    return [*conditions, Product.seo_name == lookup.seo_name] if lookup.seo_name else conditions
+
+
+def _has_code(site_id: int, codes: Sequence[str], or_skus: bool = False) -> ColumnElement[bool]:
+    """Return the condition that a UPC of the product or of a variant is among the codes; with `or_skus` also a
+    variant's SKU."""
+    found = [
+        select(Product.id).where(Product.site_id == site_id, Product.upc.in_(codes)),
+        select(Variant.product_id).where(Variant.site_id == site_id, Variant.upc.in_(codes)),
+    ]
+    if or_skus:
+        found.append(select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(codes)))
+    return Product.id.in_(union_all(*found))
+
+
+def _spellings_of_upc(upc: str) -> list[str]:
+    """Return a UPC in both spellings: scanners read one of 12 digits as an EAN of 13 that begins with 0, or the other
+    way round."""
+    if len(upc) == UPC_DIGITS:
+        return [upc, f"0{upc}"]
+    return [upc, upc[1:]] if len(upc) == EAN_DIGITS and upc.startswith("0") else [upc]

@@ -1,6 +1,7 @@
 """The arrangement of a tree's categories: their order, their parents and, from these, their addresses. Pure.
 
-Every change makes a new arrangement of the old one, so that the caller can store what differs."""
+Every change makes a new arrangement of the old one, so that the caller can store what differs.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +48,13 @@ class Target:
 
 
 def siblings(places: Arrangement, parent_id: int | None) -> list[int]:
-    """The ids directly below a category, None for the top, in display order."""
+    """Return the ids directly below a category, None for the top, in display order."""
     below = [place for place in places.values() if place.parent_id == parent_id]
     return [place.id for place in sorted(below, key=lambda place: (place.position, place.id))]
 
 
 def branch(places: Arrangement, node_id: int) -> list[int]:
-    """A category and all below it, parents first."""
+    """Return a category and all below it, parents first."""
     children: dict[int | None, list[int]] = {}
     for place in places.values():
         children.setdefault(place.parent_id, []).append(place.id)
@@ -64,7 +65,7 @@ def branch(places: Arrangement, node_id: int) -> list[int]:
 
 
 def above(places: Arrangement, node_id: int | None) -> Iterator[int]:
-    """The ids from a category itself up to its root."""
+    """Yield the ids from a category itself up to its root."""
     while node_id is not None:
         yield node_id
         node_id = places[node_id].parent_id
@@ -78,19 +79,19 @@ def target_of(places: Arrangement, node_id: int, direction: Direction) -> Target
     place = beside.index(node_id)
     if direction is Direction.OUT:
         if parent_id is None:
-            raise _stuck("It is already at the top level.")
+            raise _no_way("It is already at the top level.")
         return Target(places[parent_id].parent_id, after_id=parent_id)
     if direction is Direction.DOWN:
         if place == len(beside) - 1:
-            raise _stuck("It is already the last one.")
+            raise _no_way("It is already the last one.")
         return Target(parent_id, after_id=beside[place + 1])
     if place == 0:
-        raise _stuck("It is already the first one.")
+        raise _no_way("It is already the first one.")
     before = beside[place - 1]
     return Target(before) if direction is Direction.IN else Target(parent_id, before_id=before)
 
 
-def moved(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]:
+def move_node(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]:
     """Return the arrangement with a category moved, and all below it. Raises Invalid: below itself, too deep, an
     address that is taken, a target that is gone."""
     if target.parent_id is not None:
@@ -109,8 +110,8 @@ def moved(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]
     return arranged
 
 
-def added(places: Arrangement, slug: str, target: Target, node_id: int = NEW) -> dict[int, Place]:
-    """Return the arrangement with a new category. Raises Invalid as `moved` does, and for one too many."""
+def add_node(places: Arrangement, slug: str, target: Target, node_id: int = NEW) -> dict[int, Place]:
+    """Return the arrangement with a new category. Raises Invalid as `move_node` does, and for one too many."""
     if problems := count_problems(len(places) + 1, "#"):
         raise Invalid(problems)
     if target.parent_id is not None:
@@ -124,7 +125,7 @@ def added(places: Arrangement, slug: str, target: Target, node_id: int = NEW) ->
     return arranged
 
 
-def with_slug(places: Arrangement, node_id: int, slug: str) -> dict[int, Place]:
+def change_slug(places: Arrangement, node_id: int, slug: str) -> dict[int, Place]:
     """Return the arrangement with a category under another last part of its address. Raises Invalid where a sibling has
     it."""
     arranged = dict(places)
@@ -134,7 +135,7 @@ def with_slug(places: Arrangement, node_id: int, slug: str) -> dict[int, Place]:
     return arranged
 
 
-def without(places: Arrangement, node_id: int) -> dict[int, Place]:
+def remove_node(places: Arrangement, node_id: int) -> dict[int, Place]:
     """Return the arrangement without a category and all below it."""
     gone = set(branch(places, node_id))
     arranged = {id: place for id, place in places.items() if id not in gone}
@@ -142,8 +143,8 @@ def without(places: Arrangement, node_id: int) -> dict[int, Place]:
     return arranged
 
 
-def readdressed(before: Arrangement, after: Arrangement) -> list[tuple[str, str]]:
-    """The addresses that change, old and new, the shortest first."""
+def changed_addresses(before: Arrangement, after: Arrangement) -> list[tuple[str, str]]:
+    """Return the addresses that change, old and new, the shortest first."""
     changed = ((before[id].path, place.path) for id, place in after.items() if id in before)
     return sorted((pair for pair in changed if pair[0] != pair[1]), key=lambda pair: (pair[0].count("/"), pair))
 
@@ -208,5 +209,5 @@ def _check_known(places: Arrangement, node_id: int) -> None:
         raise Invalid.one("unknown_category", "This category is no longer in this tree.", "#/parent")
 
 
-def _stuck(message: str) -> Invalid:
+def _no_way(message: str) -> Invalid:
     return Invalid.one("stuck", message)

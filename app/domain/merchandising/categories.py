@@ -1,16 +1,20 @@
-"""Categories as a kind of content: what the editor of one changes. Where a category stands is changed in its tree
-(`nodes.py`)."""
+"""Categories as a kind of content, which is what the editor of one changes; products placed in them by hand; and one
+category by any reference to it. The place of a category is changed in its tree (`nodes.py`).
+
+Call the writing functions within a transaction. Those that place a product lock the category, then the product.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import func, select
 
-from app.domain.catalogue.collections import unknown_products
-from app.domain.catalogue.content import ContentDraft, ContentKind, ContentText
+from app.domain.catalogue.content import ContentDraft, ContentKind, ContentText, unknown_products
+from app.domain.catalogue.products import product_of
 from app.domain.merchandising import arrangement
 from app.domain.merchandising.category_rules import (
     LONGEST_DESCRIPTION,
@@ -23,15 +27,17 @@ from app.domain.merchandising.category_rules import (
     clean_source,
     tidy_source,
 )
-from app.domain.merchandising.facet_rules import clean_facets
-from app.domain.merchandising.models import Node, Placement
-from app.domain.merchandising.nodes import arrangement_of, node_of, store_arrangement
-from app.domain.merchandising.placement import MOST_CATEGORIES
-from app.domain.merchandising.queries import hand_made_order
+from app.domain.merchandising.facets import clean_facets
+from app.domain.merchandising.membership import hand_made_order
+from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.merchandising.nodes import arrangement_of, mark_changed, node_of, store_arrangement
 from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
 from app.domain.shared.counts import numbered
-from app.domain.shared.problems import Problem
+from app.domain.shared.problems import Invalid, NotFound, Problem
+from app.domain.shared.records import find_record
+from app.domain.shared.text import one_line
+from app.domain.sites import audit
 from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
@@ -81,10 +87,10 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         levels = {*active_tree(site_id).levels, *(own.source_levels if own else ())}
         _, of_source = clean_source(draft.source.levels, draft.source.manufacturers, levels, "#/source")
         return [
-            *(_slug_taken(own, draft.seo_name) if own else ()),
+            *(_slug_problems(own, draft.seo_name) if own else ()),
             *of_source,
             *unknown_products(site_id, draft.product_ids[: MOST_PLACED + 1]),
-            *(_placed_too_often(own, draft.product_ids) if own else ()),
+            *(_placement_problems(own, draft.product_ids) if own else ()),
         ]
 
     def lock(self, site_id: int, record_id: int) -> None:
@@ -102,7 +108,7 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
         for name, (_, value) in changed.items():
             setattr(record, name, value)
-        return changed | _place(record, draft.product_ids)
+        return changed | _store_placements(record, draft.product_ids)
 
     def follow(self, author: Author, record: Node, before: dict[str, Any]) -> None:
         """Change the addresses of the category and of all below it, where its slug changed."""
@@ -111,7 +117,7 @@ class _CategoryKind(ContentKind[Node, CategoryDraft]):
         tree = tree_of(author.site_id, record.tree_id)
         places = arrangement_of(tree.id)
         places[record.id] = replace(places[record.id], slug=before["seo_name"])
-        store_arrangement(author, tree, places, arrangement.with_slug(places, record.id, record.slug))
+        store_arrangement(author, tree, places, arrangement.change_slug(places, record.id, record.slug))
 
 
 CATEGORY = _CategoryKind(
@@ -148,7 +154,7 @@ def addresses_lost(record: Node, old_path: str) -> str | None:
     return f"{moved}, and with it those of {categories} below. The old ones answer 404 from now on."
 
 
-def _slug_taken(own: Node, slug: str) -> list[Problem]:
+def _slug_problems(own: Node, slug: str) -> list[Problem]:
     """Return a problem where a sibling of the category has the slug, else none."""
     query = select(Node.name).where(Node.tree_id == own.tree_id, Node.id != own.id, Node.slug == slug)
     beside = Node.parent_id.is_(None) if own.parent_id is None else Node.parent_id == own.parent_id
@@ -159,7 +165,7 @@ def _slug_taken(own: Node, slug: str) -> list[Problem]:
     return [Problem("duplicate_slug", message, "#/seoName")]
 
 
-def _placed_too_often(own: Node, product_ids: Sequence[int]) -> list[Problem]:
+def _placement_problems(own: Node, product_ids: Sequence[int]) -> list[Problem]:
     """Return a problem where one of the products is placed in MOST_CATEGORIES others already, else none."""
     placed = select(Placement.product_id).where(Placement.product_id.in_(product_ids), Placement.node_id != own.id)
     often = placed.group_by(Placement.product_id).having(func.count() >= MOST_CATEGORIES)
@@ -169,7 +175,7 @@ def _placed_too_often(own: Node, product_ids: Sequence[int]) -> list[Problem]:
     return [Problem("too_many", message, "#/products")]
 
 
-def _place(record: Node, product_ids: Sequence[int]) -> dict[str, tuple[Any, Any]]:
+def _store_placements(record: Node, product_ids: Sequence[int]) -> dict[str, tuple[Any, Any]]:
     """Store the hand-made order and return its change, empty for none. A placement that stays is the same record, so
     that only what moved is written; those behind the order that was shown stay behind it."""
     held = hand_made_order(record.site_id, record.id)
@@ -188,3 +194,123 @@ def _place(record: Node, product_ids: Sequence[int]) -> dict[str, tuple[Any, Any
     for placement in stored.values():
         placement.position = max(placement.position, len(product_ids))
     return {"products": (held, list(product_ids))}
+
+
+MOST_CATEGORIES = 50
+
+
+def place_product(author: Author, product_id: int, node_id: int | None) -> None:
+    """Place a product at the end of a category's own order; one that is there already stays where it is.
+    Raises NotFound, Invalid."""
+    node = None if node_id is None else find_record(Node, author.site_id, node_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
+    if node_id is None:
+        raise Invalid.one("no_category", "Choose a category first.", "#/category")
+    placed = _placements_of(author.site_id, product_id)
+    if node_id in placed:
+        return
+    if len(placed) >= MOST_CATEGORIES:
+        raise Invalid.one("too_many", f"A product is placed in at most {MOST_CATEGORIES} categories.", "#/category")
+    if node is None:
+        raise Invalid.one("unknown_category", "This category no longer exists. Reload the page.", "#/category")
+    last = db.session.scalar(select(func.max(Placement.position)).where(Placement.node_id == node_id))
+    position = 0 if last is None else last + 1
+    db.session.add(Placement(site_id=author.site_id, node_id=node_id, product_id=product_id, position=position))
+    mark_changed(author, node)
+    summary = f"Placed {product.name} in {node.name}"
+    audit.record(author, "product.place", ("product", str(product_id)), summary)
+
+
+def unplace_product(author: Author, product_id: int, node_id: int) -> None:
+    """Take a product out of a category; nothing happens when it is not placed there. Raises NotFound."""
+    node = find_record(Node, author.site_id, node_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
+    placement = _placements_of(author.site_id, product_id).get(node_id)
+    if node is None or placement is None:
+        return
+    db.session.delete(placement)
+    mark_changed(author, node)
+    summary = f"Took {product.name} out of {node.name}"
+    audit.record(author, "product.unplace", ("product", str(product_id)), summary)
+
+
+def _placements_of(site_id: int, product_id: int) -> dict[int, Placement]:
+    query = select(Placement).where(Placement.site_id == site_id, Placement.product_id == product_id)
+    return {placement.node_id: placement for placement in db.session.scalars(query)}
+
+
+LONGEST_REFERENCE = 1_000
+MOST_CANDIDATES = 20
+FOLDER = "c/"  # Of the addresses of categories.
+POINTER = "#/category"
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A category, and of its tree the name and whether shoppers browse it."""
+
+    id: int
+    name: str
+    path: str
+    tree: str
+    primary: bool
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, id {self.id}, path {self.path}, tree {self.tree}"
+
+    def as_json(self) -> dict[str, str]:
+        return {"id": str(self.id), "name": self.name, "path": self.path, "tree": self.tree}
+
+
+class AmbiguousCategory(Invalid):
+    """Several categories are meant; `candidates` of the problem document names them."""
+
+    code = "ambiguous_category"
+
+    def __init__(self, reference: str, found: Sequence[_Candidate]) -> None:
+        shown = found[:MOST_CANDIDATES]
+        listed = "; ".join(one.label for one in shown) + ("; …" if len(found) > len(shown) else "")
+        message = f"“{reference[:80]}” can mean {len(found):,} categories. Give the id of one: {listed}."
+        super().__init__([Problem(self.code, message, POINTER)])
+        self.details = {"candidates": [one.as_json() for one in shown]}
+
+
+def category_referred_to(site_id: int, reference: str) -> int:
+    """Return the id of the category that has this id, else of the one at this path (with or without `/c/`, in the tree
+    that shoppers browse first), else of the one of this name, whatever its case. Raises NotFound, and AmbiguousCategory
+    where there are several."""
+    text = one_line(reference)
+    found = _find_candidates(site_id, text) if 0 < len(text) <= LONGEST_REFERENCE and "\0" not in text else []
+    if not found:
+        raise NotFound(f"No category of this site has the id, path or name “{text[:80]}”.")
+    if len(found) > 1:
+        raise AmbiguousCategory(text, found)
+    return found[0].id
+
+
+def _find_candidates(site_id: int, text: str) -> list[_Candidate]:
+    """Return the categories by the first way to read the reference that finds any; in one statement."""
+    query = select(Node.id, Node.name, Node.path, Tree.name, Tree.primary).join(Tree, Tree.id == Node.tree_id)
+    rows = db.session.execute(query.where(Node.site_id == site_id).order_by(Tree.primary.desc(), Node.path, Node.id))
+    named = [_Candidate(*row) for row in rows]
+    path, folded = _path_in(text), text.casefold()
+    ways: tuple[Callable[[_Candidate], bool], ...] = (
+        lambda one: str(one.id) == text,
+        lambda one: one.path == path and one.primary,
+        lambda one: one.path == path,
+        lambda one: one.name == text,
+        lambda one: one.name.casefold() == folded,
+    )
+    return next((found for way in ways if (found := list(filter(way, named)))), [])
+
+
+def _path_in(text: str) -> str:
+    """Return the path in a reference, or in an address as it stands in a browser, whose case does not matter; a word
+    with capitals alone is rather a name. Empty for none."""
+    try:
+        path = unquote(urlsplit(text).path)
+    except ValueError:
+        return ""
+    bare = path.strip("/").removeprefix(FOLDER)
+    return bare.lower() if "/" in path else bare

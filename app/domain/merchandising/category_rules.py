@@ -24,7 +24,7 @@ MOST_SOURCES = 500  # Levels, or manufacturers, of one category.
 
 
 def slug_from(name: str, taken: Collection[str]) -> str:
-    """A slug made from a name, free among the siblings' slugs `taken`."""
+    """Return a slug made from a name, free among the siblings' slugs `taken`."""
     wanted = slug(name, "category")[: LONGEST_SLUG - 5].rstrip("-")
     return free_slug(wanted, taken)
 
@@ -97,7 +97,8 @@ def tidy_source(levels: Iterable[str], manufacturers: Iterable[str]) -> SourceRu
 def clean_source(
     levels: Sequence[str], manufacturers: Sequence[str], known_levels: Collection[str], pointer: str
 ) -> tuple[SourceRule, list[Problem]]:
-    """The rule trimmed, without what is refused, and why that is. `known_levels` are ids of the active taxonomy."""
+    """Return the rule trimmed, without what is refused, and why that is. `known_levels` are those of the active
+    taxonomy, by their ids."""
     problems: list[Problem] = []
     tidy = tidy_source(levels, manufacturers)
     own, makers = list(tidy.levels), list(tidy.manufacturers)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from app.domain.catalogue.saving import check_revision
+from app.domain.catalogue.revisions import check_revision
 from app.domain.merchandising import arrangement
 from app.domain.merchandising.arrangement import NEW, Arrangement, Direction, Place, Target
 from app.domain.merchandising.category_rules import name_problems, slug_from
@@ -23,7 +23,7 @@ from app.domain.shared.text import one_line
 from app.domain.sites import audit
 from app.extensions import db
 
-TAKEN = "Another user took this address at the same moment. Nothing was saved."
+ADDRESS_TAKEN = "Another user took this address at the same moment. Nothing was saved."
 MISSING = "There is no such category on this site."
 
 
@@ -74,18 +74,18 @@ def arrangement_of(tree_id: int) -> dict[int, Place]:
 def add_all(author: Author, tree_id: int, names: Sequence[str], target: Target) -> list[Node]:
     """Add categories, one behind the other. The slugs are made from the names. Raises NotFound, Invalid, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
-    names = [_checked_name(name) for name in names]
+    names = [_clean_name(name) for name in names]
     before = arrangement_of(tree_id)
     after = dict(before)
     for number, name in enumerate(names):
         taken = {after[id].slug for id in arrangement.siblings(after, target.parent_id)}
-        after = arrangement.added(after, slug_from(name, taken), target, NEW - number)
+        after = arrangement.add_node(after, slug_from(name, taken), target, NEW - number)
         target = Target(target.parent_id, after_id=NEW - number)
     added = [_new_node(author, tree, name, after.pop(NEW - number)) for number, name in enumerate(names)]
     db.session.add_all(added)
     store_arrangement(author, tree, before, after)
     for node in added:
-        note(author, node, "create", f"Added the category {node.name}")
+        note_change(author, node, "create", f"Added the category {node.name}")
     return added
 
 
@@ -93,11 +93,13 @@ def rename(author: Author, node_id: int, revision: int, name: str) -> Node:
     """Rename a category; its address stays. Raises NotFound, StaleRevision, Invalid."""
     node = node_of(author.site_id, node_id, to_change=True)
     check_revision(author.site_id, ("category", node.id), node.revision, revision)
-    before, name = node.name, _checked_name(name)
+    before, name = node.name, _clean_name(name)
     if name != before:
         node.name = name
         mark_changed(author, node)
-        note(author, node, "rename", f"Renamed the category {before} to {name}", {"name": before}, {"name": name})
+        note_change(
+            author, node, "rename", f"Renamed the category {before} to {name}", {"name": before}, {"name": name}
+        )
     return node
 
 
@@ -108,16 +110,16 @@ def show(author: Author, node_id: int, visible: bool) -> Node:
         node.visible = visible
         mark_changed(author, node)
         verb = "Showed" if visible else "Hid"
-        note(author, node, "show" if visible else "hide", f"{verb} the category {node.name}")
+        note_change(author, node, "show" if visible else "hide", f"{verb} the category {node.name}")
     return node
 
 
 def plan_move(site_id: int, node_id: int, where: Direction | Target, version: str | None = None) -> PlannedMove:
     """Return the changes that a move would make. Raises NotFound, Invalid, StaleTree."""
     node = node_of(site_id, node_id)
-    target, before, after = _moved(node, where, version)
+    target, before, after = _arrange_move(node, where, version)
     is_seen = is_primary(tree_of(site_id, node.tree_id))
-    addresses = arrangement.readdressed(before, after) if is_seen else []
+    addresses = arrangement.changed_addresses(before, after) if is_seen else []
     return PlannedMove(node.tree_id, node.name, target, addresses)
 
 
@@ -127,17 +129,17 @@ def move(author: Author, node_id: int, where: Direction | Target, version: str |
     node = node_of(author.site_id, node_id)
     tree = tree_of(author.site_id, node.tree_id, to_change=True)
     node = node_of(author.site_id, node_id, to_change=True)
-    _, before, after = _moved(node, where, version)
+    _, before, after = _arrange_move(node, where, version)
     if before == after:
         return node
     old_path = node.path
     store_arrangement(author, tree, before, after)
     if node.path == old_path:
-        note(author, node, "move", f"Moved the category {node.name} among its siblings")
+        note_change(author, node, "move", f"Moved the category {node.name} among its siblings")
     else:
         mark_changed(author, node)
         summary = f"Moved the category {node.name} from {old_path} to {node.path}"
-        note(author, node, "move", summary, {"path": old_path}, {"path": node.path})
+        note_change(author, node, "move", summary, {"path": old_path}, {"path": node.path})
     return node
 
 
@@ -159,9 +161,9 @@ def delete(author: Author, node_id: int) -> Removal:
     before = arrangement_of(tree.id)
     db.session.delete(node)
     db.session.flush()
-    store_arrangement(author, tree, before, arrangement.without(before, node_id))
+    store_arrangement(author, tree, before, arrangement.remove_node(before, node_id))
     below = f" with {gone.categories:,} below it" if gone.categories else ""
-    note(author, node, "delete", f"Deleted the category {gone.name}{below}", {"path": gone.path})
+    note_change(author, node, "delete", f"Deleted the category {gone.name}{below}", {"path": gone.path})
     return gone
 
 
@@ -175,7 +177,7 @@ def store_arrangement(author: Author, tree: Tree, before: Arrangement, after: Ar
             node.updated_at = author.now()
         node.parent_id, node.position, node.slug, node.path = place.parent_id, place.position, place.slug, place.path
     tree.updated_at = author.now()
-    flush_or_conflict(TAKEN)
+    flush_or_conflict(ADDRESS_TAKEN)
 
 
 def mark_changed(author: Author, node: Node) -> None:
@@ -185,7 +187,7 @@ def mark_changed(author: Author, node: Node) -> None:
     node.revision += 1
 
 
-def note(author: Author, node: Node, act: str, summary: str, before: Any = None, after: Any = None) -> None:
+def note_change(author: Author, node: Node, act: str, summary: str, before: Any = None, after: Any = None) -> None:
     audit.record(author, f"category.{act}", ("category", str(node.id)), summary, before, after)
 
 
@@ -202,17 +204,18 @@ def _new_node(author: Author, tree: Tree, name: str, place: Place) -> Node:
     )
 
 
-def _moved(
+def _arrange_move(
     node: Node, where: Direction | Target, version: str | None
 ) -> tuple[Target, dict[int, Place], dict[int, Place]]:
+    """Return the target of a move and the places before and after it. Raises Invalid, StaleTree."""
     before = arrangement_of(node.tree_id)
     if version and version != arrangement.version_of(before):
         raise StaleTree
     target = arrangement.target_of(before, node.id, where) if isinstance(where, Direction) else where
-    return target, before, arrangement.moved(before, node.id, target)
+    return target, before, arrangement.move_node(before, node.id, target)
 
 
-def _checked_name(name: str) -> str:
+def _clean_name(name: str) -> str:
     tidy = one_line(name)
     if problems := name_problems(tidy, "#/name"):
         raise Invalid(problems)

@@ -1,4 +1,5 @@
-"""The shops of a process: everything that a page needs besides products, cached until the configuration changes."""
+"""The shops of a process: everything that a page needs besides products, cached until the configuration changes; and
+the collections and pages of a shop as shoppers see them."""
 
 from __future__ import annotations
 
@@ -6,18 +7,20 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from app.domain.catalogue.collections import COLLECTION
-from app.domain.catalogue.pages import PAGE
-from app.domain.merchandising.content import ContentLink, content_links
-from app.domain.merchandising.filters import shared_definition
-from app.domain.merchandising.queries import hand_made_order, load_tree
-from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, ShopTree
+from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
+from app.domain.catalogue.models import Collection, CollectionEntry, Page
+from app.domain.merchandising.facets import shared_definition
+from app.domain.merchandising.membership import hand_made_order
+from app.domain.merchandising.models import Node, Tree
+from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, Facet, ShopNode, ShopTree
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
+from app.domain.shared.records import existing
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SiteSettings, settings_of
 from app.domain.sites.versioning import own_changes
@@ -93,7 +96,7 @@ class ShopWindow:
         self._current(clock.now()).site_of(host)
 
     def shop_at(self, clock: Clock, host: str) -> Shop:
-        """The shop that answers to a host (lower case, no port). Raises NotFound."""
+        """Return the shop that answers to a host (lower case, no port). Raises NotFound."""
         directory = self._current(clock.now())
         site_id = directory.site_of(host)
         shop = self._shops.get(site_id)
@@ -112,7 +115,7 @@ class ShopWindow:
             latest = self._directory
             # What another thread read meanwhile may lack what this one has changed.
             if latest is None or latest is known or latest.own_changes != own_changes():
-                latest = self._directory = _next_directory(latest, now)
+                latest = self._directory = _renew_directory(latest, now)
             return latest
 
 
@@ -150,7 +153,7 @@ def read_shop(site_id: int) -> Shop:
     )
 
 
-def _next_directory(known: _Directory | None, now: datetime) -> _Directory:
+def _renew_directory(known: _Directory | None, now: datetime) -> _Directory:
     try:
         return _read_directory(now)
     except OperationalError:
@@ -172,3 +175,133 @@ def _read_directory(now: datetime) -> _Directory:
         versions={row.id: row.config_version for row in rows},
         index_versions={row.id: row.index_version for row in rows},
     )
+
+
+def load_tree(site_id: int) -> ShopTree:
+    """Return all categories of a site, in two queries. Without a primary tree the oldest one takes its place."""
+    trees = db.session.execute(
+        select(Tree.id, Tree.facets, Tree.default_landing_rules)
+        .where(Tree.site_id == site_id)
+        .order_by(Tree.primary.desc(), Tree.id)
+    ).all()
+    nodes = db.session.scalars(
+        select(Node).where(Node.site_id == site_id).order_by(Node.tree_id, Node.position, Node.id)
+    ).all()
+    return ShopTree(
+        nodes=[_shop_node(node) for node in nodes],
+        tree_facets={tree.id: tuple(map(Facet.read, tree.facets)) for tree in trees},
+        primary_tree_id=trees[0].id if trees else None,
+        default_landing_rules={tree.id: tuple(tree.default_landing_rules) for tree in trees},
+    )
+
+
+def _shop_node(node: Node) -> ShopNode:
+    return ShopNode(
+        id=node.id,
+        tree_id=node.tree_id,
+        parent_id=node.parent_id,
+        name=node.name,
+        slug=node.slug,
+        path=node.path,
+        visible=node.visible,
+        description=node.description,
+        canonical_override=node.canonical_override,
+        exclude_from_sitemap=node.exclude_from_sitemap,
+        meta_title=node.meta_title,
+        meta_description=node.meta_description,
+        updated_at=node.updated_at,
+        own_landing_rules=None if node.landing_rules is None else tuple(node.landing_rules),
+        own_facets=None if node.facets is None else tuple(map(Facet.read, node.facets)),
+        source_levels=tuple(node.source_levels),
+        source_manufacturers=tuple(node.source_manufacturers),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCategory:
+    """A category with a taxonomy level. `label` is the way to it, as in "Garden › Tools"; `path` is where shoppers
+    reach it, None where they do not."""
+
+    label: str
+    path: str | None
+
+
+def categories_by_level(site_id: int) -> list[LevelCategory]:
+    """Return the categories with a taxonomy level, in the order of their labels."""
+    tree = load_tree(site_id)
+    found = [
+        LevelCategory(
+            label=tree.label(node.id),
+            path=node.path if tree.at(node.path) is node else None,
+        )
+        for node in tree.nodes.values()
+        if node.source_levels
+    ]
+    return sorted(found, key=lambda category: category.label.casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCollection:
+    """A collection as shoppers see it. `product_ids` in the collection's own order; some of them may not be for
+    sale."""
+
+    id: int
+    name: str
+    description: str
+    canonical_url: str | None
+    product_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPage:
+    """A page as shoppers see it. `body` is HTML that was sanitised when it was saved."""
+
+    title: str
+    body: str
+    meta_description: str | None
+    canonical_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContentLink:
+    name: str
+    path: str
+
+
+FOLDERS = {"page": "pages", "collection": "collections"}
+
+
+def content_link(kind: str, name: str, seo_name: str) -> ContentLink:
+    return ContentLink(name, f"/{FOLDERS[kind]}/{seo_name}")
+
+
+def collection_at(site_id: int, seo_name: str) -> ShownCollection:
+    """Return the enabled collection with an SEO name. Raises NotFound."""
+    collection = db.session.execute(
+        select(Collection.id, Collection.name, Collection.description, Collection.canonical_url).where(
+            Collection.site_id == site_id, Collection.seo_name == seo_name, Collection.enabled
+        )
+    ).one_or_none()
+    if collection is None:
+        raise NotFound("This collection does not exist or has been removed.")
+    entries = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == collection.id)
+    product_ids = db.session.scalars(entries.order_by(CollectionEntry.position))
+    return ShownCollection(*collection, tuple(product_ids))
+
+
+def page_at(site_id: int, seo_name: str) -> ShownPage:
+    """Return the enabled page with an SEO name. Raises NotFound."""
+    page = db.session.execute(
+        select(Page.title, Page.body, Page.meta_description, Page.canonical_url).where(
+            Page.site_id == site_id, Page.seo_name == seo_name, Page.enabled
+        )
+    ).one_or_none()
+    return ShownPage(*existing(page, "This page does not exist or has been removed."))
+
+
+def content_links(kind: ContentKind[Any, Any], site_id: int, most: int) -> tuple[ContentLink, ...]:
+    """Return links to the enabled records of a kind, by title."""
+    title = kind.title_column()
+    query = select(title, kind.model.seo_name).where(kind.model.site_id == site_id, kind.model.enabled)
+    rows = db.session.execute(query.order_by(title).limit(most))
+    return tuple(content_link(kind.noun, name, seo_name) for name, seo_name in rows)

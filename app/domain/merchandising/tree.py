@@ -1,4 +1,4 @@
-"""A site's category tree in memory."""
+"""A site's category tree in memory, and the categories in the bar at the top of every page. Pure."""
 
 from __future__ import annotations
 
@@ -204,3 +204,25 @@ class ShopTree:
             and self.is_shown(self.nodes[node_id])
         ]
         return min(shown, key=lambda node: (-node.path.count("/"), order.index(node.id)), default=None)
+
+
+MENU_ROOM = 100  # Characters of names in one line of a wide screen, in the widest letters of our themes.
+BETWEEN_NAMES = 4  # Characters that fit between two names.
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """`shown` stand in the bar, `more` behind its last entry, both in the order of the tree."""
+
+    shown: Sequence[ShopNode]
+    more: Sequence[ShopNode]
+
+
+def menu(roots: Sequence[ShopNode], room: int = MENU_ROOM) -> Menu:
+    """Return the menu of a tree: as many of its first categories as there is room for, one at least."""
+    used = 0
+    for place, root in enumerate(roots):
+        used += len(root.name) + BETWEEN_NAMES
+        if used > room and place:
+            return Menu(roots[:place], roots[place:])
+    return Menu(roots, ())

@@ -1,18 +1,22 @@
-"""The category trees of a site: add, rename and delete them, choose the one that shoppers browse. Call the writing
+"""The category trees of a site: add, rename and delete them, choose the one that shoppers browse, change their filters;
+their list, their outline in the admin and their list for programs, each in two statements at most. Call the writing
 functions within a transaction."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import func, select
 
-from app.domain.merchandising.facet_rules import clean_facets
+from app.domain.merchandising.arrangement import Place, version_of
+from app.domain.merchandising.facets import clean_facets
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
@@ -24,7 +28,7 @@ from app.extensions import db
 
 LONGEST_NAME = 200
 MOST_TREES = 50
-TAKEN = "Another user changed the trees at the same moment. Nothing was saved."
+TREES_CHANGED = "Another user changed the trees at the same moment. Nothing was saved."
 MISSING = "There is no such category tree on this site."
 
 
@@ -71,25 +75,25 @@ def primary_tree_id(site_id: int) -> int | None:
 
 def create(author: Author, name: str) -> Tree:
     """Add a tree; the first one of a site is its primary one. Raises Invalid, Conflict."""
-    name = _checked_name(author.site_id, name, None)
+    name = _clean_name(author.site_id, name, None)
     trees = db.session.scalar(select(func.count(Tree.id)).where(Tree.site_id == author.site_id)) or 0
     if trees >= MOST_TREES:
         raise Invalid.one("too_many", f"A site has at most {MOST_TREES} category trees.", "#/name")
     tree = Tree(site_id=author.site_id, name=name, primary=not trees, updated_at=author.now())
     db.session.add(tree)
-    flush_or_conflict(TAKEN)
-    _note(author, tree, "create", f"Added the category tree {name}")
+    flush_or_conflict(TREES_CHANGED)
+    _note_change(author, tree, "create", f"Added the category tree {name}")
     return tree
 
 
 def rename(author: Author, tree_id: int, name: str) -> Tree:
     """Rename a tree. Raises NotFound, Invalid, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
-    before, name = tree.name, _checked_name(author.site_id, name, tree_id)
+    before, name = tree.name, _clean_name(author.site_id, name, tree_id)
     if name != before:
         tree.name, tree.updated_at = name, author.now()
-        flush_or_conflict(TAKEN)
-        _note(author, tree, "rename", f"Renamed the category tree {before} to {name}")
+        flush_or_conflict(TREES_CHANGED)
+        _note_change(author, tree, "rename", f"Renamed the category tree {before} to {name}")
     return tree
 
 
@@ -102,10 +106,10 @@ def make_primary(author: Author, tree_id: int) -> Tree:
     others = select(Tree).where(Tree.site_id == author.site_id, Tree.primary).with_for_update()
     for other in db.session.scalars(others):
         other.primary, other.updated_at = False, author.now()
-    flush_or_conflict(TAKEN)  # No more than one tree is primary at any moment.
+    flush_or_conflict(TREES_CHANGED)  # No more than one tree is primary at any moment.
     tree.primary, tree.updated_at = True, author.now()
-    flush_or_conflict(TAKEN)
-    _note(author, tree, "primary", f"Made {tree.name} the category tree that shoppers browse")
+    flush_or_conflict(TREES_CHANGED)
+    _note_change(author, tree, "primary", f"Made {tree.name} the category tree that shoppers browse")
     return tree
 
 
@@ -127,7 +131,7 @@ def change_facets(author: Author, tree_id: int, facets: Sequence[Mapping[str, An
     if kept == before:
         return False
     tree.facets, tree.updated_at = kept, author.now()
-    _note(author, tree, "filters", f"Changed the filters of the category tree {tree.name}", before, kept)
+    _note_change(author, tree, "filters", f"Changed the filters of the category tree {tree.name}", before, kept)
     return True
 
 
@@ -140,11 +144,11 @@ def delete(author: Author, tree_id: int) -> str:
         raise Conflict("Shoppers browse this tree. Make another one primary first.")
     db.session.delete(tree)
     db.session.flush()
-    _note(author, tree, "delete", f"Deleted the category tree {name}")
+    _note_change(author, tree, "delete", f"Deleted the category tree {name}")
     return name
 
 
-def _checked_name(site_id: int, name: str, own_id: int | None) -> str:
+def _clean_name(site_id: int, name: str, own_id: int | None) -> str:
     tidy = one_line(name)
     problems = line_problems(tidy, "The name", LONGEST_NAME, "#/name", required=True)
     query = select(Tree.id).where(Tree.site_id == site_id, Tree.name == tidy)
@@ -155,5 +159,124 @@ def _checked_name(site_id: int, name: str, own_id: int | None) -> str:
     return tidy
 
 
-def _note(author: Author, tree: Tree, act: str, summary: str, before: Any = None, after: Any = None) -> None:
+def _note_change(author: Author, tree: Tree, act: str, summary: str, before: Any = None, after: Any = None) -> None:
     audit.record(author, f"tree.{act}", ("tree", str(tree.id)), summary, before, after)
+
+
+MANY_ROWS = 60  # A tree with more opens with its branches closed.
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineRow:
+    """A category in the outline of its tree. `landing` is "own" or "off" where the category has landing rules of its
+    own, or none; else empty."""
+
+    place: Place
+    name: str
+    visible: bool
+    revision: int
+    landing: str
+
+    @property
+    def id(self) -> int:
+        return self.place.id
+
+    @property
+    def path(self) -> str:
+        return self.place.path
+
+
+@dataclass(frozen=True)
+class TreeOutline:
+    """The outline of a tree. `children` are the ids below each category in display order, None standing for the top."""
+
+    tree: Tree
+    is_primary: bool
+    rows: Mapping[int, OutlineRow]
+
+    @cached_property
+    def children(self) -> Mapping[int | None, Sequence[int]]:
+        found: dict[int | None, list[int]] = {}
+        for row in sorted(self.rows.values(), key=lambda row: (row.place.position, row.id)):
+            found.setdefault(row.place.parent_id, []).append(row.id)
+        return found
+
+    @cached_property
+    def version(self) -> str:
+        return version_of({id: row.place for id, row in self.rows.items()})
+
+    @property
+    def is_large(self) -> bool:
+        return len(self.rows) > MANY_ROWS
+
+    def above(self, node_id: int | None) -> list[OutlineRow]:
+        """The categories above one, the root first."""
+        found: list[OutlineRow] = []
+        chosen = self.rows.get(node_id) if node_id is not None else None
+        parent_id = chosen.place.parent_id if chosen else None
+        while parent_id is not None:
+            found.insert(0, self.rows[parent_id])
+            parent_id = self.rows[parent_id].place.parent_id
+        return found
+
+
+def outline_of(site_id: int, tree_id: int) -> TreeOutline:
+    """Return the outline of a tree. Raises NotFound."""
+    tree = tree_of(site_id, tree_id)
+    query = select(
+        Node.id, Node.parent_id, Node.position, Node.slug, Node.path,
+        Node.name, Node.visible, Node.revision, Node.landing_rules,
+    )  # fmt: skip
+    rows = {
+        row.id: OutlineRow(Place(*row[:5]), row.name, row.visible, row.revision, _landing_mark(row.landing_rules))
+        for row in db.session.execute(query.where(Node.tree_id == tree_id))
+    }
+    return TreeOutline(tree, is_primary(tree), rows)
+
+
+def _landing_mark(rules: Sequence[object] | None) -> str:
+    if rules is None:
+        return ""
+    return "own" if rules else "off"
+
+
+@dataclass(slots=True)
+class ListedNode:
+    """A category in a list for programs. `id` is a text, as programs know it."""
+
+    id: str
+    name: str
+    path: str
+    visible: bool
+    children: list[ListedNode] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTree:
+    """A tree in a list for programs. `primary` is the tree that shoppers browse: where none was chosen, the oldest."""
+
+    id: str
+    name: str
+    primary: bool
+    nodes: Sequence[ListedNode]
+
+
+def nested_trees(site_id: int) -> list[ListedTree]:
+    """Return the trees of a site, the primary one first, in two statements whatever their size."""
+    query = select(Tree.id, Tree.name).where(Tree.site_id == site_id).order_by(Tree.primary.desc(), Tree.id)
+    nodes = _nodes_by_tree(site_id)
+    trees = db.session.execute(query).all()
+    return [ListedTree(str(tree.id), tree.name, place == 0, nodes[tree.id]) for place, tree in enumerate(trees)]
+
+
+def _nodes_by_tree(site_id: int) -> defaultdict[int, list[ListedNode]]:
+    """The categories at the top of each tree, with all below them."""
+    columns = Node.id, Node.tree_id, Node.parent_id, Node.name, Node.path, Node.visible
+    query = select(*columns).where(Node.site_id == site_id).order_by(Node.position, Node.id)
+    rows = db.session.execute(query).all()
+    known = {row.id: ListedNode(str(row.id), row.name, row.path, row.visible) for row in rows}
+    top: defaultdict[int, list[ListedNode]] = defaultdict(list)
+    for row in rows:
+        siblings = top[row.tree_id] if row.parent_id is None else known[row.parent_id].children
+        siblings.append(known[row.id])
+    return top

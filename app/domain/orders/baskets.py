@@ -1,19 +1,32 @@
 """Baskets of programs and tills: the same orders as the storefront's, filled by SKU and identified by their id. Call
-what changes something within a transaction. Prices and totals are the shop's; clients give SKUs and quantities."""
+what changes something within a transaction.
+
+Prices and totals are the shop's; clients give SKUs and quantities. Clients see an open basket at today's prices, and
+with the stored ones once a payment is under way or it is submitted.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from sqlalchemy.orm import selectinload
 
 from app.domain.orders.basket import MOST_OF_ONE
-from app.domain.orders.models import OPEN, Order, OrderLine
-from app.domain.orders.numbers import next_number
-from app.domain.orders.offers import Offer, offers_by_sku
-from app.domain.orders.pricing import describe_line, out_of_stock, set_total, shortage, subtotal_of
+from app.domain.orders.lifecycle import next_number
+from app.domain.orders.models import CANCELLED, OPEN, SUBMITTED, Order, OrderLine
+from app.domain.orders.offers import (
+    Offer,
+    describe_line,
+    offers_by_sku,
+    offers_of,
+    out_of_stock,
+    set_total,
+    shortage,
+    subtotal_of,
+)
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.money import format_money
@@ -47,13 +60,14 @@ def find_basket(site_id: int, basket_id: str, to_change: bool = False) -> Order:
     """Return a basket of a program, also one that was submitted since. Raises NotFound, also for one of the storefront,
     which only the shopper's token identifies."""
     found = find_record(Order, site_id, basket_id, to_change, [selectinload(Order.lines)])
-    return existing(found if found and not _is_of_storefront(found) else None, NO_BASKET)
+    is_of_storefront = found is not None and found.channel == "WEB" and found.owner_id is None
+    return existing(None if is_of_storefront else found, NO_BASKET)
 
 
 def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine], discount: int = 0) -> Order:
     """Create a basket. Its number is that of the order it becomes. `discount` is what an agent takes off, in minor
     units. Raises Invalid, Unprocessable `discount_exceeds_subtotal`, and Conflict `out_of_stock`."""
-    offers = _checked(author.site_id, wanted)
+    offers = _offers_for(author.site_id, wanted)
     now = author.now()
     order = Order(
         id=str(uuid.uuid4()),
@@ -73,7 +87,7 @@ def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine], di
     )
     db.session.add(order)
     _fill(order, wanted, offers)
-    _take_off(author, order, discount)
+    _set_discount(author, order, discount)
     return order
 
 
@@ -89,8 +103,8 @@ def replace_lines(
         raise Conflict(LOCKED, "basket_locked")
     if order.revision != revision:
         raise StaleRevision(STALE, order.revision)
-    _fill(order, wanted, _checked(author.site_id, wanted))
-    _take_off(author, order, discount)
+    _fill(order, wanted, _offers_for(author.site_id, wanted))
+    _set_discount(author, order, discount)
     order.revision += 1
     order.updated_at = author.now()
     flush_or_conflict("The shop just changed one of these products. Please try again.")
@@ -105,11 +119,7 @@ def take_over(order: Order, user_id: int, location_id: str) -> None:
         db.session.flush()
 
 
-def _is_of_storefront(order: Order) -> bool:
-    return order.channel == "WEB" and order.owner_id is None
-
-
-def _checked(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
+def _offers_for(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
     """Return the offers that the lines name, by SKU. Raises Invalid with every line that names nothing for sale or more
     than one basket holds, and Conflict with every line of which there is not enough."""
     offers = offers_by_sku(site_id, list(dict.fromkeys(line.sku for line in wanted)))
@@ -117,7 +127,7 @@ def _checked(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
     problems = [
         found
         for place, line in enumerate(wanted)
-        if (found := _problem(place, line.sku, sums[place], offers.get(line.sku)))
+        if (found := _line_problem(place, line.sku, sums[place], offers.get(line.sku)))
     ]
     if problems:
         raise Invalid(problems)
@@ -138,7 +148,8 @@ def _running_sums(wanted: Sequence[WantedLine]) -> list[int]:
     return result
 
 
-def _problem(place: int, sku: str, quantity: int, offer: Offer | None) -> Problem | None:
+def _line_problem(place: int, sku: str, quantity: int, offer: Offer | None) -> Problem | None:
+    """Return the problem of a wanted line that has nothing to do with stock; None where there is none."""
     at = f"#/lines/{place}"
     if offer is None:
         return Problem("unknown_sku", f"The shop sells nothing with the SKU {sku}.", f"{at}/skuCode")
@@ -166,7 +177,8 @@ def _fill(order: Order, wanted: Sequence[WantedLine], offers: Mapping[str, Offer
     flush_or_conflict("The shop just changed one of these products. Please try again.")
 
 
-def _take_off(author: Author, order: Order, discount: int) -> None:
+def _set_discount(author: Author, order: Order, discount: int) -> None:
+    """Set the discount and the total. Raises Unprocessable `discount_exceeds_subtotal`."""
     subtotal = subtotal_of(order)
     if discount > subtotal:
         message = f"The goods come to {format_money(subtotal, order.currency)}; a discount cannot be more."
@@ -183,3 +195,66 @@ def _take_off(author: Author, order: Order, discount: int) -> None:
 def _new_line(site_id: int, offer: Offer) -> OrderLine:
     product_id, variant_id = offer.key
     return OrderLine(site_id=site_id, product_id=product_id, variant_id=variant_id, stock_taken=0)
+
+
+class PaymentState(StrEnum):
+    NONE = "NONE"
+    IN_PROGRESS = "IN_PROGRESS"
+    PAID = "PAID"
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    id: int
+    sku_code: str
+    name: str
+    options: Mapping[str, str]
+    quantity: int
+    unit_price: int
+
+    @property
+    def line_total(self) -> int:
+        return self.unit_price * self.quantity
+
+
+@dataclass(frozen=True, slots=True)
+class BasketView:
+    """A basket and its lines as clients see them. Money in minor units. `status`: an order that was handed over counts
+    as SUBMITTED."""
+
+    order: Order
+    lines: Sequence[LineView]
+
+    @property
+    def status(self) -> str:
+        return self.order.status if self.order.status in (OPEN, CANCELLED) else SUBMITTED
+
+    @property
+    def payment_state(self) -> PaymentState:
+        return payment_state(self.order)
+
+    @property
+    def subtotal(self) -> int:
+        return sum(line.line_total for line in self.lines)
+
+    @property
+    def total(self) -> int:
+        return max(0, self.subtotal - self.order.discount + self.order.tax)
+
+
+def payment_state(order: Order) -> PaymentState:
+    if order.paid_at is not None:
+        return PaymentState.PAID
+    return PaymentState.NONE if order.payment_lock is None else PaymentState.IN_PROGRESS
+
+
+def view_basket(order: Order) -> BasketView:
+    """Return the view of a basket; today's prices are read, and nothing is changed."""
+    is_frozen = order.status != OPEN or order.payment_lock is not None
+    offers = {} if is_frozen else offers_of(order.site_id, order.lines)
+    lines = []
+    for line in order.lines:
+        offer = offers.get(line.id)
+        name, price = (offer.product.name, offer.price) if offer else (line.name, line.unit_price)
+        lines.append(LineView(line.id, line.sku, name, line.options, line.quantity, price))
+    return BasketView(order, lines)

@@ -7,16 +7,13 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 
-from app.domain.orders.basket import Basket
+from app.domain.orders.basket import Basket, Contact, clean_contact
 from app.domain.orders.basket_contents import check_unlocked, contents_of, order_by_token, token_hash
-from app.domain.orders.contact import Contact, clean_contact
-from app.domain.orders.letters import OrderMailKind
+from app.domain.orders.lifecycle import next_number
 from app.domain.orders.limits import check_limits
-from app.domain.orders.mails import request_mail
+from app.domain.orders.mails import OrderMailKind, request_mail
 from app.domain.orders.models import OPEN, SUBMITTED, Order
-from app.domain.orders.numbers import next_number
-from app.domain.orders.offers import offers_of
-from app.domain.orders.stock import take
+from app.domain.orders.offers import offers_of, take_stock
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, NotFound
@@ -74,7 +71,7 @@ def place(
     check_unlocked(order)
     clean = clean_contact(contact)
     basket = contents_of(site_id, order, to_sell=True)
-    _check(basket, seen)
+    _check_basket(basket, seen)
     order.number = next_number(site_id)
     check_limits(clock, site_id, clean, address, recipient_key)
     _sell(clock, order, basket)
@@ -89,7 +86,7 @@ def _token_of_order(token: str, form: str) -> str:
     return urlsafe_b64encode(sha256(f"order {secret} {token}".encode()).digest()).decode().rstrip("=")
 
 
-def _check(basket: Basket, seen: str) -> None:
+def _check_basket(basket: Basket, seen: str) -> None:
     if not basket.lines:
         raise NotFound("Your basket is empty.")
     if not basket.can_be_ordered:
@@ -106,7 +103,7 @@ def _sell(clock: Clock, order: Order, basket: Basket) -> None:
     for line, as_shown in zip(order.lines, basket.lines, strict=True):
         line.sku, line.name, line.options = as_shown.sku, as_shown.name, dict(as_shown.options)
         line.unit_price = as_shown.price
-        take(clock, line, offers[line.id], order.number or 0)
+        take_stock(clock, line, offers[line.id], order.number or 0)
     order.total = basket.total
 
 

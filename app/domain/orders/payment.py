@@ -13,7 +13,7 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import selectinload
 
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, Order
-from app.domain.orders.pricing import check_available, reprice
+from app.domain.orders.offers import check_available, reprice
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money

@@ -1,11 +1,12 @@
-"""Counts of the units of each product sold in the last 90 days."""
+"""What sells: the units of each product sold in the last 90 days, the best-selling products, and products that
+customers buy in one order."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import UTC, date, datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import distinct, func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import COLLECTED, SUBMITTED, Order, OrderLine, ProductSales
@@ -14,27 +15,34 @@ from app.domain.shared.portions import portions
 from app.domain.sites.models import Site
 from app.extensions import db
 
-DAYS = 90
+LATELY = timedelta(days=90)
+LATEST_ORDERS_OF_SITE = 1_000  # However many there are, reading these takes a few milliseconds.
+LATEST_ORDERS = 200  # Of a product: older ones say less, and a product that sells well would have tens of thousands.
+FEWEST_ORDERS = 2  # One customer's basket says nothing of others.
 
 
 def count_sales(clock: Clock, site_id: int) -> int:
     """Store the units sold in the last 90 days where they have changed, and return the number of products with a
     change, which are indexed again. One that is just being deleted is left out. Call it in a transaction."""
-    _lock(site_id)
-    now, known = _sold(clock, site_id), _known(site_id)
-    changed = [id for id in now.keys() | known.keys() if id not in known or known[id].units != now.get(id)]
-    held = _hold(changed)
-    for product_id in held:
-        _store(site_id, product_id, known.get(product_id), now.get(product_id))
-    return len(held)
-
-
-def _lock(site_id: int) -> None:
-    """Make another count of the site wait until the commit, and nothing else."""
+    # Another count of the site waits until the commit, and nothing else does.
     db.session.execute(select(Site.id).where(Site.id == site_id).with_for_update(key_share=True))
+    sold = _count_units(clock, site_id)
+    rows = db.session.scalars(select(ProductSales).where(ProductSales.site_id == site_id))
+    stored = {row.product_id: row for row in rows}
+    changed = [id for id in sold.keys() | stored.keys() if id not in stored or stored[id].units != sold.get(id)]
+    locked = _lock_products(changed)
+    for product_id in locked:
+        row, units = stored.get(product_id), sold.get(product_id)
+        if row is None and units is not None:
+            db.session.add(ProductSales(product_id=product_id, site_id=site_id, units=units))
+        elif row is not None and units is not None:
+            row.units = units
+        elif row is not None:
+            db.session.delete(row)
+    return len(locked)
 
 
-def _hold(product_ids: Collection[int]) -> list[int]:
+def _lock_products(product_ids: Collection[int]) -> list[int]:
     """Return the ids of those products that still exist, locked against deletion until the commit. One that another
     transaction is just deleting or changing is skipped: the next count has it."""
     there = select(Product.id).with_for_update(read=True, key_share=True, skip_locked=True)
@@ -45,36 +53,77 @@ def _hold(product_ids: Collection[int]) -> list[int]:
     ]
 
 
-def _store(site_id: int, product_id: int, known: ProductSales | None, units: int | None) -> None:
-    if known is None and units is not None:
-        db.session.add(ProductSales(product_id=product_id, site_id=site_id, units=units))
-    elif known is not None and units is not None:
-        known.units = units
-    elif known is not None:
-        db.session.delete(known)
-
-
 def products_with_sales(site_id: int) -> int:
     """Return the number of products with sales."""
     counted = select(func.count()).select_from(ProductSales).where(ProductSales.site_id == site_id)
     return db.session.scalar(counted) or 0
 
 
-def _known(site_id: int) -> dict[int, ProductSales]:
-    rows = db.session.scalars(select(ProductSales).where(ProductSales.site_id == site_id))
-    return {row.product_id: row for row in rows}
-
-
-def _sold(clock: Clock, site_id: int) -> dict[int, int]:
+def _count_units(clock: Clock, site_id: int) -> dict[int, int]:
     query = (
         select(OrderLine.product_id, func.sum(OrderLine.quantity))
         .join(Order, Order.id == OrderLine.order_id)
         .join(Product, Product.id == OrderLine.product_id)
         .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)))
-        .where(Order.submitted_at > clock.now() - timedelta(days=DAYS))
+        .where(Order.submitted_at > clock.now() - LATELY)
         .group_by(OrderLine.product_id)
     )
     return {product_id: int(units) for product_id, units in db.session.execute(query) if product_id is not None}
+
+
+def selling_products(site_id: int, now: datetime, most: int) -> list[str]:
+    """Return the SKUs of the enabled products that are in the most of the latest orders, `most` at most; a large order
+    counts no more than a small one. One query."""
+    latest = (
+        select(Order.id)
+        .where(Order.site_id == site_id, Order.status.in_((SUBMITTED, COLLECTED)), Order.submitted_at > now - LATELY)
+        .order_by(Order.submitted_at.desc())
+        .limit(LATEST_ORDERS_OF_SITE)
+    )
+    orders = func.count(distinct(OrderLine.order_id))
+    query = (
+        select(Product.sku)
+        .join(OrderLine, OrderLine.product_id == Product.id)
+        .where(Product.site_id == site_id, Product.enabled, OrderLine.order_id.in_(latest))
+        .group_by(Product.id, Product.sku)
+        .order_by(orders.desc(), Product.id)
+        .limit(most)
+    )
+    return list(db.session.scalars(query))
+
+
+def bought_together(site_id: int, product_id: int, most: int) -> list[str]:
+    """Return the SKUs of the enabled products in the latest orders of a product, the commonest first, `most` at most:
+    in two queries, and in one where there are none."""
+    if not (ids := _commonest_companions(site_id, product_id, most)):
+        return []
+    sold = select(Product.id, Product.sku).where(Product.site_id == site_id, Product.id.in_(ids), Product.enabled)
+    skus = {row.id: row.sku for row in db.session.execute(sold)}
+    return [skus[id] for id in ids if id in skus]
+
+
+def _commonest_companions(site_id: int, product_id: int, most: int) -> list[int]:
+    """Return the ids of the products in the latest orders of a product, the commonest first. Only orders are read, not
+    the catalogue, which is far larger."""
+    latest = (
+        select(OrderLine.order_id)
+        .join(Order, Order.id == OrderLine.order_id)
+        .where(OrderLine.site_id == site_id, OrderLine.product_id == product_id)
+        .where(Order.status.in_((SUBMITTED, COLLECTED)))
+        .order_by(OrderLine.id.desc())
+        .limit(LATEST_ORDERS)
+    )
+    orders = func.count(distinct(OrderLine.order_id))
+    query = (
+        select(OrderLine.product_id)
+        .where(OrderLine.site_id == site_id, OrderLine.order_id.in_(latest))
+        .where(OrderLine.product_id.is_not(None), OrderLine.product_id != product_id)
+        .group_by(OrderLine.product_id)
+        .having(orders >= FEWEST_ORDERS)
+        .order_by(orders.desc(), OrderLine.product_id)
+        .limit(most)
+    )
+    return [id for id in db.session.scalars(query) if id is not None]
 
 
 def customers_of(site_id: int, product_id: int, first: date, last: date) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 
-from app.domain.orders import contact
+from app.domain.orders import basket
 from app.domain.orders.models import Order
 from app.domain.personal_data.spelling import has_address
 from app.domain.pos.models import PosAgent, PosTransaction
@@ -84,7 +84,7 @@ def find_person(clock: Clock, site_id: int, words: str) -> Person:
     digits = typed.casefold().removeprefix("order").strip().removeprefix("#")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= LARGEST_NUMBER:
         return _person_of_order(clock, site_id, int(digits))
-    if not EMAIL.fullmatch(typed) and not contact.EMAIL.fullmatch(typed):
+    if not EMAIL.fullmatch(typed) and not basket.CONTACT_EMAIL.fullmatch(typed):
         raise Invalid.one("invalid_person", "Enter an email address or an order number.", "#/who")
     person = person_at(site_id, typed, clock.now())
     if person is None:

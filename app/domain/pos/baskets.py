@@ -11,8 +11,8 @@ from sqlalchemy import not_, select
 from app.domain.alerts.alerts import open_about, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.orders.baskets import find_basket
+from app.domain.orders.lifecycle import submit
 from app.domain.orders.models import OPEN, Order
-from app.domain.orders.submission import submit
 from app.domain.pos.access import ADMINS, check_agent
 from app.domain.pos.models import PosAgent, PosTransaction
 from app.domain.pos.order_payments import is_refunded

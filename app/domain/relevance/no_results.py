@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.merchandising.content import ContentLink
+from app.domain.merchandising.shop import ContentLink
 from app.domain.search.engine import Searching, SearchRequest, SearchUnavailable
 from app.domain.search.listings.content import answering_content
 from app.domain.search.serving import configuration

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.merchandising.filters import LABELS
+from app.domain.merchandising.facets import LABELS
 from app.domain.search import ranking_settings
 from app.domain.search.events import LearningChanged
 from app.domain.search.serving import configuration

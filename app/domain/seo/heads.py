@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.domain.catalogue.image_store import jpeg
 from app.domain.catalogue.markup import MEDIA_PREFIX, plain_text
-from app.domain.merchandising.content import FOLDERS, ShownCollection, ShownPage
-from app.domain.merchandising.product_page import ProductPage
-from app.domain.merchandising.shop import Shop
+from app.domain.catalogue.pictures import jpeg_form
+from app.domain.merchandising.product_pages import ProductPage
+from app.domain.merchandising.shop import FOLDERS, Shop, ShownCollection, ShownPage
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.seo import structured_data
@@ -144,7 +143,7 @@ def shortened(text: str) -> str:
 def _preview(shop: Shop, path: str) -> str:
     """Return the address of the picture for previews of shared links: uploads as JPEG, since many programs read no
     WebP."""
-    return _on_host(shop, jpeg(path) if path.startswith(MEDIA_PREFIX) else path)
+    return _on_host(shop, jpeg_form(path) if path.startswith(MEDIA_PREFIX) else path)
 
 
 def _sentence(name: str, shop: Shop, shown: ShownListing) -> str:

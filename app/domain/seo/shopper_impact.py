@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.merchandising.category_counts import count_by_category, count_by_maker, product_groups
+from app.domain.merchandising.membership import count_by_category, count_by_maker, product_groups
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.relevance.golden.models import GoldenSearch

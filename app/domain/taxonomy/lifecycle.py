@@ -15,8 +15,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, select, update
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.shared.addresses import free_slug, slug
 from app.domain.shared.author import Author
 from app.domain.shared.columns import JsonValue

@@ -54,7 +54,7 @@ def product_list(site_id: int, filters: ProductList) -> ProductListPage:
     level_ids = taxonomy.below(filters.level_id) or None
     return ProductListPage(
         filters=filters,
-        found=queries.products(site_id, filters, conditions(site_id, filters, taxonomy)),
+        found=queries.list_products(site_id, filters, conditions(site_id, filters, taxonomy)),
         currency=currency_of(site_id),
         levels=level_choices(taxonomy),
         attributes=attribute_choices(taxonomy, level_ids),

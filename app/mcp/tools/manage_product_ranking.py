@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app import ports
-from app.domain.catalogue.product_reference import referred_product
-from app.domain.merchandising.category_reference import category_referred_to
+from app.domain.catalogue.queries import referred_product
+from app.domain.merchandising.categories import category_referred_to
 from app.domain.relevance.rules.placing import Placement, PlacementKind
 from app.domain.relevance.rules.rule import LAST_POSITION, LONGEST_BANNER, LONGEST_TERM, MOST_PLACED
 from app.domain.relevance.rules.steps import RuleStep, existing_rule, remove_rule, take_step

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from app import ports
-from app.domain.merchandising.category_reference import category_referred_to
+from app.domain.merchandising.categories import category_referred_to
 from app.domain.relevance.rules import listing
 from app.domain.relevance.rules.editing import rule_for
 from app.domain.relevance.rules.listing import Narrowed, RuleQuery

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, WithJsonSchema
 
-from app.domain.catalogue.product_reference import product_referred_to
+from app.domain.catalogue.queries import product_referred_to
 from app.domain.taxonomy.products.classification import (
     ChangedProduct,
     Classification,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from app.domain.catalogue import terms
-from app.domain.catalogue.product_reference import product_referred_to
-from app.domain.catalogue.search_terms import LONGEST_TERM, MOST_TERMS
+from app.domain.catalogue.product_rules import LONGEST_TERM, MOST_TERMS
+from app.domain.catalogue.queries import product_referred_to
 from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.registry import Call, reads, tool, writes
 from app.permissions import Permission

@@ -5,7 +5,7 @@ import time
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.taxonomy.attribute_form import MOST_ROWS, AttributeForm, attribute_edit
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.taxonomy.editor.attribute_edits import (

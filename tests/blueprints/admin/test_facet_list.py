@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.merchandising.facet_list import FacetList, FacetRow
+from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow
 
 LIST = FacetList(True, (FacetRow("manufacturer"), FacetRow("colour"), FacetRow("price")), chosen="rating")
 

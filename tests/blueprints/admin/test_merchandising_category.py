@@ -7,8 +7,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.merchandising import trees
+from app.domain.merchandising.membership import ORDERED_BY_HAND, hand_made_order
 from app.domain.merchandising.models import Node, Placement
-from app.domain.merchandising.queries import ORDERED_BY_HAND, hand_made_order
 from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db

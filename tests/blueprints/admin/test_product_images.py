@@ -13,10 +13,10 @@ from werkzeug.test import TestResponse
 from app import ports
 from app.adapters.images import FileImages
 from app.domain.alerts.models import Alert, JobFailures
-from app.domain.catalogue import images, products
-from app.domain.catalogue.image_store import LARGEST_UPLOAD, StoredImage
+from app.domain.catalogue import product_images, products
 from app.domain.catalogue.models import PictureUpload, ProductImage
-from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.catalogue.pictures import LARGEST_UPLOAD, StoredImage
+from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.shared.author import Author
 from app.domain.sites.roles import Role
 from app.domain.work import leases
@@ -55,7 +55,7 @@ def upload(app: Flask, mia: Merchandiser) -> Callable[..., TestResponse]:
 def prepare_all(app: Flask) -> None:
     """What the worker does."""
     with app.app_context():
-        for upload_id in leases.free_keys(PICTURE, ports.clock()):
+        for upload_id in leases.free_keys(UPLOAD_WORK, ports.clock()):
             assert prepare(upload_id)
 
 
@@ -257,7 +257,7 @@ def test_a_damaged_picture_says_so_on_the_page_until_it_is_dismissed(
 def test_uploads_on_their_way_count_among_the_most_that_a_product_has(
     app: Flask, mia: Merchandiser, upload: Callable[..., TestResponse], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "MOST_IMAGES", 2)
+    monkeypatch.setattr(product_images, "MOST_IMAGES", 2)
     assert upload(drawn("PNG", colour="red")).status_code == 202
     assert upload(drawn("PNG", colour="blue"), by_worker=False).status_code == 202
     assert upload(drawn("PNG", colour="green")).status_code == 400
@@ -270,7 +270,7 @@ def test_a_refused_upload_leaves_no_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(images, "MOST_IMAGES", 0)
+    monkeypatch.setattr(product_images, "MOST_IMAGES", 0)
     assert upload(drawn("PNG")).status_code == 400
     assert mia.swap("/admin/catalogue/product/99/images", {"image": (io.BytesIO(drawn("PNG")), "a")}).status_code == 404
     assert list(tmp_path.rglob("*.upload")) == []

@@ -9,8 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import insert, select
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.sites.models import Site
 from app.domain.taxonomy.models import TaxonomyTask
 from app.extensions import db

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.blueprints.admin.return_to import return_to
+from app.blueprints.admin.sign_in import return_to
 
 ELSEWHERE = """
 //evil.example /\\evil.example \\\\evil.example \\/evil.example https:evil.example https://evil.example

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.blueprints.admin.shown_settings import changes_since, shown_settings
+from app.blueprints.admin.forms import changes_since, shown_settings
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings, settings_of
 from app.transaction import transaction

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product
-from app.domain.orders import limits, payment, recipients, status_changes
+from app.domain.orders import lifecycle, limits, payment
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
 from app.domain.sites.models import SignInFailure
@@ -120,7 +120,7 @@ def test_who_orders_far_too_often_is_told_and_keeps_the_basket(app: Flask, mia: 
 def test_nobody_has_a_mailbox_flooded_by_orders_from_many_addresses(app: Flask, mia: Shopper) -> None:
     change(app, "tent-7", stock=30)
     stranger = Shopper(app)
-    for number in range(recipients.MOST_AN_HOUR):
+    for number in range(limits.MOST_AN_HOUR):
         stranger.client.environ_base |= {"REMOTE_ADDR": f"198.51.100.{number}"}
         stranger.add("S-7")
         assert stranger.order(email=f"V.ictim+{number}@home.test").status_code == 303
@@ -132,7 +132,7 @@ def test_nobody_has_a_mailbox_flooded_by_orders_from_many_addresses(app: Flask, 
     with app.app_context():
         keys = [key for (key,) in db.session.query(SignInFailure.key) if "mail" in key]
         unkeyed = hmac.digest(b"", b"victim@home.test", "sha256").hex()
-    assert len(keys) == recipients.MOST_AN_HOUR and not any("victim" in key or unkeyed in key for key in keys)
+    assert len(keys) == limits.MOST_AN_HOUR and not any("victim" in key or unkeyed in key for key in keys)
     assert mia.order(email="", phone="020 7946 0000").status_code == 303
 
 
@@ -173,7 +173,7 @@ def test_an_order_is_shown_to_who_has_its_address_alone(app: Flask, mia: Shopper
 
 
 @pytest.mark.parametrize(
-    ("settle", "words"), [(status_changes.collect, "was collected"), (status_changes.cancel, "was cancelled")]
+    ("settle", "words"), [(lifecycle.collect, "was collected"), (lifecycle.cancel, "was cancelled")]
 )
 def test_the_page_of_an_order_tells_what_became_of_it(
     app: Flask, mia: Shopper, site_id: int, clock: StoppedClock, settle, words: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Flask
 
 from app import ports
+from app.domain.orders.lifecycle import mark_ready
 from app.domain.orders.models import Order
-from app.domain.orders.status_changes import mark_ready
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction

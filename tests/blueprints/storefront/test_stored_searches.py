@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import Date, DateTime, select
 
-from app.blueprints.rate_limit import network_of_client
+from app.blueprints.callers import network_of_client
 from app.domain.catalogue.models import Product
 from app.domain.search_statistics.models import SearchProductWeek, SearchRephrasing, SearchWordDay
 from app.domain.sites.settings import change_settings

@@ -21,7 +21,7 @@ from app.domain.bundles.tables.lines import LONGEST_LINE, Lines, header_and_samp
 from app.domain.bundles.tables.opening import format_of
 from app.domain.bundles.tables.products import TableFormat, product_rows
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.rules import MOST_VARIANTS
+from app.domain.catalogue.product_rules import MOST_VARIANTS
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import Site
 from app.extensions import db

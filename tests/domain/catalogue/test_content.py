@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.catalogue import content, products, queries
-from app.domain.catalogue.collections import COLLECTION, CollectionDraft, moved, product_ids_of
-from app.domain.catalogue.pages import PAGE, PageDraft
-from app.domain.catalogue.rules import ProductDraft
+from app.domain.catalogue.content import COLLECTION, PAGE, CollectionDraft, PageDraft, move_product, product_ids_of
+from app.domain.catalogue.product_rules import ProductDraft
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.transaction import transaction
@@ -104,11 +103,11 @@ def test_saving_a_collection_unchanged_leaves_no_trace(clock: StoppedClock, site
 
 @given(st.lists(st.integers(1, 9), unique=True), st.integers(1, 9), st.integers(-12, 12))
 def test_moving_keeps_every_product_once_and_the_others_in_order(ids: list[int], moving: int, steps: int) -> None:
-    after = moved(ids, moving, steps)
+    after = move_product(ids, moving, steps)
     assert sorted(after) == sorted(ids)
     assert [id for id in after if id != moving] == [id for id in ids if id != moving]
 
 
 def test_moving_past_an_end_stops_there() -> None:
-    assert moved([1, 2, 3], 2, -5) == (2, 1, 3)
-    assert moved([1, 2, 3], 2, 1) == (1, 3, 2)
+    assert move_product([1, 2, 3], 2, -5) == (2, 1, 3)
+    assert move_product([1, 2, 3], 2, 1) == (1, 3, 2)

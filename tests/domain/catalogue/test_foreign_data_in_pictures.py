@@ -11,7 +11,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from app.adapters.images import FileImages
-from app.domain.catalogue.image_store import FORMS, form, jpeg
+from app.domain.catalogue.pictures import FORMS, form_of, jpeg_form
 
 SCRIPT = b"<script>alert(1)</script>"
 TEXT = SCRIPT.decode()
@@ -109,10 +109,10 @@ def is_clean(data: bytes) -> bool:
 def test_nothing_but_the_picture_is_stored(store: FileImages, tmp_path: Path, data: bytes) -> None:
     file = store.keep(1, data).file
     stored = [path.read_bytes() for path in (tmp_path / "pictures" / "1").iterdir()]
-    assert len(stored) == len({file, jpeg(file), form(file, "small")}), "the picture and what is made of it"
+    assert len(stored) == len({file, jpeg_form(file), form_of(file, "small")}), "the picture and what is made of it"
     assert all(map(is_clean, stored))
     assert {kind for kind, _ in chunks_of(store.read(1, file))} <= OWN_CHUNKS
-    with Image.open(io.BytesIO(store.read(1, jpeg(file)))) as plain:
+    with Image.open(io.BytesIO(store.read(1, jpeg_form(file)))) as plain:
         assert not {"comment", "exif", "icc_profile", "xmp"} & plain.info.keys()
 
 
@@ -127,7 +127,7 @@ def test_each_of_the_files_is_a_picture_with_something_in_it(data: bytes) -> Non
 def test_a_picture_that_is_turned_by_its_exif_is_stored_upright(store: FileImages) -> None:
     stored = store.keep(1, encoded("JPEG", exif=described()))
     assert (stored.width, stored.height) == SIZE[::-1]
-    assert {Image.open(io.BytesIO(store.read(1, form(stored.file, name)))).size for name in FORMS} == {SIZE[::-1]}
+    assert {Image.open(io.BytesIO(store.read(1, form_of(stored.file, name)))).size for name in FORMS} == {SIZE[::-1]}
 
 
 def test_a_webp_of_another_shop_is_encoded_anew_and_the_same_one_twice_is_one_picture(store: FileImages) -> None:

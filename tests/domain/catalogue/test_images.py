@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from app.adapters.images import FileImages
-from app.domain.catalogue import images, products
-from app.domain.catalogue.image_store import FORMS, LONGEST_SIDE, StoredImage, form, jpeg, small, srcset
-from app.domain.catalogue.rules import ProductDraft, VariantDraft
+from app.domain.catalogue import product_images, products
+from app.domain.catalogue.pictures import FORMS, LONGEST_SIDE, StoredImage, form_of, jpeg_form, small_form, srcset
+from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
 from app.domain.merchandising import trees
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
@@ -39,7 +39,7 @@ def drawn(colour: str, size: tuple[int, int] = (30, 20)) -> bytes:
 def with_picture(clock: StoppedClock, site_id: int, stored: StoredImage, sku: str = "T-1") -> int:
     with transaction():
         product_id = products.create(Author(site_id, "Mia", clock), ProductDraft(sku, "Tent", 1), ()).product.id
-        images.add(Author(site_id, "Mia", clock), product_id, stored, "")
+        product_images.add(Author(site_id, "Mia", clock), product_id, stored, "")
         return product_id
 
 
@@ -78,7 +78,7 @@ def size_of(data: bytes) -> tuple[int, int]:
 def test_a_picture_is_kept_in_the_sizes_that_pages_show(store: FileImages) -> None:
     kept = store.keep(1, drawn("red", (2_000, 1_000)))
     assert (kept.width, kept.height) == (1_600, 800)
-    assert {name: size_of(store.read(1, form(kept.file, name))) for name in FORMS} == {
+    assert {name: size_of(store.read(1, form_of(kept.file, name))) for name in FORMS} == {
         "tiny": (240, 120),
         "small": (480, 240),
         "medium": (960, 480),
@@ -87,7 +87,7 @@ def test_a_picture_is_kept_in_the_sizes_that_pages_show(store: FileImages) -> No
 
 def test_a_jpeg_lies_beside_for_programs_that_read_no_webp(store: FileImages) -> None:
     file = store.keep(1, drawn("red", (2_000, 1_000))).file
-    with Image.open(io.BytesIO(store.read(1, jpeg(form(file, "small"))))) as picture:
+    with Image.open(io.BytesIO(store.read(1, jpeg_form(form_of(file, "small"))))) as picture:
         assert (picture.format, picture.size) == ("JPEG", (960, 480))
 
 
@@ -95,10 +95,10 @@ def test_a_jpeg_is_made_later_for_a_picture_from_before_and_white_where_that_is_
     out = io.BytesIO()
     Image.new("RGBA", (40, 30)).save(out, "PNG")
     file = store.keep(1, out.getvalue()).file
-    (store._folder / "1" / jpeg(file)).unlink()
-    with Image.open(io.BytesIO(store.read(1, jpeg(file)))) as picture:
+    (store._folder / "1" / jpeg_form(file)).unlink()
+    with Image.open(io.BytesIO(store.read(1, jpeg_form(file)))) as picture:
         assert picture.convert("RGB").getpixel((5, 5)) == (255, 255, 255)
-    assert (store._folder / "1" / jpeg(file)).exists()
+    assert (store._folder / "1" / jpeg_form(file)).exists()
     with pytest.raises(NotFound):
         store.read(1, f"{'0' * 32}.jpg")
 
@@ -113,17 +113,17 @@ def test_the_next_larger_form_stands_in_for_one_that_was_never_made(
     store: FileImages, lost: str, stands_in: str | None
 ) -> None:
     file = store.keep(1, drawn("red", (1_200, 1_200))).file
-    (store._folder / "1" / form(file, lost)).unlink()
-    assert store.read(1, form(file, lost)) == store.read(1, form(file, stands_in) if stands_in else file)
+    (store._folder / "1" / form_of(file, lost)).unlink()
+    assert store.read(1, form_of(file, lost)) == store.read(1, form_of(file, stands_in) if stands_in else file)
 
 
 def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: FileImages) -> None:
     file = store.keep(1, drawn("red", (1_200, 600))).file
-    before = {name: store.read(1, form(file, name)) for name in FORMS}
+    before = {name: store.read(1, form_of(file, name)) for name in FORMS}
     for name in ("tiny", "medium"):
-        (store._folder / "1" / form(file, name)).unlink()
+        (store._folder / "1" / form_of(file, name)).unlink()
     assert store.add_forms(1, file) == 2
-    assert {name: size_of(store.read(1, form(file, name))) for name in FORMS} == {
+    assert {name: size_of(store.read(1, form_of(file, name))) for name in FORMS} == {
         name: size_of(data) for name, data in before.items()
     }
     assert store.add_forms(1, file) == 0
@@ -149,16 +149,16 @@ def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id
     folder = store._folder / str(site_id)
     for stored, age in ((used, 3 * DAY), (unused, 3 * DAY), (fresh, DAY / 2)):
         os.utime(folder / stored.file, (now - age, now - age))
-    assert images.discard_unused(clock, store, site_id).removed == 1
+    assert product_images.discard_unused(clock, store, site_id).removed == 1
     assert {file for file, _ in store.files(site_id)} == {used.file, fresh.file}
-    assert not (folder / small(unused.file)).exists()
+    assert not (folder / small_form(unused.file)).exists()
 
 
 def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, store: FileImages) -> None:
     shown = [store.keep(site_id, drawn(colour)).file for colour in ("red", "green", "blue", "grey")]
     store.keep(site_id, drawn("white"))
     source = f"/media/{site_id}/"
-    text = f'<p><img src="{source}{shown[1]}"> <img src="{source}{small(shown[2])}"></p>'
+    text = f'<p><img src="{source}{shown[1]}"> <img src="{source}{small_form(shown[2])}"></p>'
     with transaction():
         add_page(site_id, "about", text)
         add_product(site_id, "T-9").description = f'<img src="{source}{shown[0]}">'
@@ -166,7 +166,7 @@ def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, st
         category = make_category(author, trees.create(author, "Shop").id, "Tents")
         category.description = f'<img src="{source}{shown[3]}">'
     clock.move(days=1000)
-    assert images.discard_unused(clock, store, site_id).removed == 1
+    assert product_images.discard_unused(clock, store, site_id).removed == 1
     assert {file for file, _ in store.files(site_id)} == set(shown)
 
 
@@ -184,7 +184,7 @@ def test_what_a_broken_upload_left_goes_after_a_day(clock: StoppedClock, site_id
     for part, age in ((old, 2 * DAY), (fresh, DAY / 2)):
         part.write_bytes(b"RIFF")
         os.utime(part, (clock.now().timestamp() - age,) * 2)
-    images.discard_unused(clock, store, site_id)
+    product_images.discard_unused(clock, store, site_id)
     assert (old.exists(), fresh.exists()) == (False, True)
 
 
@@ -197,9 +197,9 @@ def test_a_product_takes_thirty_pictures_and_no_more(clock: StoppedClock, site_i
     product_id = with_picture(clock, site_id, StoredImage("a.webp", 1, 1))
     with transaction():
         for number in range(29):
-            images.add(Author(site_id, "Mia", clock), product_id, StoredImage(f"{number}.webp", 1, 1), "")
+            product_images.add(Author(site_id, "Mia", clock), product_id, StoredImage(f"{number}.webp", 1, 1), "")
     with pytest.raises(Invalid, match="at most 30"), transaction():
-        images.add(Author(site_id, "Mia", clock), product_id, StoredImage("one-more.webp", 1, 1), "")
+        product_images.add(Author(site_id, "Mia", clock), product_id, StoredImage("one-more.webp", 1, 1), "")
 
 
 def test_another_products_picture_is_not_found(clock: StoppedClock, site_id: int) -> None:
@@ -207,7 +207,7 @@ def test_another_products_picture_is_not_found(clock: StoppedClock, site_id: int
     second = with_picture(clock, site_id, StoredImage("b.webp", 1, 1), "T-2")
     picture = products.product_of(site_id, first).images[0].id
     with pytest.raises(NotFound), transaction():
-        images.remove(Author(site_id, "Mia", clock), second, picture)
+        product_images.remove(Author(site_id, "Mia", clock), second, picture)
 
 
 def with_variant(clock: StoppedClock, site_id: int, product_id: int, picture: str | None) -> products.Saved:
@@ -230,7 +230,7 @@ def test_a_variant_has_one_of_the_products_pictures_until_that_is_removed(
     assert [problem.pointer for problem in refused.value.problems] == ["#/variants/0/picture"]
     with transaction():
         image_id = products.product_of(site_id, product_id).images[0].id
-        images.remove(Author(site_id, "Mia", clock), product_id, image_id)
+        product_images.remove(Author(site_id, "Mia", clock), product_id, image_id)
     assert products.product_of(site_id, product_id).variants[0].picture is None
 
 

@@ -7,12 +7,11 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete, select
 
-from app.domain.catalogue import content, images, products, terms
-from app.domain.catalogue.collections import COLLECTION, CollectionDraft
-from app.domain.catalogue.image_store import StoredImage
-from app.domain.catalogue.pages import PAGE, PageDraft
-from app.domain.catalogue.rules import ProductDraft, VariantDraft
-from app.domain.merchandising import placement
+from app.domain.catalogue import content, product_images, products, terms
+from app.domain.catalogue.content import COLLECTION, PAGE, CollectionDraft, PageDraft
+from app.domain.catalogue.pictures import StoredImage
+from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
+from app.domain.merchandising import categories
 from app.domain.merchandising.models import Node, Tree
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.author import Author
@@ -58,8 +57,8 @@ def entries() -> set[tuple[str, int]]:
         lambda clock, site, id: products.set_enabled(Author(site, "Mia", clock), [id], False),
         lambda clock, site, id: products.delete(Author(site, "Mia", clock), id),
         lambda clock, site, id: terms.add_terms(Author(site, "Mia", clock), id, ["wigwam"]),
-        lambda clock, site, id: images.add(Author(site, "Mia", clock), id, StoredImage("a.webp", 1, 1), ""),
-        lambda clock, site, id: placement.add(Author(site, "Mia", clock), id, 1),
+        lambda clock, site, id: product_images.add(Author(site, "Mia", clock), id, StoredImage("a.webp", 1, 1), ""),
+        lambda clock, site, id: categories.place_product(Author(site, "Mia", clock), id, 1),
         lambda clock, site, id: content.create(
             Author(site, "Mia", clock), COLLECTION, CollectionDraft("C", product_ids=(id,))
         ),

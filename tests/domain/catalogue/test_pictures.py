@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.catalogue.pictures import DRAWINGS, SHAPES, WORDS, draw, drawn_picture, picture_path, shape_of
+from app.domain.catalogue.pictures import DRAWINGS, SHAPES, WORDS, draw, drawing_at, picture_path, shape_of
 from app.domain.shared.problems import NotFound
 
 
@@ -45,11 +45,11 @@ def test_every_drawing_is_a_picture_in_any_colour(shape: str):
 def test_the_path_of_a_picture_names_all_that_it_shows():
     path = picture_path("Tents", "#4f7942", 13)
     assert path == "/picture/tent/4f7942-1.svg?v=1"
-    assert drawn_picture("tent", "4f7942-1") == draw("tent", "4f7942", 1)
+    assert drawing_at("tent", "4f7942-1") == draw("tent", "4f7942", 1)
     assert picture_path("Tents", None, 0).startswith("/picture/tent/")
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_other_paths_are_not_found(shape: str, name: str):
     with pytest.raises(NotFound):
-        drawn_picture(shape, name)
+        drawing_at(shape, name)

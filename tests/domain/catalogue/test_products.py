@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from app.domain.catalogue import products, terms
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.rules import ProductDraft, VariantDraft
-from app.domain.catalogue.saving import flush_or_conflict
+from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
+from app.domain.catalogue.revisions import flush_or_conflict
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry

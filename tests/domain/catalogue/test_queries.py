@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
-from app.domain.catalogue import images, products, queries, term_list
-from app.domain.catalogue.image_store import StoredImage
+from app.domain.catalogue import product_images, products, queries, terms
 from app.domain.catalogue.listing import PAGE_SIZE, ProductList, ProductOrder, Shown, Stock
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.rules import ProductDraft
+from app.domain.catalogue.pictures import StoredImage
+from app.domain.catalogue.product_rules import ProductDraft
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction
@@ -48,7 +48,7 @@ def statements() -> Iterator[list[str]]:
 
 
 def skus(site_id: int, **asked: object) -> list[str]:
-    return [row.sku for row in queries.products(site_id, ProductList(**asked)).items]  # type: ignore[arg-type]
+    return [row.sku for row in queries.list_products(site_id, ProductList(**asked)).items]  # type: ignore[arg-type]
 
 
 def test_the_latest_change_comes_first(shop: int) -> None:
@@ -91,12 +91,12 @@ def test_every_order_orders(shop: int) -> None:
 
 
 def test_conditions_of_other_contexts_narrow_further(shop: int) -> None:
-    assert queries.products(shop, ProductList(), [Product.sku == "T-1"]).total_items == 1
-    assert queries.products(shop, ProductList(), [Product.taxonomy_level_id.in_([])]).items == []
+    assert queries.list_products(shop, ProductList(), [Product.sku == "T-1"]).total_items == 1
+    assert queries.list_products(shop, ProductList(), [Product.taxonomy_level_id.in_([])]).items == []
 
 
 def test_past_the_last_page_there_is_nothing_but_the_total(shop: int) -> None:
-    page = queries.products(shop, ProductList(page=99))
+    page = queries.list_products(shop, ProductList(page=99))
     assert (page.items, page.total_items, page.total_pages, page.first_item) == ([], 4, 1, 0)
 
 
@@ -105,10 +105,10 @@ def test_a_full_page_costs_three_statements(clock: StoppedClock, site_id: int) -
         for number in range(PAGE_SIZE + 5):
             draft = replace(TENT, sku=f"T-{number}")
             product_id = products.create(Author(site_id, "Mia", clock), draft, ()).product.id
-            images.add(Author(site_id, "Mia", clock), product_id, StoredImage(f"{number:032}.webp", 10, 10), "")
+            product_images.add(Author(site_id, "Mia", clock), product_id, StoredImage(f"{number:032}.webp", 10, 10), "")
     db.session.rollback()
     with statements() as seen:
-        page = queries.products(site_id, ProductList())
+        page = queries.list_products(site_id, ProductList())
     assert (len(page.items), page.total_items, page.last_item) == (PAGE_SIZE, PAGE_SIZE + 5, PAGE_SIZE)
     assert all(row.image for row in page.items)
     assert len([one for one in seen if one.startswith("SELECT")]) == 3
@@ -133,7 +133,7 @@ def test_a_lookup_finds_what_contains_the_words_as_typed_and_words_apart_only_wh
             products.create(Author(site_id, "Mia", clock), replace(TENT, sku=f"B-{number}", name=name), ())
     db.session.rollback()
     with statements() as seen:
-        found = [row.sku for row in term_list.find_with_terms(site_id, " beko  hob ")]
+        found = [row.sku for row in terms.find_with_terms(site_id, " beko  hob ")]
     assert found == ["B-1"]
     assert len([one for one in seen if one.startswith("SELECT")]) == 1
     assert [row.sku for row in queries.find_products(site_id, "beko hob")] == ["B-1"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.catalogue.rules import (
+from app.domain.catalogue.product_rules import (
     ProductDraft,
     VariantDraft,
     clean_product,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.catalogue.search_terms import LONGEST_TERM, MOST_TERMS, clean_terms, split_terms, with_added
+from app.domain.catalogue.product_rules import LONGEST_TERM, MOST_TERMS, add_to_terms, clean_terms, split_terms
 from app.domain.shared.problems import Invalid
 
 LETTERS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"], exclude_characters=","))
@@ -59,9 +59,9 @@ def test_every_reason_is_named_with_its_place() -> None:
 
 
 def test_adding_a_term_that_exists_is_skipped() -> None:
-    assert with_added(["Wellies"], ["wellies", "boots"]) == ["Wellies", "boots"]
+    assert add_to_terms(["Wellies"], ["wellies", "boots"]) == ["Wellies", "boots"]
 
 
 def test_adding_past_fifty_is_refused() -> None:
     with pytest.raises(Invalid):
-        with_added([str(number) for number in range(50)], ["another"])
+        add_to_terms([str(number) for number in range(50)], ["another"])

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.catalogue import terms
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.term_list import find_with_terms, product_with_terms, products_with_terms
+from app.domain.catalogue.terms import find_with_terms, product_with_terms, products_with_terms
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.extensions import db

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.blueprints.admin.spreadsheet import lines
-from app.domain.catalogue import term_table
-from app.domain.catalogue.search_terms import clean_terms
-from app.domain.catalogue.term_table import COLUMNS, MOST_LINES, ProductTerms, planned
+from app.domain.catalogue import terms as term_table
+from app.domain.catalogue.product_rules import clean_terms
+from app.domain.catalogue.terms import COLUMNS, MOST_LINES, ProductTerms, plan_import
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.table_import import read_named
@@ -27,7 +27,7 @@ STORED = {
 
 
 def outcomes(*typed: str) -> list[tuple[int, str, str]]:
-    report = planned(STORED, read_named("\n".join(typed), COLUMNS, ("sku", "terms"), "products", MOST_LINES))
+    report = plan_import(STORED, read_named("\n".join(typed), COLUMNS, ("sku", "terms"), "products", MOST_LINES))
     return [(line.number, line.outcome.value, line.reason) for line in report.lines]
 
 
@@ -72,7 +72,7 @@ def test_what_goes_out_comes_in_again(typed: list[str]):
     except Invalid:
         return
     text = lines([("sku", "name", "terms"), ("MUG", "Mug", ", ".join(terms))])
-    (read,) = planned(STORED | {"MUG": ProductTerms(2, "MUG", terms)}, read_named(text, COLUMNS, (), "", 9)).lines
+    (read,) = plan_import(STORED | {"MUG": ProductTerms(2, "MUG", terms)}, read_named(text, COLUMNS, (), "", 9)).lines
     assert read.outcome.value == "same"
 
 
@@ -81,17 +81,17 @@ def test_only_what_was_previewed_is_written(context: None, clock: StoppedClock):
         site = make_site()
         kettle, mug = (make_product(site, sku, search_terms=["boiler"]) for sku in ("KETTLE", "MUG"))
     author, text = Author(site.id, "Mia Moss", clock), "sku,terms\nKETTLE,\nMUG,cup\nLID,cover"
-    seen = term_table.preview(site.id, text)
+    seen = term_table.preview_import(site.id, text)
     assert (seen.count("changed"), seen.count("refused")) == (2, 1)
     with transaction():
         mug.search_terms = ["beaker"]
     with pytest.raises(Conflict), transaction():
-        term_table.apply(author, text, seen.digest)
+        term_table.apply_import(author, text, seen.digest)
     assert kettle.search_terms == ["boiler"]
     with transaction():
-        term_table.apply(author, text, term_table.preview(site.id, text).digest)
+        term_table.apply_import(author, text, term_table.preview_import(site.id, text).digest)
     assert (kettle.search_terms, mug.search_terms) == ([], ["cup"])
-    assert list(term_table.rows(site.id)) == [("sku", "name", "terms"), ("MUG", mug.name, "cup")]
+    assert list(term_table.table_rows(site.id)) == [("sku", "name", "terms"), ("MUG", mug.name, "cup")]
 
 
 def test_a_preview_asks_for_hundreds_of_products_at_once(app: Flask, context: None):
@@ -100,5 +100,5 @@ def test_a_preview_asks_for_hundreds_of_products_at_once(app: Flask, context: No
         make_product(site, "MUG")
     text = "sku,terms\n" + "\n".join(f"X-{number},cup" for number in range(900))
     with statements(app) as seen:
-        assert term_table.preview(site.id, text).count("refused") == 900
+        assert term_table.preview_import(site.id, text).count("refused") == 900
     assert len(seen) <= 4

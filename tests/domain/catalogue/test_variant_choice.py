@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.catalogue.variant_choice import VariantOnOffer, choose, option_groups
+from app.domain.catalogue.product_rules import VariantOnOffer, choose_variant, option_groups
 
 
 def offer(sku: str, size: str, colour: str, in_stock: bool = True) -> VariantOnOffer:
@@ -16,14 +16,14 @@ ALL = [SMALL_RED, LARGE_RED, LARGE_BLUE]
 
 
 def test_the_variant_asked_for_is_shown():
-    assert choose(ALL, "LB") is LARGE_BLUE
+    assert choose_variant(ALL, "LB") is LARGE_BLUE
 
 
 def test_otherwise_the_first_that_can_be_had_is_shown():
     gone = offer("XX", "M", "Red", in_stock=False)
-    assert choose([gone, SMALL_RED], "") is SMALL_RED
-    assert choose([gone], "unknown") is gone
-    assert choose([], "SR") is None
+    assert choose_variant([gone, SMALL_RED], "") is SMALL_RED
+    assert choose_variant([gone], "unknown") is gone
+    assert choose_variant([], "SR") is None
 
 
 def test_options_and_values_come_in_the_order_of_the_variants():

@@ -14,11 +14,11 @@ from app.domain.merchandising.arrangement import (
     Direction,
     Place,
     Target,
-    added,
-    moved,
+    add_node,
+    change_slug,
+    move_node,
+    remove_node,
     siblings,
-    with_slug,
-    without,
 )
 from app.domain.merchandising.category_rules import DEEPEST, MOST_NODES
 from app.domain.shared.problems import Invalid
@@ -49,7 +49,7 @@ CAMP = tree("camp", "camp/tents", "camp/tents/family", "camp/stoves", "gifts")
 
 def test_a_step_goes_past_a_neighbour_in_and_out():
     def after(node_id: int, direction: Direction) -> list[str]:
-        return paths(moved(CAMP, node_id, arrangement.target_of(CAMP, node_id, direction)))
+        return paths(move_node(CAMP, node_id, arrangement.target_of(CAMP, node_id, direction)))
 
     assert after(4, Direction.UP) == ["camp", "camp/stoves", "camp/tents", "camp/tents/family", "gifts"]
     assert after(2, Direction.DOWN) == ["camp", "camp/stoves", "camp/tents", "camp/tents/family", "gifts"]
@@ -68,36 +68,36 @@ def test_a_step_without_a_way_is_refused(node_id: int, direction: Direction):
 @pytest.mark.parametrize("parent_id", [1, 2, 3])
 def test_nothing_moves_below_itself(parent_id: int):
     with pytest.raises(Invalid, match="below itself"):
-        moved(CAMP, 1, Target(parent_id))
+        move_node(CAMP, 1, Target(parent_id))
 
 
 def test_a_move_behind_what_stands_elsewhere_by_now_is_refused():
     with pytest.raises(Invalid, match="elsewhere"):
-        moved(CAMP, 5, Target(1, after_id=3))
+        move_node(CAMP, 5, Target(1, after_id=3))
     with pytest.raises(Invalid, match="no longer in this tree"):
-        moved(CAMP, 5, Target(99))
+        move_node(CAMP, 5, Target(99))
 
 
 def test_an_address_that_is_taken_is_refused():
     twins = tree("camp", "camp/tents", "tents")
     with pytest.raises(Invalid, match="tents"):
-        moved(twins, 3, Target(1))
+        move_node(twins, 3, Target(1))
     with pytest.raises(Invalid, match="gifts"):
-        with_slug(CAMP, 1, "gifts")
+        change_slug(CAMP, 1, "gifts")
     with pytest.raises(Invalid):
-        added(CAMP, "stoves", Target(1))
+        add_node(CAMP, "stoves", Target(1))
 
 
 def test_another_slug_takes_along_all_below_it():
-    after = with_slug(CAMP, 1, "outdoor")
+    after = change_slug(CAMP, 1, "outdoor")
     assert paths(after) == ["outdoor", "outdoor/tents", "outdoor/tents/family", "outdoor/stoves", "gifts"]
-    assert arrangement.readdressed(CAMP, after)[0] == ("camp", "outdoor")
-    assert len(arrangement.readdressed(CAMP, after)) == 4
+    assert arrangement.changed_addresses(CAMP, after)[0] == ("camp", "outdoor")
+    assert len(arrangement.changed_addresses(CAMP, after)) == 4
 
 
 def test_a_new_category_stands_where_it_is_wanted():
-    assert paths(added(CAMP, "lamps", Target(1, after_id=2)))[3] == "camp/lamps"
-    assert added(CAMP, "lamps", Target(None))[NEW] == Place(NEW, None, 2, "lamps", "lamps")
+    assert paths(add_node(CAMP, "lamps", Target(1, after_id=2)))[3] == "camp/lamps"
+    assert add_node(CAMP, "lamps", Target(None))[NEW] == Place(NEW, None, 2, "lamps", "lamps")
 
 
 def test_a_category_moves_only_where_there_is_room_for_it():
@@ -112,19 +112,19 @@ def test_a_category_moves_only_where_there_is_room_for_it():
 def test_trees_end_at_a_depth_and_a_number():
     deep = tree(*("/".join("abcdefghijkl"[: depth + 1]) for depth in range(DEEPEST)), "z", "z/y")
     with pytest.raises(Invalid, match="at most 12 deep"):
-        added(deep, "m", Target(DEEPEST))
+        add_node(deep, "m", Target(DEEPEST))
     with pytest.raises(Invalid, match="at most 12 deep"):
-        moved(deep, DEEPEST + 1, Target(DEEPEST - 1))
+        move_node(deep, DEEPEST + 1, Target(DEEPEST - 1))
     many = {id: Place(id, None, id, f"s{id}", f"s{id}") for id in range(1, MOST_NODES + 1)}
     with pytest.raises(Invalid, match="at most 5,000"):
-        added(many, "one-more", Target(None))
+        add_node(many, "one-more", Target(None))
 
 
 def test_the_version_differs_whenever_something_stands_elsewhere():
     again = dict(reversed(CAMP.items()))
     assert arrangement.version_of(CAMP) == arrangement.version_of(again)
-    assert arrangement.version_of(CAMP) != arrangement.version_of(moved(CAMP, 5, Target(1)))
-    assert arrangement.version_of(CAMP) != arrangement.version_of(without(CAMP, 5))
+    assert arrangement.version_of(CAMP) != arrangement.version_of(move_node(CAMP, 5, Target(1)))
+    assert arrangement.version_of(CAMP) != arrangement.version_of(remove_node(CAMP, 5))
 
 
 SLUGS = st.sampled_from(["a", "b", "c", "d", "a-2", "ab"])
@@ -144,16 +144,16 @@ CHANGES = st.lists(
 def apply(places: dict[int, Place], change: tuple, next_id: int) -> dict[int, Place]:
     kind, first, *more = change
     if kind == "add":
-        after = added(places, first, Target(more[0]))
+        after = add_node(places, first, Target(more[0]))
         place = after.pop(NEW)
         return {**after, next_id: Place(next_id, place.parent_id, place.position, place.slug, place.path)}
     if first not in places:
         return places
     if kind == "move":
-        return moved(places, first, Target(more[0], after_id=more[1]))
+        return move_node(places, first, Target(more[0], after_id=more[1]))
     if kind == "step":
-        return moved(places, first, arrangement.target_of(places, first, more[0]))
-    return with_slug(places, first, more[0]) if kind == "slug" else without(places, first)
+        return move_node(places, first, arrangement.target_of(places, first, more[0]))
+    return change_slug(places, first, more[0]) if kind == "slug" else remove_node(places, first)
 
 
 @given(CHANGES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.merchandising.category_reference import AmbiguousCategory, category_referred_to
+from app.domain.merchandising.categories import AmbiguousCategory, category_referred_to
 from app.domain.merchandising.models import Node, Tree
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Site

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.merchandising.colours import HEX, KNOWN, colour_of
+from app.domain.merchandising.facets import COLOURS, HEX, colour_of
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_only_plain_colours_come_out(name: str, swatches: dict[str, str]):
 
 
 def test_every_known_colour_is_plain():
-    assert all(HEX.fullmatch(colour) for colour in KNOWN.values())
+    assert all(HEX.fullmatch(colour) for colour in COLOURS.values())

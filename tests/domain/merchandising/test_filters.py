@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.merchandising.filters import default_facets, filters_of, shared_definition
+from app.domain.merchandising.facets import default_facets, filters_of, shared_definition
 from app.domain.merchandising.tree import Display, Facet
 from app.domain.taxonomy.tree import Attribute, AttributeType
 

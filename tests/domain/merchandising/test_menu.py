@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.merchandising.menu import menu
-from app.domain.merchandising.tree import ShopNode
+from app.domain.merchandising.tree import ShopNode, menu
 
 
 def roots(*names: str) -> list[ShopNode]:

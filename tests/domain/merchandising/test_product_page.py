@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product, ProductImage
-from app.domain.merchandising.product_page import Fact, product_page, value_text
+from app.domain.merchandising.product_pages import Fact, product_page, value_text
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.shared.problems import NotFound
 from app.domain.taxonomy.models import Taxonomy

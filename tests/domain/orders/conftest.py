@@ -8,10 +8,9 @@ import pytest
 
 from app.domain.catalogue.models import Product, Variant
 from app.domain.orders import basket_contents
-from app.domain.orders.basket import Basket
+from app.domain.orders.basket import Basket, Contact
 from app.domain.orders.basket_contents import BasketChange
 from app.domain.orders.checkout import Placed, place
-from app.domain.orders.contact import Contact
 from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.orders.basket_view import view_basket
-from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket
+from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, view_basket
 from app.domain.orders.models import Order, OrderLine
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision

@@ -10,8 +10,8 @@ from sqlalchemy.exc import OperationalError
 from app.domain.catalogue import products
 from app.domain.catalogue.models import Product, Variant
 from app.domain.orders import basket_contents
+from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, place
-from app.domain.orders.contact import Contact
 from app.domain.orders.models import Order
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.author import Author

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.orders.contact import Contact, clean_contact
+from app.domain.orders.basket import Contact, clean_contact
 from app.domain.shared.problems import Invalid
 
 

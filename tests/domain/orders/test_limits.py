@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from flask import Flask
 
-from app.domain.orders import limits, status_changes
-from app.domain.orders.contact import Contact
+from app.domain.orders import lifecycle, limits
+from app.domain.orders.basket import Contact
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
 from app.domain.shared.problems import TooManyRequests
@@ -45,7 +45,7 @@ def test_five_orders_of_one_person_may_wait_to_be_collected(mia: Shopper, first:
         mia.order(again)
     assert (stock("KETTLE"), mia.basket.items) == (3, 3), "nothing was taken, and the basket stays"
     with transaction():
-        status_changes.collect(Author(mia.site_id, "Ada", mia.clock), ids[0])
+        lifecycle.collect(Author(mia.site_id, "Ada", mia.clock), ids[0])
     assert mia.order(again).order.number == limits.MOST_OPEN + 1, "no number was lost"
 
 

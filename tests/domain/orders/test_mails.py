@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from app.domain.orders import mails
+from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
-from app.domain.orders.contact import Contact
-from app.domain.orders.letters import OrderMailKind, Sender, order_mail
+from app.domain.orders.mails import OrderMailKind, Sender, order_mail
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.shared.author import Author
 from app.domain.shared.mailing import Mail, MailNotSent

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.orders import payment, status_changes
+from app.domain.orders import lifecycle, payment
 from app.domain.orders.models import Order
 from app.domain.orders.payment import PaidMark, PaymentInProgress
 from app.domain.shared.author import Author
@@ -147,7 +147,7 @@ def test_an_order_of_the_shop_is_paid_at_the_till_for_what_was_agreed(mia: Shopp
     lock(mia.site_id, "tx-1")
     assert stored().total == 2_000
     with pytest.raises(Conflict, match="under way"), transaction():
-        status_changes.cancel(Author(mia.site_id, "Ben", clock), basket_id())
+        lifecycle.cancel(Author(mia.site_id, "Ben", clock), basket_id())
     pay(clock, "tx-1", 2_000)
     assert notes() == ["Order 1 was paid by card: £20.00"]
 
@@ -157,7 +157,7 @@ def test_what_is_settled_is_not_paid(mia: Shopper, clock: StoppedClock, settle: 
     mia.add("KETTLE")
     mia.order()
     with transaction():
-        getattr(status_changes, settle)(Author(mia.site_id, "Ben", clock), basket_id())
+        getattr(lifecycle, settle)(Author(mia.site_id, "Ben", clock), basket_id())
     with pytest.raises(Conflict) as refused:
         due(mia.site_id)
     assert refused.value.code == code
@@ -169,7 +169,7 @@ def test_money_for_a_cancelled_order_is_noted_and_for_one_that_is_gone_is_said(
     mia.add("KETTLE")
     mia.order()
     with transaction():
-        status_changes.cancel(Author(mia.site_id, "Ben", clock), basket_id())
+        lifecycle.cancel(Author(mia.site_id, "Ben", clock), basket_id())
     assert pay(clock, "tx-1", 2_000) is PaidMark.PAID
     assert notes() == ["Order 1 was paid by card: £20.00; it had been cancelled"]
     with transaction():

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import inspect
 
-from app.domain.orders import basket_contents, queries, status_changes
+from app.domain.orders import basket_contents, lifecycle, queries
 from app.domain.orders.listing import Channel, OrderFilter, OrderList
 from app.domain.orders.models import Order, OrderLine
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, RETENTIONS, UNTOUCHED
@@ -44,7 +44,7 @@ def test_touching_a_basket_keeps_it(mia: Shopper, clock: StoppedClock) -> None:
     assert purged(clock, *RETENTIONS) == 0
 
 
-@pytest.mark.parametrize("settle", [status_changes.collect, status_changes.cancel])
+@pytest.mark.parametrize("settle", [lifecycle.collect, lifecycle.cancel])
 def test_who_ordered_is_forgotten_long_after_and_what_was_sold_stays(mia: Shopper, clock: StoppedClock, settle) -> None:
     mia.add("MUG", 2)
     token, order_id = mia.token or "", mia.order().order.id
@@ -55,7 +55,7 @@ def test_who_ordered_is_forgotten_long_after_and_what_was_sold_stays(mia: Shoppe
     clock.move(seconds=(CONTACT_KEPT + timedelta(seconds=1)).total_seconds())
     assert purged(clock, *RETENTIONS) == 1
     assert purged(clock, *RETENTIONS) == 0
-    order = status_changes.order_of(mia.site_id, order_id)
+    order = lifecycle.order_of(mia.site_id, order_id)
     assert (order.contact_name, order.contact_email, order.total, order.lines[0].quantity) == ("", "", 1_000, 2)
     assert basket_contents.order_by_token(mia.site_id, token) is None
 
@@ -67,7 +67,7 @@ def test_who_ordered_what_nobody_ever_settled_is_forgotten_after_two_years(mia: 
     assert purged(clock, *RETENTIONS) == 0
     clock.move(seconds=1)
     assert (purged(clock, *RETENTIONS), purged(clock, *RETENTIONS)) == (1, 0)
-    order = status_changes.order_of(mia.site_id, order_id)
+    order = lifecycle.order_of(mia.site_id, order_id)
     assert (order.contact_name, order.token_hash, order.status) == ("", None, "SUBMITTED")
 
 
@@ -86,7 +86,7 @@ def test_what_waits_for_over_two_weeks_is_overdue(mia: Shopper, ben: Shopper, cl
     late = queries.orders(clock, mia.site_id, OrderList(status=OrderFilter.OVERDUE))
     assert ([row.number for row in late.items], queries.counts(clock, mia.site_id)[OrderFilter.OVERDUE]) == ([1], 1)
     with transaction():
-        status_changes.collect(Author(mia.site_id, "Ada", clock), late_id)
+        lifecycle.collect(Author(mia.site_id, "Ada", clock), late_id)
     assert queries.counts(clock, mia.site_id)[OrderFilter.OVERDUE] == 0
 
 

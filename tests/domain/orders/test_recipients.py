@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from flask import Flask
 
-from app.domain.orders import recipients
-from app.domain.orders.contact import Contact
+from app.domain.orders import limits
+from app.domain.orders.basket import Contact
+from app.domain.orders.limits import MOST_A_DAY, MOST_AN_HOUR, Mailed, mailbox_of
 from app.domain.orders.models import Order, OrderMail
-from app.domain.orders.recipients import MOST_A_DAY, MOST_AN_HOUR, Mailed, mailbox_of
 from app.domain.shared.problems import TooManyRequests
 from app.domain.sites.models import SignInFailure
 from app.domain.sites.purge import RETENTIONS
@@ -30,7 +30,7 @@ def order(mia: Shopper, email: str = "mia@home.test", number: int = 0) -> None:
 
 def note(clock: StoppedClock, email: str = "mia@home.test", mailed: Mailed = Mailed.ORDER, key: bytes = KEY) -> None:
     with transaction():
-        recipients.note_mail(clock, key, SITE, mailed, email)
+        limits.note_mail(clock, key, SITE, mailed, email)
 
 
 def test_an_hour_takes_so_many_orders_for_one_recipient_from_wherever_they_come(mia: Shopper) -> None:
@@ -82,7 +82,7 @@ def test_others_are_not_held_up(clock: StoppedClock, site_id: int) -> None:
     note(clock, "ben@home.test")
     note(clock, mailed=Mailed.RECEIPT)
     with transaction():
-        recipients.note_mail(clock, KEY, SITE + 1, Mailed.ORDER, "mia@home.test")
+        limits.note_mail(clock, KEY, SITE + 1, Mailed.ORDER, "mia@home.test")
     with pytest.raises(TooManyRequests):
         note(clock)
 

@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product, Variant
-from app.domain.orders import status_changes
+from app.domain.orders import lifecycle
+from app.domain.orders.lifecycle import StatusChange
 from app.domain.orders.models import Order, OrderMail
-from app.domain.orders.status_changes import StatusChange
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites.models import AuditEntry
@@ -29,12 +29,12 @@ def order_id(mia: Shopper) -> str:
 
 def collect(mia: Shopper, order_id: str) -> StatusChange:
     with transaction():
-        return status_changes.collect(Author(mia.site_id, "Ben", mia.clock), order_id)
+        return lifecycle.collect(Author(mia.site_id, "Ben", mia.clock), order_id)
 
 
 def cancel(mia: Shopper, order_id: str) -> StatusChange:
     with transaction():
-        return status_changes.cancel(Author(mia.site_id, "Ben", mia.clock), order_id)
+        return lifecycle.cancel(Author(mia.site_id, "Ben", mia.clock), order_id)
 
 
 def status() -> str:
@@ -86,14 +86,14 @@ def test_a_product_that_got_variants_since_is_named_and_its_own_stock_stays(mia:
 
 def reopen(mia: Shopper, order_id: str) -> StatusChange:
     with transaction():
-        return status_changes.reopen(Author(mia.site_id, "Ada", mia.clock), order_id)
+        return lifecycle.reopen(Author(mia.site_id, "Ada", mia.clock), order_id)
 
 
 def test_an_order_that_was_not_collected_after_all_is_to_hand_over_again(mia: Shopper, order_id: str) -> None:
     collect(mia, order_id)
     assert reopen(mia, order_id) == StatusChange(1, True)
     assert reopen(mia, order_id) == StatusChange(1, False)
-    order = status_changes.order_of(mia.site_id, order_id)
+    order = lifecycle.order_of(mia.site_id, order_id)
     assert (order.status, order.settled_at, stock("KETTLE")) == ("SUBMITTED", None, 1)
     entry = db.session.query(AuditEntry).filter_by(action="order.reopen").one()
     assert (entry.actor, entry.summary) == ("Ada", "Order 1 is awaiting collection again")
@@ -144,7 +144,7 @@ def test_another_shops_orders_and_baskets_are_not_found(mia: Shopper, ben: Shopp
         other = make_site("other.test").id
     for site_id, wanted in ((other, order_id), (mia.site_id, basket_id), (mia.site_id, "nothing")):
         with pytest.raises(NotFound), transaction():
-            status_changes.cancel(Author(site_id, "Ben", mia.clock), wanted)
+            lifecycle.cancel(Author(site_id, "Ben", mia.clock), wanted)
 
 
 @pytest.mark.concurrent
@@ -166,18 +166,18 @@ def test_many_who_cancel_and_collect_at_once_settle_it_once(app: Flask, mia: Sho
 def test_a_variant_that_an_order_names_can_be_deleted(mia: Shopper, order_id: str) -> None:
     with transaction():
         db.session.delete(db.session.query(Variant).filter_by(sku="TENT-L").one())
-    lines = status_changes.order_of(mia.site_id, order_id).lines
+    lines = lifecycle.order_of(mia.site_id, order_id).lines
     assert [(line.name, line.options) for line in lines][1] == ("Tent", {"Size": "L"})
 
 
 def mark_ready(mia: Shopper, order_id: str, by_email: bool = False) -> StatusChange:
     with transaction():
-        return status_changes.mark_ready(Author(mia.site_id, "Ben", mia.clock), order_id, by_email)
+        return lifecycle.mark_ready(Author(mia.site_id, "Ben", mia.clock), order_id, by_email)
 
 
 def mark_not_ready(mia: Shopper, order_id: str) -> StatusChange:
     with transaction():
-        return status_changes.mark_not_ready(Author(mia.site_id, "Ben", mia.clock), order_id)
+        return lifecycle.mark_not_ready(Author(mia.site_id, "Ben", mia.clock), order_id)
 
 
 def is_ready() -> bool:
@@ -250,7 +250,7 @@ def test_what_is_collected_or_cancelled_is_not_made_ready(mia: Shopper, order_id
     with pytest.raises(Conflict, match="collected already"):
         mark_ready(mia, order_id)
     with transaction():
-        status_changes.reopen(Author(mia.site_id, "Ben", mia.clock), order_id)
+        lifecycle.reopen(Author(mia.site_id, "Ben", mia.clock), order_id)
     cancel(mia, order_id)
     for change in (mark_ready, mark_not_ready):
         with pytest.raises(Conflict, match="was cancelled"):
@@ -261,4 +261,4 @@ def test_an_order_of_another_site_is_not_made_ready(mia: Shopper, order_id: str)
     with transaction():
         other = make_site("other.test")
     with pytest.raises(NotFound), transaction():
-        status_changes.mark_ready(Author(other.id, "Ben", mia.clock), order_id)
+        lifecycle.mark_ready(Author(other.id, "Ben", mia.clock), order_id)

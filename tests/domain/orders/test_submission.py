@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.domain.alerts.alerts import open_alerts
 from app.domain.catalogue.models import Product
-from app.domain.orders import fulfilment, status_changes
+from app.domain.orders import lifecycle
 from app.domain.orders.models import Order
 from app.domain.orders.payment import PaymentInProgress
 from app.domain.shared.problems import Conflict, NotFound
@@ -91,7 +91,7 @@ def test_the_log_says_of_an_order_what_its_page_says(till: Till) -> None:
     till.pay(basket_id)
     till.submit(basket_id)
     with transaction():
-        assert fulfilment.fulfil(till.author.clock, till.author.site_id, basket_id, is_short=True)
+        assert lifecycle.fulfil(till.author.clock, till.author.site_id, basket_id, is_short=True)
     entry = db.session.query(AuditEntry).filter_by(subject_id=basket_id, action="order.fulfil").one()
     assert entry.summary == "Order 1 is awaiting collection"
 
@@ -118,7 +118,7 @@ def test_a_paid_sale_is_placed_although_the_stock_ran_out(till: Till) -> None:
     till.deliver()
     assert order(basket_id).status == "SUBMITTED", "staff hand over what there is"
     with transaction():
-        status_changes.collect(till.author, basket_id)
+        lifecycle.collect(till.author, basket_id)
     assert alerts(till.author.site_id) == []
 
 
@@ -149,7 +149,7 @@ def test_fulfilment_follows_once_although_its_worker_dies_before_the_commit(till
     fulfilled_at = order(basket_id).fulfilled_at
     till.author.clock.move(seconds=60)
     with transaction():
-        assert not fulfilment.fulfil(till.author.clock, till.author.site_id, basket_id, is_short=False)
+        assert not lifecycle.fulfil(till.author.clock, till.author.site_id, basket_id, is_short=False)
     assert (order(basket_id).fulfilled_at, db.session.query(StoredEvent).count()) == (fulfilled_at, 0)
     assert history(basket_id).count("order.fulfil") == 1
 
@@ -159,7 +159,7 @@ def test_an_order_that_was_cancelled_meanwhile_is_not_fulfilled(till: Till) -> N
     till.pay(basket_id)
     till.submit(basket_id)
     with transaction():
-        status_changes.cancel(till.author, basket_id)
+        lifecycle.cancel(till.author, basket_id)
     till.deliver()
     assert (order(basket_id).fulfilled_at, stock("KETTLE")) == (None, 3)
     assert refusal(till, basket_id) == "order_cancelled"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from app.domain.orders import payment
 from app.domain.orders.baskets import Owner, WantedLine, create_basket, replace_lines
+from app.domain.orders.lifecycle import submit
 from app.domain.orders.models import Order
-from app.domain.orders.submission import submit
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.jobs import events

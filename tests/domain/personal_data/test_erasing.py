@@ -7,9 +7,8 @@ import json
 import pytest
 from sqlalchemy import select
 
-from app.domain.orders.contact import Contact, clean_contact
-from app.domain.orders.letters import OrderMailKind
-from app.domain.orders.mails import request_mail
+from app.domain.orders.basket import Contact, clean_contact
+from app.domain.orders.mails import OrderMailKind, request_mail
 from app.domain.orders.models import Order, OrderMail
 from app.domain.personal_data.erasing import brought_back
 from app.domain.personal_data.exporting import export, kept_about

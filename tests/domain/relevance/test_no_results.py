@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.domain.merchandising.content import ContentLink
+from app.domain.merchandising.shop import ContentLink
 from app.domain.relevance.no_results import AnswerNow, NoResults, answers_now, no_results
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild

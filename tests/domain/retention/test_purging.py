@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.causes import Cause
-from app.domain.catalogue import images
+from app.domain.catalogue import product_images
 from app.domain.orders.models import Order
 from app.domain.orders.purge import RETENTIONS as ORDERS
 from app.domain.retention.allowance import FEW, most_at_once
@@ -131,8 +131,8 @@ def test_of_many_pictures_that_nothing_names_the_oldest_quarter_goes(clock: Stop
     with transaction():
         site_id = make_site().id
     files = Files({f"{age}.webp": clock.now().timestamp() - age * 86_400 for age in range(100)})
-    purged_pictures = images.discard_unused(clock, files, site_id)  # type: ignore[arg-type]
+    purged_pictures = product_images.discard_unused(clock, files, site_id)  # type: ignore[arg-type]
     assert (purged_pictures.kept, purged_pictures.old, purged_pictures.removed) == (100, 98, 25)
     assert purged_pictures.is_overdue and max(files.at, key=lambda file: -files.at[file]) == "74.webp"
-    assert not images.discard_unused(clock, files, site_id, is_confirmed=True).is_overdue  # type: ignore[arg-type]
+    assert not product_images.discard_unused(clock, files, site_id, is_confirmed=True).is_overdue  # type: ignore[arg-type]
     assert set(files.at) == {"0.webp", "1.webp"}

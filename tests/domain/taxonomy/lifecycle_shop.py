@@ -6,8 +6,7 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy

@@ -12,15 +12,13 @@ from werkzeug.datastructures import MultiDict
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.content.editor import ContentEditor, ContentForm, TextControl
-from app.blueprints.admin.content.views import add_editor
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_differences import Difference
-from app.blueprints.admin.merchandising.facet_list import FacetList, FacetRow
+from app.blueprints.admin.content import ContentEditor, ContentForm, TextControl, add_editor
+from app.blueprints.admin.forms import Difference, FieldErrors
+from app.blueprints.admin.merchandising.tree_filters import FacetList, FacetRow
 from app.blueprints.admin.merchandising.trees import LIST
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft, addresses_lost, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.filters import known_facets
+from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.nodes import node_of
 from app.domain.merchandising.shop import Shop, read_shop

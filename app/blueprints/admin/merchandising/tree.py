@@ -1,4 +1,5 @@
-"""The page of one tree: its categories, and what can be done with each at its place. Every change is saved at once."""
+"""The page of one tree: its categories, what can be done with each at its place, and the places to which one may move.
+Every change is saved at once."""
 
 from __future__ import annotations
 
@@ -12,25 +13,27 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number, sent_revision
+from app.blueprints.admin.forms import FieldErrors, sent_number, sent_revision
 from app.blueprints.admin.merchandising.trees import LIST, TREE
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.merchandising import nodes
-from app.domain.merchandising.arrangement import Direction, Target
-from app.domain.merchandising.filters import known_facets
+from app.domain.merchandising.arrangement import Direction, Target, room_for
+from app.domain.merchandising.facets import known_facets
 from app.domain.merchandising.nodes import PlannedMove
-from app.domain.merchandising.outline import TreeOutline, outline_of
 from app.domain.merchandising.shop import read_shop
+from app.domain.merchandising.trees import OutlineRow, TreeOutline, outline_of
 from app.domain.search.listings.browsing import category_counts
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, DomainError, Invalid
+from app.domain.shared.records import existing
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
 CATEGORY = f"{LIST}/category/<int(max=2147483647):category_id>"
 MOST_AT_ONCE = 200
+MOST_PLACES = 50  # Shown at once, of those to which a category may move.
+LONGEST_WORDS = 100
 NO_ERRORS = FieldErrors()
 Answer = str | AnyResponse
 
@@ -58,9 +61,9 @@ def categories_add(tree_id: int) -> Answer:
         with transaction():
             last_id = nodes.add_all(current_author(), tree_id, names, Target(parent_id, after_id=after_id))[-1].id
     except (Invalid, Conflict) as error:
-        return _refused(tree_id, parent_id, error)
+        return _after_refusal(tree_id, parent_id, error)
     added = f"“{names[0]}”" if len(names) == 1 else numbered(len(names), "category", "categories")
-    return _changed(tree_id, last_id, f"Added {added}")
+    return _after_change(tree_id, last_id, f"Added {added}")
 
 
 @bp.post(f"{CATEGORY}/name")
@@ -73,8 +76,8 @@ def category_rename(category_id: int) -> Answer:
                 current_author(), category_id, sent_revision(request.form), request.form.get("name", "")
             ).name
     except (Invalid, Conflict) as error:
-        return _refused(tree_id, category_id, error)
-    return _changed(tree_id, category_id, f"Renamed to “{name}”; its address stays")
+        return _after_refusal(tree_id, category_id, error)
+    return _after_change(tree_id, category_id, f"Renamed to “{name}”; its address stays")
 
 
 @bp.post(f"{CATEGORY}/visibility")
@@ -84,7 +87,9 @@ def category_visibility(category_id: int) -> Answer:
     with transaction():
         node = nodes.show(current_author(), category_id, visible)
         tree_id, name = node.tree_id, node.name
-    return _changed(tree_id, category_id, f"Shoppers see “{name}”" if visible else f"Hid “{name}” with all below it")
+    return _after_change(
+        tree_id, category_id, f"Shoppers see “{name}”" if visible else f"Hid “{name}” with all below it"
+    )
 
 
 @bp.post(f"{CATEGORY}/move")
@@ -94,15 +99,39 @@ def category_move(category_id: int) -> Answer:
     addresses in the shop is shown first, and done once it is `confirmed`."""
     tree_id, version = _tree_of(category_id), request.form.get("version")
     try:
-        where = _where(request.form)
+        where = _read_target(request.form)
         planned = nodes.plan_move(current_user.site_id, category_id, where, version)
         if planned.addresses and "confirmed" not in request.form:
             return _confirm_move(category_id, planned, version)
         with transaction():
             name = nodes.move(current_author(), category_id, planned.target, version).name
     except (Invalid, Conflict) as error:
-        return _refused(tree_id, category_id, error)
-    return _changed(tree_id, category_id, f"Moved “{name}”")
+        return _after_refusal(tree_id, category_id, error)
+    return _after_change(tree_id, category_id, f"Moved “{name}”")
+
+
+@bp.get(f"{CATEGORY}/move")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_places(category_id: int) -> str:
+    """Show the places to which a category may move, found by words."""
+    words = request.args.get("q", "")[:LONGEST_WORDS]
+    outline = outline_of(current_user.site_id, nodes.node_of(current_user.site_id, category_id).tree_id)
+    row = existing(outline.rows.get(category_id), nodes.MISSING)
+    wanted = words.casefold().split()
+    found = [
+        (place, way)
+        for place, way in _places(outline, row)
+        if all(word in f"{way} {place.name}".casefold() for word in wanted)
+    ]
+    template = "admin/merchandising/tree/_places.html" if wants_fragment() else "admin/merchandising/tree/places.html"
+    return render_template(
+        template,
+        outline=outline,
+        row=row,
+        words=words,
+        places=found[:MOST_PLACES],
+        more=max(0, len(found) - MOST_PLACES),
+    )
 
 
 @bp.get(f"{CATEGORY}/removal")
@@ -120,7 +149,7 @@ def category_remove(category_id: int) -> Answer:
     parent_id = nodes.node_of(current_user.site_id, category_id).parent_id
     with transaction():
         gone = nodes.delete(current_author(), category_id)
-    return _changed(gone.tree_id, parent_id, f"Deleted “{gone.name}”")
+    return _after_change(gone.tree_id, parent_id, f"Deleted “{gone.name}”")
 
 
 def _tree_of(category_id: int) -> int:
@@ -137,7 +166,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _where(form: MultiDict[str, str]) -> Direction | Target:
+def _read_target(form: MultiDict[str, str]) -> Direction | Target:
     """Return the direction or target of a move. Raises Invalid."""
     if "direction" not in form:
         before_id, after_id = sent_number(form.get("before", "")), sent_number(form.get("after", ""))
@@ -148,20 +177,28 @@ def _where(form: MultiDict[str, str]) -> Direction | Target:
         raise Invalid.one("unknown_direction", "A category moves up, down, in or out.", "#/direction") from None
 
 
+def _places(outline: TreeOutline, row: OutlineRow) -> list[tuple[OutlineRow, str]]:
+    """Return the categories that can take the moved one, each with the names of those above it, in the order of the
+    tree."""
+    room = room_for({id: other.place for id, other in outline.rows.items()}, row.id)
+    ways = ((outline.rows[id], " › ".join(above.name for above in outline.above(id))) for id in room)
+    return sorted(ways, key=lambda place: (place[1].casefold(), place[0].name.casefold()))
+
+
 def _context(tree_id: int, category_id: int | None, errors: FieldErrors = NO_ERRORS) -> dict[str, Any]:
     outline = outline_of(current_user.site_id, tree_id)
     return {
         "outline": outline,
         "tree": outline.tree,
         "chosen": outline.rows.get(category_id) if category_id is not None else None,
-        "opened": _opened(outline, category_id),
+        "opened": _open_branches(outline, category_id),
         "counts": category_counts(ports.search_engine(), current_user.site_id),
         "errors": errors,
         "typed": request.form if errors else {},
     }
 
 
-def _opened(outline: TreeOutline, category_id: int | None) -> frozenset[int]:
+def _open_branches(outline: TreeOutline, category_id: int | None) -> frozenset[int]:
     """Return the branches that are open at first: all of a small tree, of a large one those above the chosen
     category."""
     return frozenset(row.id for row in outline.above(category_id)) if outline.is_large else frozenset(outline.rows)
@@ -172,25 +209,25 @@ def _page(context: dict[str, Any], status: int = 200) -> AnyResponse:
     return make_response(render_template("admin/merchandising/tree/page.html", facet_names=names, **context), status)
 
 
-def _changed(tree_id: int, category_id: int | None, summary: str) -> Answer:
+def _after_change(tree_id: int, category_id: int | None, summary: str) -> Answer:
     if not wants_fragment():
         flash(f"{summary}.", "good")
         return redirect(_address(tree_id, category_id))
     at_top = request.endpoint == "admin.categories_add" and not request.form.get("parent")
     done = {"summary": summary, "added_at_top": at_top}
-    return _parts(_context(tree_id, category_id) | done, tree_id, category_id)
+    return _changed_parts(_context(tree_id, category_id) | done, tree_id, category_id)
 
 
-def _refused(tree_id: int, category_id: int | None, error: DomainError) -> Answer:
+def _after_refusal(tree_id: int, category_id: int | None, error: DomainError) -> Answer:
     """Show a refusal: nothing was changed; the input stays, beside the tree as it is now."""
     errors = FieldErrors(error)
     context = _context(tree_id, category_id, errors)
     if not wants_fragment():
         return _page(context, errors.status)
-    return _parts(context | {"refusal": error.message}, tree_id, category_id, errors.status)
+    return _changed_parts(context | {"refusal": error.message}, tree_id, category_id, errors.status)
 
 
-def _parts(context: Mapping[str, Any], tree_id: int, category_id: int | None, status: int = 200) -> AnyResponse:
+def _changed_parts(context: Mapping[str, Any], tree_id: int, category_id: int | None, status: int = 200) -> AnyResponse:
     answer = make_response(render_template("admin/merchandising/tree/_changes.html", **context), status)
     answer.headers["HX-Replace-Url"] = _address(tree_id, category_id)
     return answer

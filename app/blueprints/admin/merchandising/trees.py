@@ -7,8 +7,8 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.domain.merchandising import trees
 from app.domain.shared.problems import Conflict, Invalid
 from app.permissions import Permission, requires

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import read_money
+from app.blueprints.admin.forms import read_money
 from app.domain.pos.agent_rules import LARGEST_LIMIT, AgentFields
 from app.domain.pos.payments.rules import limit_problems
 from app.domain.shared.problems import Problem

@@ -9,10 +9,9 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number
+from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.admin.pos.agent_form import PERMISSIONS, read_agent, shown_agent, typed_agent
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.pos import agent_queries, agents, locations
 from app.domain.pos.agent_rules import AgentFields, agent_problems

@@ -7,7 +7,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.pos.ledger import differences
 from app.domain.pos.ledger.difference import DifferenceKind
 from app.permissions import Permission, requires

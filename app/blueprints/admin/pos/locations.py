@@ -9,9 +9,8 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_revision
-from app.blueprints.author import current_author, is_superadmin
+from app.blueprints.admin.forms import FieldErrors, sent_revision
+from app.blueprints.callers import current_author, is_superadmin
 from app.domain.pos import locations
 from app.domain.pos.location_rules import LocationFields
 from app.domain.pos.models import PosLocation

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refused
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.pos import desk
 from app.domain.pos.processor import PaymentProcessor, ProcessorError
 from app.domain.pos.refund_states import RefundState

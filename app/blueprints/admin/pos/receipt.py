@@ -6,11 +6,10 @@ from flask import request
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.catalogue_display import in_shop
+from app.blueprints.admin.display import in_shop
 from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refused
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author, recipient_key
 from app.blueprints.receipt_links import qr_code, receipt_path
-from app.blueprints.recipient_key import recipient_key
 from app.domain.pos.receipts.mails import request_mail
 from app.domain.shared.problems import Invalid, TooManyRequests
 from app.permissions import Permission, requires

@@ -9,10 +9,9 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors, changes_since, shown_settings
 from app.blueprints.admin.pos.agent_form import read_limit
-from app.blueprints.admin.shown_settings import changes_since, shown_settings
-from app.blueprints.author import current_author, is_superadmin
+from app.blueprints.callers import current_author, is_superadmin
 from app.domain.pos import locations, settings
 from app.domain.pos.settings import PosSettings, stored_form
 from app.domain.shared.money import decimal_text

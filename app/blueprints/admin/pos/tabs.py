@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.section_tabs import Tab, section_tabs
+from app.blueprints.admin.shell import Tab, section_tabs
 
 PAGES = (
     ("Overview", "admin.pos_overview"),

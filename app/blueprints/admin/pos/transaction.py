@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.domain.pos.emv import RECEIPT_FIELDS
 from app.domain.pos.payments.anomalies import settle_anomaly
 from app.domain.pos.receipts.mails import mails_of

@@ -1,5 +1,5 @@
 """Products in the admin. Importing the modules registers their views."""
 
-from app.blueprints.admin.products import categories, classify, images, products, tables, taxonomy
+from app.blueprints.admin.products import classification, images, products, tables
 
-__all__ = ["categories", "classify", "images", "products", "tables", "taxonomy"]
+__all__ = ["classification", "images", "products", "tables"]

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_differences import Difference
-from app.blueprints.admin.form_numbers import read_money, read_number, sent_revision
+from app.blueprints.admin.forms import Difference, read_money, read_number, sent_revision
 from app.blueprints.admin.taxonomy.products import TaxonomyForm
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
-from app.domain.catalogue.search_terms import split_terms
+from app.domain.catalogue.product_rules import ProductDraft, VariantDraft, product_problems, split_terms, tidy_product
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Invalid, Problem
 

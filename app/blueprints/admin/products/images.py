@@ -8,11 +8,11 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
-from app.domain.catalogue import images, picture_uploads
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
+from app.domain.catalogue import product_images
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.picture_uploads import UploadSummary
+from app.domain.catalogue.product_images import UploadSummary
 from app.domain.catalogue.products import product_of
 from app.domain.shared.problems import Invalid
 from app.htmx import wants_fragment
@@ -33,8 +33,8 @@ def product_image_add(product_id: int) -> Answer:
     name = (upload.filename if upload else None) or "picture"
     try:
         data = upload.read() if upload else b""
-        with picture_uploads.received(ports.images(), current_user.site_id, data) as file, transaction():
-            picture_uploads.request(current_author(), product_id, file, name, request.form.get("alt", ""))
+        with product_images.receive_upload(ports.images(), current_user.site_id, data) as file, transaction():
+            product_images.request_upload(current_author(), product_id, file, name, request.form.get("alt", ""))
     except Invalid as error:
         return _images(product_of(current_user.site_id, product_id), FieldErrors(error))
     return _images(product_of(current_user.site_id, product_id), status=202)
@@ -56,7 +56,7 @@ def product_image_uploads(product_id: int) -> Answer:
 @requires(Permission.MANAGE_CATALOGUE)
 def product_image_dismiss(product_id: int, upload_id: str) -> Answer:
     with transaction():
-        product = picture_uploads.dismiss(current_user.site_id, product_id, upload_id)
+        product = product_images.dismiss_upload(current_user.site_id, product_id, upload_id)
     return _images(product)
 
 
@@ -66,7 +66,7 @@ def product_image_describe(product_id: int, image_id: int) -> Answer:
     alt = request.form.get("alt", "")
     try:
         with transaction():
-            product = images.describe(current_author(), product_id, image_id, alt)
+            product = product_images.describe(current_author(), product_id, image_id, alt)
     except Invalid as error:
         return _images(product_of(current_user.site_id, product_id), FieldErrors(error))
     return _images(product)
@@ -77,7 +77,7 @@ def product_image_describe(product_id: int, image_id: int) -> Answer:
 def product_image_move(product_id: int, image_id: int) -> Answer:
     steps = -1 if request.form.get("to") == "front" else 1
     with transaction():
-        product = images.move(current_author(), product_id, image_id, steps)
+        product = product_images.move(current_author(), product_id, image_id, steps)
     return _images(product)
 
 
@@ -85,13 +85,13 @@ def product_image_move(product_id: int, image_id: int) -> Answer:
 @requires(Permission.MANAGE_CATALOGUE)
 def product_image_remove(product_id: int, image_id: int) -> Answer:
     with transaction():
-        product = images.remove(current_author(), product_id, image_id)
+        product = product_images.remove(current_author(), product_id, image_id)
     return _images(product)
 
 
 @bp.app_template_global("picture_uploads_of")
 def picture_uploads_of(product: Product) -> list[UploadSummary]:
-    return picture_uploads.uploads_of(ports.clock(), product.site_id, product.id)
+    return product_images.uploads_of(ports.clock(), product.site_id, product.id)
 
 
 def _images(product: Product, errors: FieldErrors | None = None, status: int = 200) -> Answer:

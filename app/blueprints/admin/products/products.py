@@ -1,4 +1,5 @@
-"""Products: the list, and the editor's Details."""
+"""Products: the list, and the editor's form with its Taxonomy part and the categories in which a product is placed by
+hand."""
 
 from __future__ import annotations
 
@@ -7,35 +8,100 @@ from dataclasses import replace
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
-from werkzeug.wrappers import Response as AnyResponse
+from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_differences import Difference
-from app.blueprints.admin.form_numbers import sent_ids
+from app.blueprints.admin.forms import Difference, FieldErrors, sent_ids, sent_number
 from app.blueprints.admin.products.form import ProductForm
-from app.blueprints.admin.products.taxonomy import panel_context
-from app.blueprints.author import current_author
+from app.blueprints.admin.taxonomy.products import TaxonomyForm, typed_texts
+from app.blueprints.callers import current_author
 from app.domain.catalogue import products, queries
 from app.domain.catalogue.listing import LONGEST_WORDS, ProductList
-from app.domain.catalogue.models import ProductImage
+from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.products import product_of
-from app.domain.merchandising.product_editor import ProductEditor, product_editor
-from app.domain.shared.problems import Conflict, Invalid
+from app.domain.merchandising import categories
+from app.domain.merchandising.product_pages import ProductEditor, product_editor
+from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.product_list import product_list
-from app.domain.taxonomy.products.classification import SavedProduct, create_product, save_product
-from app.domain.taxonomy.taxonomies import active_with_tree
+from app.domain.taxonomy.products.classification import SavedProduct, create_product, save_product, values_held
+from app.domain.taxonomy.products.panel import product_panel
+from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
+from app.domain.taxonomy.tree import find_levels
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
+
+
+@bp.get("/catalogue/product/taxonomy/fields")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_taxonomy_fields() -> str:
+    """Return the inputs for a level. The address may name a product, whose values fill them, and carry typed texts,
+    which take precedence."""
+    form = _stored_form(request.args.get("productId", ""))
+    level_id = request.args.get("levelId", "")
+    typed = TaxonomyForm(level_id=level_id, texts={**form.texts, **typed_texts(request.args)})
+    taxonomy = active_with_tree(ports.clock(), current_user.site_id)
+    if level_id and (taxonomy is None or level_id not in taxonomy.tree.levels):
+        raise NotFound("The active taxonomy has no such level.")
+    return render_template("admin/products/_taxonomy_fields.html", **panel_context_of(taxonomy, typed))
+
+
+@bp.post("/catalogue/product/taxonomy/fields")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_taxonomy_refill() -> str:
+    """Return the Taxonomy part again, with all that was typed, after another level was chosen; nothing is saved."""
+    form = TaxonomyForm.typed(request.form)
+    context = panel_context_of(active_with_tree(ports.clock(), current_user.site_id), form)
+    return render_template("admin/products/_taxonomy.html", editor=None, errors=FieldErrors(), changed=True, **context)
+
+
+@bp.get("/catalogue/product/taxonomy/levels")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_taxonomy_levels() -> str:
+    """Return the levels whose names have the words, to choose one of them."""
+    taxonomy = active_with_tree(ports.clock(), current_user.site_id)
+    words = request.args.get("levelWords", "")[:LONGEST_WORDS]
+    found = find_levels(taxonomy.tree, words) if taxonomy else None
+    return render_template("admin/products/_level_choices.html", found=found, words=words.strip())
+
+
+def panel_context(
+    taxonomy: ActiveTaxonomy | None, form: ProductForm, product: Product | None = None
+) -> dict[str, object]:
+    """Return the taxonomy's part of the context of the form's template; `product` is None for a new one. Without
+    JavaScript a level is chosen from a
+    list, which is made only on request: a taxonomy may have 2,000 levels."""
+    picking = request.form.get("intent") in ("pick-level", "show-level")
+    return panel_context_of(taxonomy, form.taxonomy, picking, product)
+
+
+def panel_context_of(
+    taxonomy: ActiveTaxonomy | None, form: TaxonomyForm, picking: bool = False, product: Product | None = None
+) -> dict[str, object]:
+    panel = None
+    if taxonomy:
+        level_id, values = (product.taxonomy_level_id, product.taxonomy_attributes) if product else (None, {})
+        stored = values_held(taxonomy.tree, level_id, values)
+        panel = product_panel(taxonomy.tree, form.level_id, form.texts, stored)
+    return {"taxonomy": taxonomy, "panel": panel, "picking": picking}
+
+
+def _stored_form(product_id: str) -> TaxonomyForm:
+    if not product_id:
+        return TaxonomyForm()
+    number = sent_number(product_id)
+    if number is None:
+        raise NotFound("There is no such product on this site.")
+    return TaxonomyForm.of(product_of(current_user.site_id, number))
+
 
 PRODUCT = "/catalogue/product/<int(max=2147483647):product_id>"
 NOT_SAVED = FieldErrors()
 NEW = ("admin/products/new.html", "admin/products/_new.html")  # The page, and the part of it that htmx swaps.
 EDIT = ("admin/products/edit.html", "admin/products/_edit.html")
-Answer = str | AnyResponse
+Answer = str | Response
 
 
 @bp.get("/catalogue/products")
@@ -59,7 +125,7 @@ def products_show() -> Answer:
     selected = sent_ids(request.form, "product")
     with transaction():
         changed = products.set_enabled(current_author(), selected, enabled)
-    flash(_summary(changed, enabled), "good")
+    flash(_shown_summary(changed, enabled), "good")
     filters = ProductList.read(request.args)
     if wants_fragment():
         return _list(filters, marked=selected)
@@ -95,7 +161,7 @@ def product_create() -> Answer:
     except (Invalid, Conflict) as error:
         return _new_page(form, FieldErrors(error))
     flash("Added. Search shows it in a few seconds. Pictures and categories can be added now.", "good")
-    _flash_what_was_left(made)
+    _flash_left_out(made)
     address = url_for("admin.product_edit", product_id=product_id)
     return redirect_page(address) if wants_fragment() else redirect(address)
 
@@ -144,7 +210,7 @@ def _list(filters: ProductList, marked: Collection[int] = (), renews: bool = Fal
     return answer
 
 
-def _summary(changed: int, enabled: bool) -> str:
+def _shown_summary(changed: int, enabled: bool) -> str:
     if changed == 0:
         return "Nothing to change: they are all " + ("in the shop already." if enabled else "hidden already.")
     products_named = "1 product" if changed == 1 else f"{changed:,} products"
@@ -215,7 +281,7 @@ def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answe
         shown = _with_refused_input(ProductForm.of(editor.product, editor.currency), form, made)
         return _editor_page(editor, shown, FieldErrors(made.saved.refused_terms), made)
     flash("Saved. Search shows it in a few seconds." if made.saved.changed else "No changes to save.", "good")
-    _flash_what_was_left(made)
+    _flash_left_out(made)
     return redirect(url_for("admin.product_edit", product_id=product_id))
 
 
@@ -226,7 +292,7 @@ def _with_refused_input(stored: ProductForm, form: ProductForm, made: SavedProdu
     return shown.with_terms(form.texts["searchTerms"]) if made.saved.refused_terms else shown
 
 
-def _flash_what_was_left(made: SavedProduct) -> None:
+def _flash_left_out(made: SavedProduct) -> None:
     if made.saved.refused_terms:
         flash(f"The search terms were not saved: {made.saved.refused_terms.message}", "warn")
     if made.not_applied:
@@ -234,3 +300,33 @@ def _flash_what_was_left(made: SavedProduct) -> None:
     for one in made.dropped:
         stays = f" The product keeps “{one.stays[:80]}”." if one.stays else ""
         flash(f"{one.label} “{one.text[:80]}” was not kept. {one.reason}{stays}", "warn")
+
+
+CATEGORIES = "/catalogue/product/<int(max=2147483647):product_id>/categories"
+
+
+@bp.post(CATEGORIES)
+@requires(Permission.MANAGE_CATALOGUE)
+def product_category_add(product_id: int) -> Answer:
+    chosen = sent_number(request.form.get("category", ""))
+    with transaction():
+        categories.place_product(current_author(), product_id, chosen)
+    return _categories_answer(product_id)
+
+
+@bp.post(f"{CATEGORIES}/<int(max=2147483647):node_id>/remove")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_category_remove(product_id: int, node_id: int) -> Answer:
+    with transaction():
+        categories.unplace_product(current_author(), product_id, node_id)
+    return _categories_answer(product_id)
+
+
+def _categories_answer(product_id: int) -> Answer:
+    if wants_fragment():
+        return render_template(
+            "admin/products/_categories.html",
+            editor=product_editor(ports.clock(), current_user.site_id, product_id),
+            moved_focus=True,
+        )
+    return redirect(url_for("admin.product_edit", product_id=product_id, _anchor="categories"))

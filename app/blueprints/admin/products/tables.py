@@ -3,26 +3,35 @@ and then imported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from flask import Response as Answer
 from flask import current_app, flash, make_response, redirect, render_template, request, stream_with_context, url_for
 from flask_login import current_user
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.products.column_choices import chosen_columns, column_choices
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles import running, runs
 from app.domain.bundles.exporting.product_table import table_of
 from app.domain.bundles.folder import GONE, LARGEST_UPLOAD, BundleFolder
 from app.domain.bundles.report import BrokenBundle
-from app.domain.bundles.tables.columns import check_columns
+from app.domain.bundles.tables.columns import (
+    ATTRIBUTE,
+    MOST_COLUMNS,
+    NOT_IMPORTED,
+    Target,
+    check_columns,
+    guessed,
+    targets,
+)
 from app.domain.bundles.tables.corrections import corrections
 from app.domain.bundles.tables.lines import MOST_LINES, header_and_samples
 from app.domain.bundles.tables.opening import attribute_names, format_of
@@ -32,6 +41,53 @@ from app.permissions import Permission, requires
 from app.tokens.received_files import ReceivedFile, ReceivedFiles
 from app.tokens.upload_permits import UploadPermits
 from app.transaction import transaction
+
+MOST_ATTRIBUTES = 100  # In the menu of every column; of more only the one that a column names.
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """A column of the file: its name, what its first cells hold, and what it is about, of `options`."""
+
+    place: int
+    name: str
+    samples: tuple[str, ...]
+    chosen: str
+    options: Sequence[Target]
+
+
+def column_choices(
+    header: Sequence[str],
+    samples: Sequence[Sequence[str]],
+    attributes: Mapping[str, str],
+    chosen: Sequence[str] | None,
+) -> list[ColumnChoice]:
+    """Return the columns with what each is about; `chosen` None guesses that by their names."""
+    every = targets(attributes)
+    shared = every if len(attributes) <= MOST_ATTRIBUTES else [one for one in every if not _is_attribute(one.id)]
+    by_id = {one.id: one for one in every}
+    matched = list(chosen or guessed(header, attributes))
+    matched += [NOT_IMPORTED] * (len(header) - len(matched))
+    return [
+        ColumnChoice(
+            place=place,
+            name=name.strip() or f"Column {place + 1}",
+            samples=tuple(cells[place].strip()[:60] for cells in samples if cells[place].strip()),
+            chosen=target,
+            options=shared if target not in by_id or by_id[target] in shared else [*shared, by_id[target]],
+        )
+        for place, (name, target) in enumerate(zip(header, matched, strict=False))
+    ]
+
+
+def chosen_columns(sent: MultiDict[str, str]) -> list[str]:
+    """Return what each column is about, as the form of the page sent it."""
+    return sent.getlist("column")[:MOST_COLUMNS]
+
+
+def _is_attribute(target: str) -> bool:
+    return target.startswith(ATTRIBUTE)
+
 
 PAGE = "/catalogue/products/import"
 RUN = f"{PAGE}/<table_run_id>"
@@ -99,7 +155,7 @@ def products_import_preview(token: str) -> Response:
             run_id = run.id
     except (Invalid, Conflict) as refused:
         return _columns_page(token, received, columns, FieldErrors(refused))
-    return _at(run_id)
+    return _redirect_to_run(run_id)
 
 
 @bp.get(RUN)
@@ -119,7 +175,7 @@ def products_import_confirm(table_run_id: str) -> Response:
             run_id = runs.confirm(current_author(), current_user.user_id, table_run_id, removes=False).id
     except Conflict as conflict:
         return _run_page(table_run_id, FieldErrors(conflict))
-    return _at(run_id)
+    return _redirect_to_run(run_id)
 
 
 @bp.post(f"{RUN}/cancel")
@@ -131,7 +187,7 @@ def products_import_cancel(table_run_id: str) -> Response:
             runs.cancel(current_author(), table_run_id)
     except Conflict as conflict:
         flash(conflict.message, "bad")
-    return _at(table_run_id)
+    return _redirect_to_run(table_run_id)
 
 
 @bp.get(f"{RUN}/corrections.csv")
@@ -197,19 +253,19 @@ def _received(token: str) -> ReceivedFile:
 
 
 def _table(rows: Iterable[Sequence[str]], name: str) -> Response:
-    answer = Answer(stream_with_context(_written(iter(rows))), mimetype="text/csv")
+    answer = Answer(stream_with_context(_write_in_pieces(iter(rows))), mimetype="text/csv")
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 
 
-def _written(rows: Iterator[Sequence[str]]) -> Iterator[str]:
+def _write_in_pieces(rows: Iterator[Sequence[str]]) -> Iterator[str]:
     """Yield the table in pieces: for a large shop it takes a hundred megabytes."""
     yield spreadsheet.BEGINNING
     while some := list(islice(rows, WRITTEN_AT_ONCE)):
         yield spreadsheet.lines(some)
 
 
-def _at(run_id: str) -> Response:
+def _redirect_to_run(run_id: str) -> Response:
     return redirect(url_for("admin.products_import_run", table_run_id=run_id))
 
 

@@ -10,10 +10,9 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number, sent_revision
-from app.blueprints.admin.undo import flash_undoable
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors, sent_number, sent_revision
+from app.blueprints.admin.shell import flash_undoable
+from app.blueprints.callers import current_author
 from app.domain.catalogue import queries
 from app.domain.relevance.golden import check as golden_check
 from app.domain.relevance.golden import searches as golden

@@ -9,8 +9,8 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.return_to import return_to
-from app.blueprints.author import current_author
+from app.blueprints.admin.sign_in import return_to
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.relevance.history import history
 from app.domain.relevance.history.kinds import KINDS

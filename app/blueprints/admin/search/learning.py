@@ -9,8 +9,8 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.undo import flash_undoable
-from app.blueprints.author import current_author
+from app.blueprints.admin.shell import flash_undoable
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.relevance.learning import forgetting, learning, listing
 from app.domain.relevance.learning.models import ALL

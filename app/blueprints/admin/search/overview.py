@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.relevance.no_results import no_results
 from app.domain.relevance.overview import overview

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 from flask import request
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import sent_number
+from app.blueprints.admin.forms import sent_number
 from app.blueprints.admin.search.rules.form import RuleForm
-from app.domain.catalogue.search_terms import split_terms
+from app.domain.catalogue.product_rules import split_terms
 from app.domain.relevance.rules.schedule import moment_of, moment_with_zone
 from app.domain.relevance.trials import proposal
 from app.domain.relevance.trials.proposal import Proposal

@@ -9,10 +9,9 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.shown_settings import changes_since, shown_settings
-from app.blueprints.admin.undo import flash_undoable
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors, changes_since, shown_settings
+from app.blueprints.admin.shell import flash_undoable
+from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body
 from app.domain.orders.sales import products_with_sales
 from app.domain.search import settings

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body
 from app.domain.relevance.overview.status import status_view
 from app.domain.search.index import runs

@@ -8,10 +8,10 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.search.settings_form import SearchSettingsForm
-from app.blueprints.admin.undo import flash_undoable
-from app.blueprints.author import current_author
+from app.blueprints.admin.shell import flash_undoable
+from app.blueprints.callers import current_author
 from app.domain.search import settings
 from app.domain.search.engine import IndexName
 from app.domain.search.sentence_model import state_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.shown_settings import changes_since, shown_settings
-from app.domain.catalogue.search_terms import split_terms
+from app.blueprints.admin.forms import changes_since, shown_settings
+from app.domain.catalogue.product_rules import split_terms
 from app.domain.search.serving.plan import LearningMode
 from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words, stored_form
 

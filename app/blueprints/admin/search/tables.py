@@ -13,9 +13,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
-from app.domain.catalogue import term_table
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
+from app.domain.catalogue import terms
 from app.domain.relevance.rules import importing as rules
 from app.domain.relevance.rules import table as rule_table
 from app.domain.relevance.rules.rule import MOST_RULES
@@ -68,14 +68,14 @@ TABLES: Mapping[str, Table] = {
         noun="product",
         title="Search terms",
         page="admin.search_terms",
-        most=term_table.MOST_LINES,
+        most=terms.MOST_LINES,
         columns="A CSV file with the columns sku and terms, as the export makes it: all terms of a product on one "
         "line, with commas between. An empty cell removes them. The export may be longer: more than "
-        f"{term_table.MOST_LINES:,} products go in under Products → Import, with the columns sku and searchTerms.",
+        f"{terms.MOST_LINES:,} products go in under Products → Import, with the columns sku and searchTerms.",
         pasted='The first line names the columns: sku,terms. Then a product a line: KETTLE-1,"tea kettle, boiler"',
-        rows=term_table.rows,
-        preview=term_table.preview,
-        apply=term_table.apply,
+        rows=terms.table_rows,
+        preview=terms.preview_import,
+        apply=terms.apply_import,
         stays="Products that the file does not name keep their terms.",
     ),
     "ranking": Table(

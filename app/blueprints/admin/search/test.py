@@ -12,9 +12,9 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_numbers import sent_number
+from app.blueprints.admin.forms import sent_number
 from app.blueprints.admin.search.advice_links import label_of, link_of
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.catalogue import products, terms
 from app.domain.relevance.explain import score_text, view
 from app.domain.relevance.explain.advice import Act, advise, inactive_reason

@@ -13,7 +13,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.search.proposal_form import sent_proposal
 from app.blueprints.admin.search.tabs import tab_of_kind
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.relevance.trials import replays
 from app.domain.relevance.trials.comparison import comparison_json
 from app.domain.relevance.trials.proposal import Proposal, as_json

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.seo.site_check import checks
 from app.domain.seo.site_check.crawl import MOST_ADDRESSES, MOST_SAMPLES
 from app.domain.shared.problems import Conflict

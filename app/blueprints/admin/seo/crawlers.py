@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
 from app.domain.seo.crawlers.report import PERIODS, names_in_addresses, report

@@ -9,10 +9,8 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number
-from app.blueprints.admin.shown_settings import changes_since, shown_settings
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, shown_settings
+from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
 from app.domain.seo.settings import SeoSettings, cleaned_parameters, stored_form

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.overview import sitemap_overview
 from app.domain.seo.sitemap.queries import latest_build

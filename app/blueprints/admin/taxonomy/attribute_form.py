@@ -12,7 +12,7 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import sent_number
+from app.blueprints.admin.forms import sent_number
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,

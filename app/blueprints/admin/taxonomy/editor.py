@@ -15,12 +15,12 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.admin.forms import sent_revision
 from app.blueprints.admin.taxonomy.attribute_form import AttributeForm, attribute_edit
 from app.blueprints.admin.taxonomy.panel import Panel, panel_of
 from app.blueprints.admin.taxonomy.tasks import banner_of, to_restore
 from app.blueprints.admin.taxonomy.tree import ShownTree, drawn_levels, level_edits, shown_tree
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, NotFound, StaleRevision
 from app.domain.taxonomy.editor import drafts

@@ -11,7 +11,7 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm, ValueRow
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, Problem

@@ -17,9 +17,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_differences import Difference
-from app.blueprints.admin.form_numbers import sent_revision
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import Difference, sent_revision
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.catalogue.models import Product
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.taxonomy.review import shoppers_of
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Record, Text, Whole

@@ -16,8 +16,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import FieldErrors
+from app.blueprints.callers import current_author
 from app.domain.seo.shopper_impact import ShopperImpact, shopper_impact
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision

@@ -7,9 +7,9 @@ from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.taxonomy.review import consequences, shoppers_of
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import revisions

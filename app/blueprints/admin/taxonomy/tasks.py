@@ -19,7 +19,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.relevance.overview.summary import summary
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs

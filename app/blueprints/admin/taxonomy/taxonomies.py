@@ -11,10 +11,10 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.taxonomy.tasks import to_restore
-from app.blueprints.author import current_author
-from app.domain.merchandising.level_categories import categories_by_level
+from app.blueprints.callers import current_author
+from app.domain.merchandising.shop import categories_by_level
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import lifecycle, tasks
 from app.domain.taxonomy.lifecycle import activate_taxonomy, activation_impact, count_levels, taxonomy_list

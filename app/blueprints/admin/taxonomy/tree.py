@@ -12,7 +12,7 @@ from itertools import chain
 from flask import url_for
 
 from app.blueprints.admin.blueprint import bp
-from app.domain.catalogue.search_terms import split_terms
+from app.domain.catalogue.product_rules import split_terms
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.drafts import Editing
 from app.domain.taxonomy.editor.level_edits import (

@@ -15,8 +15,8 @@ from app.domain.bundles.exporting.products import picture_files, product_rows
 from app.domain.bundles.exporting.target import Target, open_target, write_document, write_rows
 from app.domain.bundles.parts import EVERYTHING, Part, is_chosen, part_of_setting
 from app.domain.bundles.task import Watch, unwatched
-from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.pictures import ImageStore
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import RoleGrant, Site, User
 from app.domain.sites.settings import SETTINGS, settings_of

@@ -10,7 +10,7 @@ from typing import Any
 from app.domain.bundles.products.pictures import Picture
 from app.domain.bundles.products.rows import ImportedProduct
 from app.domain.bundles.products.stored import StoredProduct
-from app.domain.catalogue.rules import ProductDraft, VariantDraft
+from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
 from app.domain.taxonomy.products.classification import Classification, counted_values
 
 DRAFT_DEFAULTS = {known.name: known.default for known in fields(ProductDraft) if known.name != "variants"}

@@ -19,7 +19,7 @@ from app.domain.bundles.products.writing import write
 from app.domain.bundles.reading import FileRow, read_rows
 from app.domain.bundles.report import shown
 from app.domain.bundles.task import ImportTask, refusal_of
-from app.domain.catalogue.rules import seo_name_of, variants_problems
+from app.domain.catalogue.product_rules import seo_name_of, variants_problems
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import UNCLASSIFIED, UNKNOWN_LEVEL, classification

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from app.domain.bundles.archive import MEDIA
 from app.domain.bundles.reading import read_bytes
 from app.domain.bundles.task import ImportTask
-from app.domain.catalogue.image_store import LARGEST_UPLOAD, StoredImage
-from app.domain.catalogue.rules import VariantDraft
+from app.domain.catalogue.pictures import LARGEST_UPLOAD, StoredImage
+from app.domain.catalogue.product_rules import VariantDraft
 from app.domain.shared.problems import Invalid, NotFound, Problem
 
 

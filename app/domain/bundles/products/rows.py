@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.domain.bundles.reading import FileRow
-from app.domain.catalogue.images import LONGEST_ALT, MOST_IMAGES
 from app.domain.catalogue.markup import clean_html
-from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
-from app.domain.catalogue.search_terms import clean_terms
+from app.domain.catalogue.product_images import LONGEST_ALT, MOST_IMAGES
+from app.domain.catalogue.product_rules import ProductDraft, VariantDraft, clean_terms, product_problems, tidy_product
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Many, Number, Object, Record, Text, Texts, TextsByName, Whole
 from app.domain.shared.text import line_problems, one_line

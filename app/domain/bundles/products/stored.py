@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product, ProductImage, Variant
-from app.domain.catalogue.rules import VariantDraft
+from app.domain.catalogue.product_rules import VariantDraft
 from app.domain.taxonomy.products.classification import values_held
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db

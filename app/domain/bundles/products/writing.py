@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Table, bindparam, delete, insert, select, update
 
 from app.domain.bundles.products.changes import Change
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product, ProductAttributeValue, ProductImage, Variant
-from app.domain.catalogue.rules import VariantDraft
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue, ProductImage, Variant
+from app.domain.catalogue.product_rules import VariantDraft
 from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.domain.search_statistics.counting import before_after
 from app.domain.search_statistics.counting.before_after import TermsChange

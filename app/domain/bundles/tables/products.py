@@ -11,8 +11,7 @@ from typing import Any
 from app.domain.bundles.reading import FileRow
 from app.domain.bundles.tables.columns import ATTRIBUTE, HANDLE, OPTIONS, VARIANT_FIELDS
 from app.domain.bundles.tables.lines import TableLine
-from app.domain.catalogue.rules import MOST_VARIANTS
-from app.domain.catalogue.search_terms import split_terms
+from app.domain.catalogue.product_rules import MOST_VARIANTS, split_terms
 from app.domain.shared.money import parse_money
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.text import one_line

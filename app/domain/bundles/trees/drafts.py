@@ -19,7 +19,7 @@ from app.domain.merchandising.category_rules import (
     path_of,
     slug_from,
 )
-from app.domain.merchandising.facet_rules import clean_facets
+from app.domain.merchandising.facets import clean_facets
 from app.domain.seo.landing.rules import clean_rules
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts

@@ -12,7 +12,7 @@ from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
 from app.domain.bundles.taxonomy_file import enqueue_all_products
 from app.domain.bundles.trees.drafts import NodeDraft, NodeReader, every_node
-from app.domain.merchandising.facet_rules import clean_facets
+from app.domain.merchandising.facets import clean_facets
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.trees import LONGEST_NAME
 from app.domain.search.index.outbox import categories_indexed_separately

@@ -10,8 +10,7 @@ from app.domain.bundles.products.known import ids_by_sku
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
 from app.domain.bundles.trees.importing import FILE, PARTS, RequestedOrder
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.merchandising.models import Node, Placement
 from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem

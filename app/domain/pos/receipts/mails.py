@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from sqlalchemy import func, select
 
-from app.domain.orders.contact import EMAIL, LONGEST_EMAIL
-from app.domain.orders.recipients import Mailed, note_mail
+from app.domain.orders.basket import CONTACT_EMAIL, LONGEST_EMAIL
+from app.domain.orders.limits import Mailed, note_mail
 from app.domain.pos.payments.transitions import note_of
 from app.domain.pos.receipts.letters import receipt_mail
 from app.domain.pos.receipts.models import PosReceiptMail
@@ -59,7 +59,7 @@ def request_mail(
 
 def email_problems(email: str) -> list[Problem]:
     problems = note_problems(email, "The email address", LONGEST_EMAIL, "#/email")
-    if problems or (EMAIL.fullmatch(email) and email.isascii()):
+    if problems or (CONTACT_EMAIL.fullmatch(email) and email.isascii()):
         return problems
     return [Problem("invalid_email", "This email address is not like name@example.com.", "#/email")]
 

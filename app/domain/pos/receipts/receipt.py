@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.orders.models import Order, OrderLine
-from app.domain.orders.pricing import subtotal_of
+from app.domain.orders.offers import subtotal_of
 from app.domain.pos.emv import RECEIPT_FIELDS
 from app.domain.pos.models import PosLocation, PosRefund, PosTransaction
 from app.domain.pos.reports.summaries import card_name, in_words

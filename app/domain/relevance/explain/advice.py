@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from app.domain.catalogue.search_terms import LONGEST_TERM
+from app.domain.catalogue.product_rules import LONGEST_TERM
 from app.domain.relevance.explain.explanation import FIRST, ProductExplanation, SearchExplanation
 from app.domain.search.engine import EngineState
 from app.domain.search.text import query_words, stem, tokens

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.product_reference import referred_product
-from app.domain.catalogue.rules import is_in_stock
+from app.domain.catalogue.product_rules import is_in_stock
+from app.domain.catalogue.queries import referred_product
 from app.domain.relevance.explain.explanation import (
     FIRST,
     EngineHealth,

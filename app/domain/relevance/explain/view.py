@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from app.domain.merchandising.content import ContentLink
+from app.domain.merchandising.shop import ContentLink
 from app.domain.relevance.explain.explanation import (
     PendingSuggestion,
     ProductExplanation,

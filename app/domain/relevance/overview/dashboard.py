@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.domain.catalogue.counts import CatalogueCounts, counts
+from app.domain.catalogue.queries import CatalogueCounts, counts
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter
 from app.domain.relevance.golden.searches import failing_searches
 from app.domain.relevance.overview.overview import Overview, overview

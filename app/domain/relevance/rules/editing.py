@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Select, func, select
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.saving import check_revision
+from app.domain.catalogue.revisions import check_revision
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.rules.rule import MOST_PLACED, MOST_RULES, check, tidy
 from app.domain.relevance.rules.summary import effects

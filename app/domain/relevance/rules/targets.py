@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Collection, Page, Product
-from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.shop import load_tree
 from app.domain.merchandising.tree import ShopTree
 from app.domain.search.serving.rules import Rule, safe_redirect
 from app.domain.shared.problems import Problem

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.catalogue.saving import check_revision
+from app.domain.catalogue.revisions import check_revision
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.group import (
     MOST_GROUPS,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.domain.catalogue.search_terms import clean_terms
+from app.domain.catalogue.product_rules import clean_terms
 from app.domain.search.ranking_settings import RANKING, RankingSettings, of_json
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule

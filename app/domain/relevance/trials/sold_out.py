@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.rules import is_in_stock
+from app.domain.catalogue.product_rules import is_in_stock
 from app.domain.search.ranking_settings import RankingSettings
 from app.extensions import db
 

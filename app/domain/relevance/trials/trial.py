@@ -16,7 +16,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.search_terms import with_added
+from app.domain.catalogue.product_rules import add_to_terms
 from app.domain.relevance.trials.comparison import Comparison, compared
 from app.domain.relevance.trials.proposal import (
     Proposal,
@@ -129,7 +129,7 @@ def _changes(site_id: int, proposal: TermsProposal) -> list[Change]:
 def _terms(site_id: int, proposal: TermsProposal) -> list[str]:
     query = select(Product.search_terms).where(Product.site_id == site_id, Product.id == proposal.product_id)
     known = existing(db.session.scalar(query), "There is no such product on this site.")
-    return with_added(known, proposal.terms) if proposal.add else list(proposal.terms)
+    return add_to_terms(known, proposal.terms) if proposal.add else list(proposal.terms)
 
 
 def _note(trial: Trial, proposal: Proposal) -> str:

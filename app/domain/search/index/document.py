@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from app.domain.catalogue.markup import plain_text
-from app.domain.catalogue.rules import is_in_stock, is_on_sale
-from app.domain.merchandising.filters import is_colour
+from app.domain.catalogue.product_rules import is_in_stock, is_on_sale
+from app.domain.merchandising.facets import is_colour
 from app.domain.merchandising.tree import ShopTree
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.analysis import ANALYSIS

@@ -13,7 +13,7 @@ from sqlalchemy import Select, func, select
 
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
 from app.domain.merchandising.models import Placement
-from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.shop import load_tree
 from app.domain.orders.models import ProductSales
 from app.domain.search.engine import Change, Delete, IndexDocument, IndexName, Upsert
 from app.domain.search.index.document import (

@@ -154,7 +154,7 @@ def _refuse_bulk_changes(execution: ORMExecuteState) -> None:
         raise RuntimeError(
             f"A statement changes {table} in bulk, which the index would miss. Call outbox.enqueue in the same "
             "transaction and execute the statement with execution_options=INDEXED_SEPARATELY "
-            "(app/domain/catalogue/bulk.py)."
+            "(app/domain/catalogue/models.py)."
         )
 
 

@@ -9,14 +9,13 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 
-from app.domain.catalogue.for_sale import Lookup, products_by_ids, products_for_sale
 from app.domain.catalogue.models import Product, Variant
+from app.domain.catalogue.queries import Lookup, products_for_sale, products_for_sale_by_id
 from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.content import ShownCollection
-from app.domain.merchandising.filters import Filter, default_facets, filters_of
+from app.domain.merchandising.facets import Filter, default_facets, filters_of
 from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Placement
-from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.shop import Shop, ShownCollection
 from app.domain.merchandising.tree import Display, ShopNode
 from app.domain.search.engine import (
     MOST_FACET_VALUES,
@@ -352,4 +351,4 @@ def products_by_words(
     except SearchUnavailable:
         return products_for_sale(site_id, Lookup(words=words), page_number, page_size)
     ids = [int(str(hit.card["id"])) for hit in result.hits]
-    return Paged(products_by_ids(site_id, ids), page_number, page_size, result.total)
+    return Paged(products_for_sale_by_id(site_id, ids), page_number, page_size, result.total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.merchandising.content import ContentLink, content_link
+from app.domain.merchandising.shop import ContentLink, content_link
 from app.domain.search.engine import IndexName, Searching, SearchRequest, SearchResult, SearchUnavailable
 from app.domain.search.index.documents import content_search_is_on
 from app.domain.search.text import LINKING_WORDS, query_words, words

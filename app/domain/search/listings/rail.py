@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from app.domain.merchandising.colours import colour_of
-from app.domain.merchandising.filters import Filter
+from app.domain.merchandising.facets import Filter, colour_of
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listings.listing import (

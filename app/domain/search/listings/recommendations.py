@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.domain.merchandising.product_page import ProductPage
+from app.domain.merchandising.product_pages import ProductPage
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
-from app.domain.orders.bought_together import bought_together
-from app.domain.orders.selling import selling_products
+from app.domain.orders.sales import bought_together, selling_products
 from app.domain.search.engine import (
     Hit,
     IndexName,

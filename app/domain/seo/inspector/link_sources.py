@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Collection, CollectionEntry, Product
-from app.domain.merchandising.content import content_link
-from app.domain.merchandising.queries import placed_in
-from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.membership import placed_in
+from app.domain.merchandising.shop import Shop, content_link
 from app.domain.merchandising.tree import ShopNode
 from app.domain.seo.landing.addresses import landing_at
 from app.domain.seo.landing.pages import LandingPages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from app.domain.merchandising.filters import LABELS
+from app.domain.merchandising.facets import LABELS
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, Facet
 from app.domain.seo.landing.rules import MANUFACTURER, facet_problem

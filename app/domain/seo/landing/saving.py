@@ -11,7 +11,7 @@ from typing import Any
 
 from app.domain.merchandising import nodes, trees
 from app.domain.merchandising.models import Node, Tree
-from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.shop import load_tree
 from app.domain.merchandising.tree import Display, Facet
 from app.domain.seo.landing.inheritance import LandingMode, effective_rules, mode_of
 from app.domain.seo.landing.rules import Rule, clean_rules

@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.domain.catalogue.models import Collection, Page, Product
-from app.domain.merchandising.content import FOLDERS
-from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.shop import FOLDERS, Shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.seo.indexing_decision import PageKind, PageRequest
 from app.domain.seo.landing.pages import LandingPages

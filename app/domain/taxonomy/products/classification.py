@@ -16,10 +16,9 @@ from sqlalchemy import delete, insert
 
 from app.domain.catalogue import products
 from app.domain.catalogue.models import Product, ProductAttributeValue
-from app.domain.catalogue.product_changes import note_changes, snapshot
-from app.domain.catalogue.products import Saved, product_of
-from app.domain.catalogue.rules import ProductDraft
-from app.domain.catalogue.saving import check_revision
+from app.domain.catalogue.product_rules import ProductDraft
+from app.domain.catalogue.products import Saved, note_changes, product_of, snapshot
+from app.domain.catalogue.revisions import check_revision
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid

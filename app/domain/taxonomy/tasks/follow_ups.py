@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import Select, false, select, update
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE, keep_values
 from app.domain.taxonomy.renames import Renames, Words, replace_words, words_of_save

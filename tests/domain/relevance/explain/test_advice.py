@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.catalogue.search_terms import LONGEST_TERM
+from app.domain.catalogue.product_rules import LONGEST_TERM
 from app.domain.relevance.explain.advice import Act, Advice, advise, inactive_reason
 from app.domain.relevance.explain.explanation import (
     EngineHealth,

@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.domain.catalogue import products
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.relevance.golden import check as golden_check
 from app.domain.relevance.golden import searches as golden
 from app.domain.relevance.golden.models import GoldenSearch

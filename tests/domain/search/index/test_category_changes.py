@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 
 from app.domain.catalogue import content
 from app.domain.catalogue.models import Product
-from app.domain.merchandising import nodes, placement, trees
+from app.domain.merchandising import categories, nodes, trees
 from app.domain.merchandising.arrangement import Direction, Target
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft
 from app.domain.merchandising.models import Node
@@ -44,7 +44,7 @@ def author(context: None, clock: StoppedClock) -> Author:
             make_product(site, "B-1", taxonomy_level_id="tents", manufacturer="Fellside"),
             make_product(site, "C-1"),
         )
-        placement.add(author, a.id, 2)
+        categories.place_product(author, a.id, 2)
     forget()
     return author
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import delete, insert, select, update
 
-from app.domain.catalogue.bulk import INDEXED_SEPARATELY
-from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, Variant
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Collection, CollectionEntry, Page, Product, Variant
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.search.index import outbox
 from app.domain.search.models import OutboxEntry

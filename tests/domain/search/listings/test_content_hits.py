@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.merchandising.content import ContentLink
+from app.domain.merchandising.shop import ContentLink
 from app.domain.search.listings.content import has_words, sorted_by_title
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.merchandising.filters import Filter
+from app.domain.merchandising.facets import Filter
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listings import rail

@@ -11,11 +11,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.search.rules.form import HELD, RuleForm
 from app.blueprints.admin.search.rules.rules import DAYS, RULE, applied_counts
-from app.blueprints.admin.undo import flash_undoable, undoable_entry
-from app.blueprints.author import current_author
+from app.blueprints.admin.shell import flash_undoable, undoable_entry
+from app.blueprints.callers import current_author
 from app.domain.catalogue import queries
 from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.relevance.rules import editing

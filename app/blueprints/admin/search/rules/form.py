@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.admin.forms import sent_revision
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.rules.rule import LAST_POSITION, MOST_PLACED
 from app.domain.relevance.rules.schedule import local_text, moment_of

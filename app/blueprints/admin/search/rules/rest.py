@@ -7,7 +7,7 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body, revision_in_address
 from app.domain.relevance.rules import editing
 from app.domain.relevance.rules.models import SearchRule

@@ -11,9 +11,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.form_numbers import sent_revision
-from app.blueprints.admin.undo import flash_undoable
-from app.blueprints.author import current_author
+from app.blueprints.admin.forms import sent_revision
+from app.blueprints.admin.shell import flash_undoable
+from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number, page_size
 from app.domain.relevance import publishing
 from app.domain.relevance.rules import editing, listing

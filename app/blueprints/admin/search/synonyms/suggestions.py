@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.domain.relevance.synonyms import suggesting
 from app.domain.relevance.synonyms.source import AI
 from app.domain.relevance.synonyms.suggesting import SuggestionSummary

@@ -11,11 +11,10 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number, sent_revision
+from app.blueprints.admin.forms import FieldErrors, sent_number, sent_revision
 from app.blueprints.admin.search.synonyms.form import SynonymForm
-from app.blueprints.admin.undo import flash_undoable
-from app.blueprints.author import current_author
+from app.blueprints.admin.shell import flash_undoable
+from app.blueprints.callers import current_author
 from app.domain.relevance import publishing
 from app.domain.relevance.synonyms import editing, queries
 from app.domain.relevance.synonyms.evidence import describe_evidence

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from app.domain.catalogue import term_list, terms
+from app.domain.catalogue import terms
+from app.domain.catalogue import terms as term_list
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.catalogue.product_reference import referred_product
-from app.domain.catalogue.search_terms import clean_terms
-from app.domain.catalogue.term_list import TermRow
+from app.domain.catalogue.product_rules import clean_terms
+from app.domain.catalogue.queries import referred_product
+from app.domain.catalogue.terms import TermRow
 from app.domain.relevance.trials.proposal import TermsProposal
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem

@@ -7,11 +7,11 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.author import current_author
+from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body
 from app.domain.catalogue import terms
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.catalogue.term_list import TermRow, find_with_terms, product_with_terms
+from app.domain.catalogue.terms import TermRow, find_with_terms, product_with_terms
 from app.domain.shared.schema import Items, Record
 from app.permissions import Permission, requires
 from app.transaction import transaction

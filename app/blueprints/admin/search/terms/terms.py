@@ -10,16 +10,16 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_number
+from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.admin.search import trials
 from app.blueprints.admin.search.terms.form import AddedTerm, NewTerm
-from app.blueprints.admin.undo import flash_undoable, undoable_entry
-from app.blueprints.author import current_author
-from app.domain.catalogue import term_list, terms
+from app.blueprints.admin.shell import flash_undoable, undoable_entry
+from app.blueprints.callers import current_author
+from app.domain.catalogue import terms
+from app.domain.catalogue import terms as term_list
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.catalogue.product_rules import split_terms
 from app.domain.catalogue.queries import ProductRow, products_by_id
-from app.domain.catalogue.search_terms import split_terms
 from app.domain.relevance.no_results import no_results
 from app.domain.search.settings import stored_settings
 from app.domain.shared.problems import Conflict, Invalid

@@ -1,4 +1,8 @@
-"""Validation of a product: pure rules, the same for the editor, the bundle import and every other surface."""
+"""The rules of products, the same for the editor, the import and every other surface: pure.
+
+What a product and its variants consist of, how both are checked, which variant a shopper looks at, and what a search
+term may be.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from app.domain.catalogue.markup import clean_html
 from app.domain.shared.addresses import canonical_problems, slug, slug_problems
 from app.domain.shared.money import LARGEST
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.text import block_problems, line_problems, one_line
+from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems, one_line
 
 LONGEST_SKU = 64
 LONGEST_NAME = 300
@@ -58,7 +62,7 @@ class ProductDraft:
 
 
 def clean_product(site_id: int, draft: ProductDraft, further: Sequence[Problem] = ()) -> ProductDraft:
-    """The tidied draft with its description sanitised. Raises Invalid with every problem, `further` ones among
+    """Return the tidied draft with its description sanitised. Raises Invalid with every problem, `further` ones among
     them."""
     tidy = tidy_product(draft)
     problems = [*product_problems(tidy), *further]
@@ -82,7 +86,7 @@ def tidy_product(draft: ProductDraft) -> ProductDraft:
 
 
 def seo_name_of(name: str) -> str:
-    """The part of the URL that a product of this name gets, before it is made unique on the site."""
+    """Return the part of the URL that a product of this name gets, before it is made unique on the site."""
     return slug(name, "product")
 
 
@@ -95,17 +99,11 @@ def product_problems(draft: ProductDraft) -> list[Problem]:
         *block_problems(draft.description, "The description", LONGEST_DESCRIPTION, "#/description"),
         *line_problems(draft.upc or "", "The UPC", LONGEST_UPC, "#/upc"),
         *canonical_problems(draft.canonical_url),
-        *_number_problems(draft),
-        *variants_problems(draft.variants),
-    ]
-
-
-def _number_problems(draft: ProductDraft) -> list[Problem]:
-    return [
         *price_problems(draft.price, "The price", "#/price"),
         *price_problems(draft.compare_at_price, "The compare-at price", "#/compareAtPrice"),
         *stock_problems(draft.stock, "#/stock"),
         *rating_problems(draft.rating),
+        *variants_problems(draft.variants),
     ]
 
 
@@ -131,9 +129,9 @@ def variants_problems(variants: Sequence[VariantDraft]) -> list[Problem]:
     problems = [problem for index, variant in enumerate(variants) for problem in _variant_problems(index, variant)]
     if len(variants) > MOST_VARIANTS:
         problems.append(Problem("too_many", f"A product has at most {MOST_VARIANTS} variants.", "#/variants"))
-    problems += _repeated((variant.sku for variant in variants), "sku", "The SKU “{}” is on two variants.")
+    problems += _repetition_problems((variant.sku for variant in variants), "sku", "The SKU “{}” is on two variants.")
     choices = (", ".join(f"{name} {value}" for name, value in sorted(v.options.items())) for v in variants)
-    return problems + _repeated(choices, "options", "Two variants are both “{}”.")
+    return problems + _repetition_problems(choices, "options", "Two variants are both “{}”.")
 
 
 def picture_problems(variants: Sequence[VariantDraft], files: Collection[str]) -> list[Problem]:
@@ -169,7 +167,7 @@ def _option_problems(options: Mapping[str, str], pointer: str) -> list[Problem]:
     return problems
 
 
-def _repeated(texts: Iterable[str], name: str, message: str) -> list[Problem]:
+def _repetition_problems(texts: Iterable[str], name: str, message: str) -> list[Problem]:
     seen: set[str] = set()
     problems = []
     for index, text in enumerate(texts):
@@ -198,3 +196,122 @@ def is_in_stock(stock: int | None, variant_stocks: Iterable[int | None] = ()) ->
 
 def is_on_sale(price: int, compare_at_price: int | None) -> bool:
     return compare_at_price is not None and compare_at_price > price
+
+
+@dataclass(frozen=True, slots=True)
+class VariantOnOffer:
+    """A buyable form with its own price (minor units, the product's where it has none) and whether it is in stock."""
+
+    sku: str
+    options: Mapping[str, str]
+    price: int
+    in_stock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OptionChoice:
+    """A value of an option. `sku` is the variant that choosing it leads to: the one nearest to the present choice."""
+
+    value: str
+    sku: str
+    chosen: bool
+    in_stock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OptionGroup:
+    name: str
+    choices: tuple[OptionChoice, ...]
+
+
+def choose_variant(variants: Sequence[VariantOnOffer], sku: str) -> VariantOnOffer | None:
+    """Return the requested variant, else the first in stock, else the first; None without variants."""
+    requested = next((variant for variant in variants if variant.sku == sku), None)
+    return requested or next((v for v in variants if v.in_stock), variants[0] if variants else None)
+
+
+def option_groups(variants: Sequence[VariantOnOffer], chosen: VariantOnOffer) -> tuple[OptionGroup, ...]:
+    """Return every option with its values, both in the order of the variants."""
+    values: dict[str, dict[str, None]] = {}
+    for variant in variants:
+        for name, value in variant.options.items():
+            values.setdefault(name, {})[value] = None
+    return tuple(
+        OptionGroup(name, tuple(_option_choice(name, value, variants, chosen) for value in found))
+        for name, found in values.items()
+    )
+
+
+def _option_choice(name: str, value: str, variants: Sequence[VariantOnOffer], chosen: VariantOnOffer) -> OptionChoice:
+    if chosen.options.get(name) == value:
+        return OptionChoice(value, chosen.sku, chosen=True, in_stock=chosen.in_stock)
+    having = [variant for variant in variants if variant.options.get(name) == value]
+    nearest = max(having, key=lambda variant: (_options_in_common(variant, chosen), variant.in_stock))
+    return OptionChoice(value, nearest.sku, chosen=False, in_stock=nearest.in_stock)
+
+
+def _options_in_common(variant: VariantOnOffer, chosen: VariantOnOffer) -> int:
+    return sum(chosen.options.get(name) == value for name, value in variant.options.items())
+
+
+LONGEST_TERM = 50
+MOST_TERMS = 50
+
+
+def clean_terms(terms: Sequence[object]) -> list[str]:
+    """Return the terms trimmed, without empty ones, and without those that differ only in case from an earlier one.
+    Raises Invalid with every reason; a pointer names the term, as in `#/terms/2`."""
+    problems = [problem for index, term in enumerate(terms) for problem in _term_problems(index, term)]
+    if problems:
+        raise Invalid(problems)
+    kept: dict[str, str] = {}
+    for term in terms:
+        trimmed = str(term).strip()
+        if trimmed:
+            kept.setdefault(trimmed.casefold(), trimmed)
+    if len(kept) > MOST_TERMS:
+        message = f"A product has at most {MOST_TERMS} search terms; these are {len(kept)}."
+        raise Invalid.one("too_many_terms", message, "#/terms")
+    return list(kept.values())
+
+
+def add_to_terms(terms: Iterable[str], added: Sequence[object]) -> list[str]:
+    """Return the terms with new ones at the end. Raises Invalid."""
+    return clean_terms([*terms, *clean_terms(added)])
+
+
+def split_terms(text: str) -> list[str]:
+    """Return the terms of a text that is separated by commas or line breaks."""
+    return [term for line in text.splitlines() for term in line.split(",")]
+
+
+def describe_term_change(product: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """Describe a change of a product's search terms: “Added “mac” to Sandberg Monitor Cable”."""
+    added = _quote_terms(term for term in after if term not in before)
+    removed = _quote_terms(term for term in before if term not in after)
+    if added and removed:
+        return f"Added {added} to {product} and removed {removed}"
+    if added or removed:
+        return f"Added {added} to {product}" if added else f"Removed {removed} from {product}"
+    return f"Changed the order of the search terms of {product}"
+
+
+def _quote_terms(terms: Iterable[str]) -> str:
+    quoted = [f"“{term}”" for term in terms]
+    return ", ".join(quoted[:5]) + (f" and {len(quoted) - 5} more" if len(quoted) > 5 else "")
+
+
+def _term_problems(index: int, term: object) -> list[Problem]:
+    pointer = f"#/terms/{index}"
+    if not isinstance(term, str):
+        return [Problem("invalid_term", "A search term must be text.", pointer)]
+    trimmed = term.strip()
+    problems = []
+    if "," in trimmed:
+        problems.append(Problem("comma_in_term", f"“{trimmed[:60]}” contains a comma.", pointer))
+    if len(trimmed) > LONGEST_TERM:
+        message = f"“{trimmed[:40]}…” has {len(trimmed)} characters; a search term has at most {LONGEST_TERM}."
+        problems.append(Problem("term_too_long", message, pointer))
+    if UNPRINTABLE.search(trimmed):
+        problems.append(Problem("unprintable", "A search term contains characters that cannot be shown.", pointer))
+    return problems

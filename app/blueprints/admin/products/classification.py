@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_ids
-from app.blueprints.admin.products.classify_form import LEVEL, VALUE, ClassifyForm
-from app.blueprints.admin.products.filter_summary import describe_filters
-from app.blueprints.author import current_author
-from app.domain.catalogue.listing import ProductList
+from app.blueprints.admin.forms import FieldErrors, sent_ids
+from app.blueprints.callers import current_author
+from app.domain.catalogue.listing import Completeness, ProductList, Shown, Stock
 from app.domain.catalogue.products import MOST_AT_ONCE as MOST_TICKED
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.product_list import level_choices
+from app.domain.taxonomy.products.panel import AttributeInput
 from app.domain.taxonomy.tasks.assignments import (
     LevelPreview,
     ValuePreview,
+    Way,
     assign_level,
     assign_value,
     chosen_products,
@@ -30,14 +34,74 @@ from app.domain.taxonomy.tasks.assignments import (
     value_preview,
 )
 from app.domain.taxonomy.taxonomies import active_with_tree
-from app.domain.taxonomy.tree import TaxonomyTree, attribute_choices
+from app.domain.taxonomy.tree import NO_RULES, TaxonomyTree, attribute_choices, governing_definitions
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
+LONGEST_TEXT = 10_000
+LEVEL, VALUE = "level", "value"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyForm:
+    """The form that classifies several products. `what` is LEVEL or VALUE. Without `product_ids` it is about all that
+    `filters` is narrowed to."""
+
+    filters: ProductList
+    product_ids: Sequence[int] = ()
+    what: str = LEVEL
+    level_id: str = ""
+    attribute_id: str = ""
+    way: Way = Way.SET
+    texts: Sequence[str] = field(default_factory=tuple)
+
+    @classmethod
+    def read(cls, filters: ProductList, ids: MultiDict[str, str], sent: MultiDict[str, str]) -> ClassifyForm:
+        """Read the form. `ids` and `filters` come with the address, the rest with the form. Raises Invalid where ids
+        were sent and none can be one: without any it would be about all products."""
+        product_ids = sent_ids(ids, "product")[: MOST_TICKED + 1]
+        if "product" in ids and not product_ids:
+            raise Invalid.one("nothing_chosen", "Tick the products first.", "#/product")
+        ways = {way.value: way for way in Way}
+        return cls(
+            filters=filters,
+            product_ids=product_ids,
+            what=VALUE if sent.get("what") == VALUE else LEVEL,
+            level_id=sent.get("levelId", "")[:200],
+            attribute_id=sent.get("attributeId", "")[:200],
+            way=ways.get(sent.get("way", ""), Way.SET),
+            texts=tuple(text[:LONGEST_TEXT] for text in sent.getlist("given") if text.strip()),
+        )
+
+    @property
+    def given(self) -> Any:
+        """The value as it was sent: one text, or several as a list."""
+        return list(self.texts) if len(self.texts) != 1 else self.texts[0]
+
+    @property
+    def is_complete(self) -> bool:
+        if self.what == LEVEL:
+            return bool(self.level_id)
+        return bool(self.attribute_id) and (self.way is Way.CLEAR or bool(self.texts))
+
+    def value_input(
+        self, tree: TaxonomyTree, level_ids: Sequence[str], problems: Sequence[str]
+    ) -> AttributeInput | None:
+        """Return the input of the chosen attribute; where several definitions of it hold at the levels of the products,
+        the first with the choices of all."""
+        definitions = governing_definitions(tree, self.attribute_id, level_ids)
+        if not definitions:
+            return None
+        values = dict.fromkeys(value for one in definitions for value in one.allowed_values)
+        rules = replace(definitions[0].validation, mandatory=False) if len(definitions) == 1 else NO_RULES
+        attribute = replace(definitions[0], allowed_values=tuple(values), validation=rules)
+        return AttributeInput(attribute, tuple(self.texts), None, tuple(problems), is_missing=False)
+
+
 Answer = str | Response
 NO_ERRORS = FieldErrors()
-MOST_AT_ONCE = 2_000  # Products whose preview takes a fraction of a second.
+MOST_PREVIEWED_AT_ONCE = 2_000  # Products whose preview takes a fraction of a second.
 
 
 @bp.post("/catalogue/products/choose")
@@ -94,7 +158,7 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     products = count_chosen(site_id, chosen, tree)
     level_ids = levels_of(site_id, tree, chosen) if form.what == VALUE else []
     preview, is_due = None, form.is_complete and not errors
-    awaits_preview = is_due and products > MOST_AT_ONCE and request.form.get("intent") != "preview"
+    awaits_preview = is_due and products > MOST_PREVIEWED_AT_ONCE and request.form.get("intent") != "preview"
     if is_due and not awaits_preview:
         try:
             preview = _preview(form, tree, chosen)
@@ -128,3 +192,41 @@ def _address(filters: ProductList, product_ids: object) -> str:
     page = url_for("admin.products_classify", product=product_ids)
     query = filters.query()
     return f"{page}{'&' if '?' in page else '?'}{query}" if query else page
+
+
+SHOWN_PHRASES = {Shown.ENABLED: "shown in the shop", Shown.DISABLED: "hidden"}
+STOCK_PHRASES = {Stock.IN: "in stock", Stock.OUT: "out of stock", Stock.UNCOUNTED: "stock not counted"}
+COMPLETENESS_PHRASES = {
+    Completeness.COMPLETE: "complete",
+    Completeness.INCOMPLETE: "not complete",
+    Completeness.UNCLASSIFIED: "without a level",
+    Completeness.GONE: "on a level that is gone",
+}
+
+
+def describe_filters(filters: ProductList, tree: TaxonomyTree) -> Iterator[str]:
+    """Yield one phrase per filter that is set."""
+    if filters.words:
+        yield f"“{filters.words}”"
+    for phrase in (
+        SHOWN_PHRASES.get(filters.shown),
+        STOCK_PHRASES.get(filters.stock),
+        COMPLETENESS_PHRASES.get(filters.completeness),
+    ):
+        if phrase:
+            yield phrase
+    if filters.manufacturer:
+        yield f"of {filters.manufacturer}"
+    if filters.level_id:
+        level = tree.levels.get(filters.level_id)
+        yield f"on the level “{level.name if level else filters.level_id}” or below"
+    if filters.missing:
+        yield f"without a value of {_attribute_name(tree, filters.missing)}"
+    if filters.attribute:
+        value = f" “{filters.value}”" if filters.value else " any value"
+        yield f"{_attribute_name(tree, filters.attribute)}:{value}"
+
+
+def _attribute_name(tree: TaxonomyTree, attribute_id: str) -> str:
+    definitions = tree.attributes_by_id().get(attribute_id)
+    return definitions[0].name if definitions else f"“{attribute_id}”"

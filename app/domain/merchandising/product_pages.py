@@ -1,27 +1,37 @@
-"""Everything that a product's page shows."""
+"""Everything that a product's page in the shop shows, and that its editor in the admin shows beside its form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
-from app.domain.catalogue.image_store import small, srcset
 from app.domain.catalogue.models import Product, ProductImage, Variant
-from app.domain.catalogue.pictures import picture_path
-from app.domain.catalogue.rules import is_in_stock, is_on_sale
-from app.domain.catalogue.variant_choice import OptionGroup, VariantOnOffer, choose, option_groups
-from app.domain.merchandising.colours import colour_of
-from app.domain.merchandising.filters import is_colour
-from app.domain.merchandising.queries import placed_in
-from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import ShopNode
+from app.domain.catalogue.pictures import picture_path, small_form, srcset
+from app.domain.catalogue.product_rules import (
+    OptionGroup,
+    VariantOnOffer,
+    choose_variant,
+    is_in_stock,
+    is_on_sale,
+    option_groups,
+)
+from app.domain.catalogue.products import product_of
+from app.domain.merchandising.facets import colour_of, is_colour
+from app.domain.merchandising.membership import placed_in
+from app.domain.merchandising.shop import Shop, load_tree
+from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.orders.basket import MOST_OF_ONE
+from app.domain.shared.clock import Clock
 from app.domain.shared.records import existing
-from app.domain.taxonomy.tree import Attribute
+from app.domain.sites.sites import currency_of
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.products.panel import attribute_label, path_label, stored_texts
+from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
+from app.domain.taxonomy.tree import Attribute, TaxonomyTree
 from app.domain.taxonomy.values import with_unit
 from app.extensions import db
 
@@ -69,12 +79,12 @@ class ProductPage:
 
 def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPage:
     """Return the page of a product. Raises NotFound for a product that is not there or not enabled."""
-    product = _product(shop.site_id, seo_name)
+    product = _enabled_product(shop.site_id, seo_name)
     offers = [
         VariantOnOffer(v.sku, v.options, product.price if v.price is None else v.price, is_in_stock(v.stock))
         for v in product.variants
     ]
-    chosen = choose(offers, variant_sku)
+    chosen = choose_variant(offers, variant_sku)
     price = chosen.price if chosen else product.price
     variant = next((v for v in product.variants if chosen and v.sku == chosen.sku), None)
     stock = variant.stock if variant else product.stock
@@ -88,9 +98,9 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         sku=chosen.sku if chosen else product.sku,
         upc=(variant.upc if variant else None) or product.upc,
         pictures=pictures_of(shop, product, variant),
-        facts=_facts(shop, product),
+        facts=_facts_of(shop, product),
         options=option_groups(offers, chosen) if chosen else (),
-        trail=_trail(shop, product),
+        trail=_trail_to(shop, product),
     )
 
 
@@ -110,10 +120,10 @@ def small_pictures(shop: Shop, product_ids: Mapping[str, int]) -> dict[str, Page
 def _small_picture(shop: Shop, product: Product, sku: str) -> PagePicture:
     variant = next((variant for variant in product.variants if variant.sku == sku), None)
     picture = pictures_of(shop, product, variant)[0]
-    return replace(picture, url=small(picture.url)) if product.images else picture
+    return replace(picture, url=small_form(picture.url)) if product.images else picture
 
 
-def _product(site_id: int, seo_name: str) -> Product:
+def _enabled_product(site_id: int, seo_name: str) -> Product:
     product = db.session.scalars(
         select(Product)
         .where(Product.site_id == site_id, Product.seo_name == seo_name, Product.enabled)
@@ -130,7 +140,9 @@ def pictures_of(shop: Shop, product: Product, variant: Variant | None = None) ->
         return tuple(photograph(shop, product, image) for image in images)
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []
     kind = path[-1].name if path else ""
-    return (PagePicture(picture_path(kind, _colour(product.taxonomy_attributes), product.id), product.name, 400, 400),)
+    return (
+        PagePicture(picture_path(kind, _colour_in(product.taxonomy_attributes), product.id), product.name, 400, 400),
+    )
 
 
 def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture:
@@ -138,23 +150,23 @@ def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture
     return PagePicture(url, image.alt or product.name, *size, srcset(url, *size))
 
 
-def _colour(attributes: Mapping[str, Any]) -> str | None:
+def _colour_in(attributes: Mapping[str, Any]) -> str | None:
     value = next((value for id, value in attributes.items() if value and is_colour(id)), None)
     first = value[0] if isinstance(value, list) else value
     return colour_of(first) if isinstance(first, str) else None
 
 
-def _facts(shop: Shop, product: Product) -> tuple[Fact, ...]:
+def _facts_of(shop: Shop, product: Product) -> tuple[Fact, ...]:
     """The product's values of the attributes that are for its page: those of upper levels first, on each level
     in display order."""
     facts = [Fact("Brand", product.manufacturer)] if product.manufacturer else []
     for level in shop.taxonomy.path(product.taxonomy_level_id or ""):
         for attribute in sorted(level.attributes, key=lambda attribute: attribute.display_order):
-            facts += _fact(shop, product, attribute)
+            facts += _fact_of(shop, product, attribute)
     return tuple(facts)
 
 
-def _fact(shop: Shop, product: Product, attribute: Attribute) -> list[Fact]:
+def _fact_of(shop: Shop, product: Product, attribute: Attribute) -> list[Fact]:
     nearest = shop.taxonomy.applicable_attributes(product.taxonomy_level_id or "").get(attribute.id)
     value = product.taxonomy_attributes.get(attribute.id)
     if nearest is not attribute or not attribute.display_on_product_page or value in (None, "", []):
@@ -180,8 +192,106 @@ def value_text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _trail(shop: Shop, product: Product) -> tuple[ShopNode, ...]:
+def _trail_to(shop: Shop, product: Product) -> tuple[ShopNode, ...]:
     level_path = shop.taxonomy.path_ids(product.taxonomy_level_id or "")
     shown_in = shop.tree.categories_of(level_path, product.manufacturer, placed_in(shop.site_id, product.id))
     home = shop.tree.main_category(shown_in)
     return tuple(shop.tree.trail(home.id)) if home else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category in the editor of a product. `label` is the way to it, as in "Garden › Tools"; a hidden one, or one
+    below it, is not shown to shoppers."""
+
+    node_id: int
+    label: str
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProductCategories:
+    """The categories of a product: placed by hand, taken by the category's rule, and those in which it could be
+    placed."""
+
+    by_hand: Sequence[Category]
+    by_rule: Sequence[Category]
+    others: Sequence[Category]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedClassification:
+    """The classification of a product before another taxonomy became the active one. `level` is the way to its level,
+    or the bare id where the taxonomy or the level is gone."""
+
+    taxonomy: str
+    level: str
+    values: Sequence[tuple[str, str]]
+    archived_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProductEditor:
+    """The facts of a product that its editor shows. `taxonomy` is the active one; None without."""
+
+    product: Product
+    currency: str
+    categories: ProductCategories
+    taxonomy: ActiveTaxonomy | None
+    archived: ArchivedClassification | None
+
+
+def product_editor(clock: Clock, site_id: int, product_id: int) -> ProductEditor:
+    """Return the facts of a product that its editor shows. Raises NotFound."""
+    product = product_of(site_id, product_id)
+    taxonomy = active_with_tree(clock, site_id)
+    return ProductEditor(
+        product=product,
+        currency=currency_of(site_id),
+        categories=categories_of(product, load_tree(site_id), taxonomy.tree if taxonomy else TaxonomyTree()),
+        taxonomy=taxonomy,
+        archived=_archived_classification(product, taxonomy),
+    )
+
+
+def categories_of(product: Product, tree: ShopTree, taxonomy: TaxonomyTree) -> ProductCategories:
+    """Return the categories of a product. Those above one that takes it by a rule show it too and are left out."""
+    level_id = product.taxonomy_level_id
+    level_path = taxonomy.path_ids(level_id) if level_id else []
+    by_hand = set(placed_in(product.site_id, product.id)) & set(tree.nodes)
+    shown_in = tree.categories_of(level_path, product.manufacturer)
+    above = {parent.id for node_id in shown_in for parent in tree.ancestors(node_id)}
+    by_rule = shown_in - above - by_hand
+    return ProductCategories(
+        by_hand=_labelled_categories(tree, by_hand),
+        by_rule=_labelled_categories(tree, by_rule),
+        others=_labelled_categories(tree, tree.nodes.keys() - by_hand),
+    )
+
+
+def _labelled_categories(tree: ShopTree, node_ids: Iterable[int]) -> list[Category]:
+    """Return categories in the order of their labels, so that each stands under the one above it."""
+    found = [Category(node_id, tree.label(node_id), tree.is_shown(tree.nodes[node_id])) for node_id in node_ids]
+    return sorted(found, key=lambda category: category.label)
+
+
+def _archived_classification(product: Product, active: ActiveTaxonomy | None) -> ArchivedClassification | None:
+    slot = product.archived_taxonomy_data
+    if not slot:
+        return None
+    taxonomy_id, level_id = str(slot.get("taxonomyId") or ""), str(slot.get("levelId") or "")
+    name, tree = _taxonomy_of(product.site_id, taxonomy_id, active)
+    texts = stored_texts(slot.get("attributes") or {})
+    return ArchivedClassification(
+        taxonomy=name,
+        level=path_label(tree, level_id) or level_id,
+        values=[(attribute_label(tree, attribute_id), ", ".join(found)) for attribute_id, found in texts.items()],
+        archived_at=str(slot.get("archivedAt") or ""),
+    )
+
+
+def _taxonomy_of(site_id: int, taxonomy_id: str, active: ActiveTaxonomy | None) -> tuple[str, TaxonomyTree]:
+    if active is not None and active.id == taxonomy_id:
+        return active.name, active.tree
+    known = db.session.get(Taxonomy, (site_id, taxonomy_id))
+    return (known.name, TaxonomyTree.parse(known.root_levels)) if known else (taxonomy_id, TaxonomyTree())

@@ -1,25 +1,140 @@
-"""Status changes of an order by staff: ready, collect, reopen, cancel. Call them within a transaction; each writes its
-line of the activity log. Repeating one changes nothing."""
+"""The life of an order after its payment: submission, fulfilment, and the status changes by staff. Call these within a
+transaction; each writes its line of the activity log, and repeating one changes nothing.
+
+What was paid is never lost: where stock ran out since the payment, the order is placed all the same, takes what there
+is, and an alert says what is missing. Its fulfilment is requested in the same transaction, as a stored event, which is
+delivered at least once; `fulfilled_at` makes the second delivery change nothing.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
 
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import selectinload
 
-from app.domain.alerts.alerts import end_alert
+from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.orders.letters import OrderMailKind
-from app.domain.orders.mails import end_untrue, request_mail
-from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order
-from app.domain.orders.offers import offers_of
-from app.domain.orders.stock import give_back
+from app.domain.orders.mails import OrderMailKind, end_untrue, request_mail
+from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order, OrderNumbers
+from app.domain.orders.offers import check_available, give_back, offers_of, reprice, take_stock
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import Conflict
+from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.records import existing, find_record
-from app.domain.sites import audit
+from app.domain.shared.upserting import upsert
+from app.domain.sites import audit, stored_events
+from app.extensions import db
+
+
+def submit(author: Author, order_id: str, accept_difference: bool = False) -> Order:
+    """Submit a basket, which is paid or costs nothing, as an order. Repeated, it changes nothing. Call it within a
+    transaction. `accept_difference`: staff have seen that the amount paid is not the total.
+
+    Raises NotFound, and Conflict `order_cancelled`, `basket_empty`, `payment_required`, `amount_mismatch` or
+    `out_of_stock`, the last only for what costs nothing.
+    """
+    order = find_record(Order, author.site_id, order_id, to_change=True, options=[selectinload(Order.lines)])
+    if order is None:
+        raise NotFound("There is no such basket on this site.")
+    if order.status == CANCELLED:
+        raise Conflict("This order was cancelled.", "order_cancelled")
+    if order.status != OPEN:
+        return order
+    _check_submission(order, accept_difference)
+    missing = _take_stock(author, order)
+    order.status = SUBMITTED
+    order.submitted_at = order.updated_at = author.now()
+    order.revision += 1
+    shortage = f"; not in stock: {', '.join(missing)}" if missing else ""
+    audit.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed{shortage}")
+    end_alert(author.clock, Cause.PAID_BASKET_OPEN, order.site_id, order.id)
+    if missing:
+        detail = f"Order {order.number} was paid, and these were not in stock: {', '.join(missing)}."
+        raise_alert(author.clock, Cause.PAID_ORDER_SHORT, detail, order.site_id, order.id)
+    request_fulfilment(author.clock, order, is_short=bool(missing))
+    db.session.flush()
+    return order
+
+
+def next_number(site_id: int) -> int:
+    """Return the next number of a site, from 1 on, each once: the row is locked until the transaction ends, which gives
+    the number back if it fails."""
+    raised = update(OrderNumbers).where(OrderNumbers.site_id == site_id).values(next=OrderNumbers.next + 1)
+    following = db.session.execute(raised.returning(OrderNumbers.next)).scalar_one_or_none()
+    if following is None:
+        _begin_numbers(site_id)
+        following = db.session.execute(raised.returning(OrderNumbers.next)).scalar_one()
+    return int(following) - 1
+
+
+def _begin_numbers(site_id: int) -> None:
+    """Begin the numbers of a site after the orders that the site has already, as one that was copied may."""
+    known = db.session.scalar(select(func.max(Order.number)).where(Order.site_id == site_id)) or 0
+    db.session.execute(upsert(OrderNumbers).values(site_id=site_id, next=known + 1).on_conflict_do_nothing())
+
+
+def _check_submission(order: Order, accept_difference: bool) -> None:
+    if not order.lines:
+        raise Conflict("There is nothing in this basket.", "basket_empty")
+    if order.paid_at is None:
+        _check_free(order)
+    elif order.paid_amount != order.total and not accept_difference:
+        raise Conflict(
+            "The amount that was paid is not the total of this basket. Staff of the shop must look at it.",
+            "amount_mismatch",
+            paidAmount=order.paid_amount,
+            total=order.total,
+        )
+
+
+def _check_free(order: Order) -> None:
+    if order.payment_lock is not None:
+        raise Conflict("The payment of this basket has not succeeded yet.", "payment_required")
+    offers = reprice(order)
+    if order.total > 0:
+        raise Conflict("This basket is not paid yet.", "payment_required")
+    check_available(order, offers)
+
+
+def _take_stock(author: Author, order: Order) -> list[str]:
+    """Take the lines of an order from stock; return a description of each shortage."""
+    offers = offers_of(order.site_id, order.lines, to_sell=True, hidden_too=True)
+    shortages = []
+    for line in order.lines:
+        offer = offers.get(line.id)  # None for what is gone from the catalogue: all of it is missing.
+        missing = line.quantity if offer is None else take_stock(author.clock, line, offer, order.number or 0)
+        if missing:
+            shortages.append(f"{missing} of {line.quantity} × {line.name} ({line.sku})")
+    return shortages
+
+
+FULFILMENT_EVENT = "OrderSubmittedEvent"
+THE_SHOP = "The shop itself"
+
+
+def request_fulfilment(clock: Clock, order: Order, is_short: bool) -> None:
+    stored_events.store(clock, order.site_id, FULFILMENT_EVENT, {"orderId": order.id, "isShort": is_short})
+
+
+def fulfil(clock: Clock, site_id: int, order_id: str, is_short: bool) -> bool:
+    """Fulfil an order; return False where that was done before, or the order was cancelled. What is sold at a till with
+    nothing missing is handed over at once and so COLLECTED; any other order awaits collection. Call it within a
+    transaction."""
+    order = find_record(Order, site_id, order_id, to_change=True)
+    if order is None or order.fulfilled_at is not None or order.status not in (SUBMITTED, COLLECTED):
+        return False
+    order.fulfilled_at = order.updated_at = clock.now()
+    if order.status == SUBMITTED and order.channel == "POS" and not is_short:
+        order.status, order.settled_at = COLLECTED, order.fulfilled_at
+        order.revision += 1
+        summary = f"Order {order.number} was handed over at the till"
+    else:
+        summary = f"Order {order.number} is awaiting collection"
+    audit.record(Author(site_id, THE_SHOP, clock), "order.fulfil", ("order", order.id), summary)
+    return True
+
 
 # Long enough to notice a mistake; what was sold last month stays as it stands in the books.
 REOPENED_WITHIN = timedelta(days=7)
@@ -41,7 +156,7 @@ def order_of(site_id: int, order_id: str, to_change: bool = False) -> Order:
     return existing(order if order and order.status != OPEN else None, "There is no such order on this site.")
 
 
-def shown_order(site_id: int, order_id: str) -> Order:
+def order_for_staff(site_id: int, order_id: str) -> Order:
     """Return an order, or a basket of a till, which staff may look at; a shopper's own basket is private. Raises
     NotFound."""
     order = find_record(Order, site_id, order_id, options=[selectinload(Order.lines)])
@@ -52,7 +167,7 @@ def shown_order(site_id: int, order_id: str) -> Order:
 def mark_ready(author: Author, order_id: str, by_email: bool = False) -> StatusChange:
     """Mark an order as ready to collect; with `by_email`, a mail says so. Raises NotFound, Conflict for an order that
     was cancelled or collected."""
-    order = _to_collect(author, order_id)
+    order = _order_to_collect(author, order_id)
     if order.ready_at is not None:
         return StatusChange(order.number or 0, changed=False)
     order.ready_at = author.now()
@@ -65,7 +180,7 @@ def mark_ready(author: Author, order_id: str, by_email: bool = False) -> StatusC
 def mark_not_ready(author: Author, order_id: str) -> StatusChange:
     """Mark an order as not ready to collect after all. Raises NotFound, Conflict for an order that was cancelled or
     collected."""
-    order = _to_collect(author, order_id)
+    order = _order_to_collect(author, order_id)
     if order.ready_at is None:
         return StatusChange(order.number or 0, changed=False)
     order.ready_at = None
@@ -73,8 +188,8 @@ def mark_not_ready(author: Author, order_id: str) -> StatusChange:
     return _note_ready(author, order, "order.not_ready", "is not ready to collect yet")
 
 
-def _to_collect(author: Author, order_id: str) -> Order:
-    order = _not_cancelled(author, order_id)
+def _order_to_collect(author: Author, order_id: str) -> Order:
+    order = _uncancelled_order(author, order_id)
     if order.status == COLLECTED:
         raise Conflict(f"Order {order.number} was collected already.")
     return order
@@ -90,7 +205,7 @@ def _note_ready(author: Author, order: Order, action: str, summary: str) -> Stat
 def collect(author: Author, order_id: str) -> StatusChange:
     """Mark an order as collected, and as paid then unless a card had paid it. Raises NotFound, Conflict for a cancelled
     order and while a card is being charged for it."""
-    order = _not_cancelled(author, order_id)
+    order = _uncancelled_order(author, order_id)
     if order.status == COLLECTED:
         return StatusChange(order.number or 0, changed=False)
     _check_no_payment(order)
@@ -101,7 +216,7 @@ def collect(author: Author, order_id: str) -> StatusChange:
 def reopen(author: Author, order_id: str) -> StatusChange:
     """Undo the collection of an order, which awaits collection again and can be cancelled. Raises NotFound, Conflict
     for a cancelled one, whose stock others may have bought, and for one that was collected over a week ago."""
-    order = _not_cancelled(author, order_id)
+    order = _uncancelled_order(author, order_id)
     if order.status == SUBMITTED:
         return StatusChange(order.number or 0, changed=False)
     if not can_reopen(order, author.clock):
@@ -136,7 +251,7 @@ def _check_no_payment(order: Order) -> None:
         raise Conflict(f"A card payment for order {order.number} is under way. Cancel that first, or wait for its end.")
 
 
-def _not_cancelled(author: Author, order_id: str) -> Order:
+def _uncancelled_order(author: Author, order_id: str) -> Order:
     order = order_of(author.site_id, order_id, to_change=True)
     if order.status == CANCELLED:
         raise Conflict(f"Order {order.number} was cancelled, and its products are back in stock.")
