@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.domain.relevance.golden import check as golden_check
+from app.domain.relevance import golden
 from app.domain.search.index import apply, first_index, healing
 from app.domain.search.index import rebuild as rebuilding
 from app.jobs.follow_up import follow_up
@@ -40,4 +40,4 @@ def heal() -> None:
 def rebuild(run_id: str) -> bool:
     """Rebuild; golden searches that the new index would break block it, where the site wants that."""
     indexing = work_context()
-    return rebuilding.rebuild(indexing, run_id, examine=partial(golden_check.hold_back, indexing))
+    return rebuilding.rebuild(indexing, run_id, examine=partial(golden.hold_back, indexing))

@@ -14,7 +14,7 @@ from sqlalchemy import delete, select, update
 from app.cli.index import finished_run
 from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
-from app.domain.relevance.golden import searches as golden
+from app.domain.relevance import golden
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport

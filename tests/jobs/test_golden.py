@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
-from app.domain.relevance.golden import searches as golden
+from app.domain.relevance import golden
 from app.domain.search.context import SearchContext
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author

@@ -13,7 +13,7 @@ from app.blueprints.admin.blueprint import bp
 from app.domain.orders import queries
 from app.domain.orders.listing import OrderFilter
 from app.domain.pos.order_payments import is_refunded
-from app.domain.relevance.overview.dashboard import dashboard as dashboard_of
+from app.domain.relevance.dashboard import dashboard as dashboard_of
 from app.permissions import Permission, allowed, requires
 
 

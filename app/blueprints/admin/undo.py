@@ -6,7 +6,7 @@ from flask import flash
 from flask_login import current_user
 
 from app.blueprints.author import current_author
-from app.domain.relevance.history import history
+from app.domain.relevance import history
 
 
 def undoable_entry(kind: str, subject_id: str | int) -> int | None:

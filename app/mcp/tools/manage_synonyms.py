@@ -8,12 +8,18 @@ from pydantic import Field
 
 from app import ports
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.relevance.synonyms import editing, queries, suggesting
-from app.domain.relevance.synonyms.evidence import describe_evidence
-from app.domain.relevance.synonyms.group import LONGEST_WORD, MOST_TOKENS, MOST_WORDS
-from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
-from app.domain.relevance.synonyms.models import LIVE, Synonym
-from app.domain.relevance.trials.proposal import SynonymProposal
+from app.domain.relevance import synonym_suggestions, synonyms
+from app.domain.relevance.models import Synonym
+from app.domain.relevance.proposals import SynonymProposal
+from app.domain.relevance.synonym_definition import (
+    LIVE,
+    LONGEST_WORD,
+    MOST_TOKENS,
+    MOST_WORDS,
+    StatusFilter,
+    SynonymList,
+)
+from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search.serving.models import ServedConfiguration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search.serving.versions import serving_state
@@ -131,9 +137,9 @@ def manage_synonyms(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         case "remove":
             return _removed(call, sent)
         case "suggest":
-            return _answer(call, [], changed=suggesting.request(call.author), search=_search(call))
+            return _answer(call, [], changed=synonym_suggestions.request_run(call.author), search=_search(call))
         case "reject":
-            return _one(call, editing.reject(call.author, lookup_id(sent.id), sent.revision or 0).id)
+            return _one(call, synonyms.reject(call.author, lookup_id(sent.id), sent.revision or 0).id)
     return _saved(call, sent)
 
 
@@ -146,12 +152,12 @@ def _listed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         page=sent.page_number,
         page_size=sent.page_size,
     )
-    found = queries.synonyms(call.site_id, listing, state)
+    found = synonyms.find_synonyms(call.site_id, listing, state)
     return _answer(call, [_shape(row, state) for row in found.items], paging=paging_of(found), search=_search(call))
 
 
 def _search(call: Call) -> SuggestionSearchShape | None:
-    run = suggesting.latest(ports.clock(), call.site_id)
+    run = synonym_suggestions.latest_run(ports.clock(), call.site_id)
     if run is None:
         return None
     return SuggestionSearchShape(state=run.state, added=run.added, error=run.error, requested_by=run.requested_by)
@@ -159,26 +165,26 @@ def _search(call: Call) -> SuggestionSearchShape | None:
 
 def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
     if sent.action == "add":
-        row = editing.add(call.author, _group(sent))
+        row = synonyms.add(call.author, _group(sent))
         return _one(call, row.id, is_tried=call.dry_run and row.revision == 1)  # A suggestion that it became has more.
     if sent.action == "accept":
         edited = _edited(call, sent) if (sent.type, sent.synonyms, sent.root) != (None, None, None) else None
-        return _one(call, editing.accept(call.author, lookup_id(sent.id), sent.revision or 0, edited).id)
-    changed = editing.change(call.author, lookup_id(sent.id), sent.revision or 0, _group(sent))
+        return _one(call, synonyms.accept(call.author, lookup_id(sent.id), sent.revision or 0, edited).id)
+    changed = synonyms.change(call.author, lookup_id(sent.id), sent.revision or 0, _group(sent))
     return _one(call, lookup_id(sent.id), changed)
 
 
 def _removed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
     synonym_id = lookup_id(sent.id)
-    group = editing.synonym_of(call.site_id, synonym_id).group
-    written = editing.delete(call.author, synonym_id, sent.revision or 0)
+    group = synonyms.synonym_of(call.site_id, synonym_id).group
+    written = synonyms.delete(call.author, synonym_id, sent.revision or 0)
     proposal = SynonymProposal(group, remove=True)
     return _answer(call, [], changed=True, removed=written, of=synonym_id, proposal=proposal)
 
 
 def _one(call: Call, synonym_id: int, changed: bool = True, is_tried: bool = False) -> SynonymsAnswer:
     """Return the answer about one synonym. `is_tried`: a dry run made it, so its id is left out."""
-    row = editing.synonym_of(call.site_id, synonym_id)
+    row = synonyms.synonym_of(call.site_id, synonym_id)
     proposal = SynonymProposal(row.group) if row.status == LIVE else None
     shape = _shape(row, serving_state(call.site_id))
     shapes = [shape.model_copy(update={"id": None}) if is_tried else shape]
@@ -210,7 +216,7 @@ def _answer(
 
 def _edited(call: Call, sent: SynonymArguments) -> SynonymGroup:
     """Return a suggestion as the agent edits it: what was not sent stays as it was suggested. Raises NotFound."""
-    suggested = editing.synonym_of(call.site_id, lookup_id(sent.id)).group
+    suggested = synonyms.synonym_of(call.site_id, lookup_id(sent.id)).group
     kind = SynonymType(sent.type) if sent.type else suggested.type
     root = suggested.root if sent.root is None and kind.has_root else sent.root
     return SynonymGroup(kind, root, suggested.words if sent.synonyms is None else tuple(sent.synonyms))

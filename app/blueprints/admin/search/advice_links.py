@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from flask import url_for
 
-from app.domain.relevance.explain.advice import Act, Advice
-from app.domain.relevance.explain.explanation import SearchExplanation
+from app.domain.relevance.advice import Act, Advice
+from app.domain.relevance.explanation import SearchExplanation
 from app.domain.shared.times import rfc3339
 
 Address = Callable[[Advice, SearchExplanation], str]

@@ -10,10 +10,9 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
+from app.domain.relevance import overview
 from app.domain.relevance.no_results import no_results
-from app.domain.relevance.overview import overview
-from app.domain.relevance.overview.rebuilds import rebuilds
-from app.domain.relevance.overview.summary import latest_summary
+from app.domain.relevance.overview import latest_summary, rebuild_history
 from app.domain.search.index import runs
 from app.domain.search.index.run_summary import describe_join
 from app.domain.search_statistics.reports import analytics
@@ -29,7 +28,7 @@ REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new
 @bp.get("/search")
 @requires(Permission.MANAGE_SEARCH)
 def search_overview() -> str:
-    shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
+    shown = overview.load_overview(ports.clock(), ports.search_engine(), current_user.site_id)
     glance = analytics.glance(ports.clock(), current_user.site_id)
     in_vain = no_results(ports.clock(), ports.search_engine(), current_user.site_id, analytics.WEEK, GLANCED)
     return render_template(
@@ -45,7 +44,7 @@ def search_run() -> str:
     run = latest_summary(ports.clock(), ports.search_engine(), current_user.site_id)
     if run is None or run.state == request.args.get("was"):
         return render_template("admin/search/overview/_run.html", run=run)
-    shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
+    shown = overview.load_overview(ports.clock(), ports.search_engine(), current_user.site_id)
     glance = analytics.glance(ports.clock(), current_user.site_id)
     return render_template("admin/search/overview/_run_changed.html", shown=shown, run=shown.run, glance=glance)
 
@@ -55,7 +54,7 @@ def search_run() -> str:
 def search_rebuilds() -> str:
     """Show the rebuilds of the last 30 days, a page at a time."""
     number = page_number(request.args.get("p"))
-    page = rebuilds(ports.clock(), ports.search_engine(), current_user.site_id, number)
+    page = rebuild_history(ports.clock(), ports.search_engine(), current_user.site_id, number)
     template = "admin/search/overview/_rebuilds.html" if wants_fragment() else "admin/search/overview/rebuilds.html"
     return render_template(template, page=page, href=_page_address)
 

@@ -12,9 +12,9 @@ from werkzeug.datastructures import MultiDict
 from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.search.rules.form import RuleForm
 from app.domain.catalogue.search_terms import split_terms
-from app.domain.relevance.rules.schedule import moment_of, moment_with_zone
-from app.domain.relevance.trials import proposal
-from app.domain.relevance.trials.proposal import Proposal
+from app.domain.relevance import proposals
+from app.domain.relevance.proposals import Proposal
+from app.domain.relevance.rule_definition import moment_of, moment_with_zone
 from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid, Problem
@@ -27,13 +27,13 @@ def sent_proposal(time_zone: str) -> Proposal:
     """Return the proposal that a form sent. `?kind=` says of what kind the form is; a field `proposal` holds the JSON
     of one that was tried before. Times without a zone are of the site's. Raises Invalid."""
     if request.is_json:
-        return proposal.read(request.get_json())
+        return proposals.read_proposal(request.get_json())
     if stored := request.form.get("proposal"):
-        return proposal.read(_parsed(stored))
+        return proposals.read_proposal(_parsed(stored))
     kind = request.args.get("kind") or request.form.get("kind", "")
     readers = {"synonym": _synonym, "rule": _rule, "terms": _terms, "ranking": _ranking}
     fields = readers[kind](request.form, time_zone) if kind in readers else {}
-    return proposal.read({"kind": kind, "remove": bool(request.form.get("remove")), **fields})
+    return proposals.read_proposal({"kind": kind, "remove": bool(request.form.get("remove")), **fields})
 
 
 def _parsed(text: str) -> Any:

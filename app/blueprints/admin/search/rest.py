@@ -10,7 +10,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body
-from app.domain.relevance.overview.status import status_view
+from app.domain.relevance.overview import status_view
 from app.domain.search.index import runs
 from app.domain.search_statistics.reports import analytics
 from app.domain.shared.schema import Record, Text

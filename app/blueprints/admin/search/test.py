@@ -16,13 +16,13 @@ from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.search.advice_links import label_of, link_of
 from app.blueprints.author import current_author
 from app.domain.catalogue import products, terms
-from app.domain.relevance.explain import score_text, view
-from app.domain.relevance.explain.advice import Act, advise, inactive_reason
-from app.domain.relevance.explain.explaining import explain_search
-from app.domain.relevance.explain.explanation import ExplainRequest, SearchExplanation
-from app.domain.relevance.explain.reindexing import reindex_product
-from app.domain.relevance.rules.schedule import local_text, moment_of, moment_with_zone
-from app.domain.relevance.synonyms import editing
+from app.domain.relevance import explanation as score_text
+from app.domain.relevance import explanation as view
+from app.domain.relevance import synonyms
+from app.domain.relevance.advice import Act, advise_on_search, inactive_reason
+from app.domain.relevance.explain import explain_search, reindex_product
+from app.domain.relevance.explanation import ExplainRequest, SearchExplanation
+from app.domain.relevance.rule_definition import local_text, moment_of, moment_with_zone
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
@@ -106,7 +106,7 @@ def _add_term(author: Author) -> str:
 
 def _accept(author: Author) -> str:
     revision = sent_number(request.form.get("revision", "")) or 0
-    editing.accept(author, _id(), revision)
+    synonyms.accept(author, _id(), revision)
     return "The synonym is accepted. Live within two seconds."
 
 
@@ -130,9 +130,9 @@ def _as_json(question: ExplainRequest) -> Response:
     explanation = explain_search(ports.clock(), ports.search_engine(), current_user.site_id, question)
     advice = [
         {"code": one.code, "message": one.message, "label": label_of(one), "link": link_of(one, explanation)}
-        for one in advise(explanation)
+        for one in advise_on_search(explanation)
     ]
-    return jsonify(view.as_json(explanation) | {"advice": advice})
+    return jsonify(view.explanation_json(explanation) | {"advice": advice})
 
 
 def _page(question: ExplainRequest, zone: ZoneInfo, problems: list[Problem]) -> str:
@@ -141,7 +141,7 @@ def _page(question: ExplainRequest, zone: ZoneInfo, problems: list[Problem]) -> 
     return render_template(
         template,
         explanation=explanation,
-        advice=[(one, label_of(one), link_of(one, explanation)) for one in advise(explanation)],
+        advice=[(one, label_of(one), link_of(one, explanation)) for one in advise_on_search(explanation)],
         acts=ACTS,
         follows=_follows(explanation),
         inactive_reason=inactive_reason,

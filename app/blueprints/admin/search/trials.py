@@ -14,10 +14,10 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.search.proposal_form import sent_proposal
 from app.blueprints.admin.search.tabs import tab_of_kind
 from app.blueprints.author import current_author
-from app.domain.relevance.trials import replays
-from app.domain.relevance.trials.comparison import comparison_json
-from app.domain.relevance.trials.proposal import Proposal, as_json
-from app.domain.relevance.trials.trial import LONGEST_SEARCH, Tried, try_out
+from app.domain.relevance import replays
+from app.domain.relevance.comparison import comparison_json
+from app.domain.relevance.previews import LONGEST_SEARCH, Preview, preview_change
+from app.domain.relevance.proposals import Proposal, as_json
 from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites.shop_settings import shop_settings
@@ -56,11 +56,11 @@ def answer(proposal: Proposal, query: str = "") -> str:
     return _page(tried=tried, query=query)
 
 
-def _tried(proposal: Proposal, query: str) -> Tried:
-    return try_out(ports.search_engine(), ports.clock(), current_user.site_id, proposal, query)
+def _tried(proposal: Proposal, query: str) -> Preview:
+    return preview_change(ports.search_engine(), ports.clock(), current_user.site_id, proposal, query)
 
 
-def _page(tried: Tried | None = None, query: str = "", problems: list[str] | None = None) -> str:
+def _page(tried: Preview | None = None, query: str = "", problems: list[str] | None = None) -> str:
     is_one = request.form.get("part") == "one"
     fragment = "admin/search/trials/_one.html" if is_one else "admin/search/trials/_trial.html"
     proposal = as_json(tried.proposal) if tried is not None else None
@@ -85,7 +85,7 @@ def _messages(error: Invalid | NotFound) -> list[str]:
     return [problem.message for problem in error.problems] if isinstance(error, Invalid) else [error.message]
 
 
-def _as_json(tried: Tried) -> Response:
+def _as_json(tried: Preview) -> Response:
     items = [comparison_json(comparison) for comparison in tried.comparisons]
     return jsonify({"proposal": as_json(tried.proposal), "note": tried.note or None, "items": items})
 

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
-from app.domain.relevance.overview.summary import summary
+from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
 from app.domain.search.index.rebuilt import (
@@ -84,7 +84,7 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> IndexBanner | None:
 
 
 def _summary(run: RebuildRun) -> RunSummary:
-    return summary(ports.clock(), ports.search_engine(), run)
+    return run_summary(ports.clock(), ports.search_engine(), run)
 
 
 def to_restore(site_id: int) -> int:

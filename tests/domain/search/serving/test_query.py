@@ -9,7 +9,7 @@ from itertools import permutations
 
 import pytest
 
-from app.domain.relevance.golden.check import Golden, ranks_of
+from app.domain.relevance.golden import Golden, ranks_of
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import Alternatives, IndexName, Pin, SearchRequest, SearchResult
 from app.domain.search.index.rebuild import rebuild

@@ -18,12 +18,11 @@ from app.blueprints.admin.undo import flash_undoable, undoable_entry
 from app.blueprints.author import current_author
 from app.domain.catalogue import queries
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.relevance.rules import editing
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.rules.rule import LONGEST_TERM, MOST_PLACED
-from app.domain.relevance.rules.summary import state_of, when_deleted
-from app.domain.relevance.rules.targets import leading_nowhere
-from app.domain.relevance.trials.without_effect import not_found
+from app.domain.relevance import rules
+from app.domain.relevance.models import SearchRule
+from app.domain.relevance.previews import skus_not_found
+from app.domain.relevance.rule_definition import LONGEST_TERM, MOST_PLACED, deletion_effects, state_of
+from app.domain.relevance.rules import missing_pages
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.serving import snapshot, versions
 from app.domain.search.serving.rules import Rule
@@ -44,7 +43,7 @@ def search_rule_new() -> AnyResponse:
     """Show the editor of a new rule. `term` fills in its search, or leads to the rule that this search has; `pin` is a
     SKU to begin with."""
     term = " ".join(request.args.get("term", "")[:LONGEST_TERM].split())
-    known = editing.rule_for(current_user.site_id, term) if term else None
+    known = rules.rule_for(current_user.site_id, term) if term else None
     if known is not None:
         return redirect(url_for("admin.search_rule", rule_id=known.id))
     form = RuleForm(term=term)
@@ -59,7 +58,7 @@ def search_rule_add() -> AnyResponse:
         return _placing(None, form.after(intent))
     try:
         with transaction():
-            rule = editing.add(current_author(), _rule(form, None))
+            rule = rules.add(current_author(), _rule(form, None))
             rule_id, term = rule.id, rule.term
     except (Invalid, Conflict) as error:
         return _editor(None, form, FieldErrors(error))
@@ -71,7 +70,7 @@ def search_rule_add() -> AnyResponse:
 @bp.get(RULE)
 @requires(Permission.MANAGE_SEARCH)
 def search_rule(rule_id: int) -> AnyResponse:
-    rule = editing.rule_of(current_user.site_id, rule_id)
+    rule = rules.rule_of(current_user.site_id, rule_id)
     return _editor(rule, RuleForm.of(rule, _zone()))
 
 
@@ -80,13 +79,13 @@ def search_rule(rule_id: int) -> AnyResponse:
 def search_rule_save(rule_id: int) -> AnyResponse:
     form, site_id = RuleForm.typed(request.form), current_user.site_id
     if intent := request.form.get("intent"):
-        return _placing(editing.rule_of(site_id, rule_id), form.after(intent))
+        return _placing(rules.rule_of(site_id, rule_id), form.after(intent))
     try:
         with transaction():
-            sent = _rule(form, editing.rule_of(site_id, rule_id))
-            rule, changed = editing.change(current_author(), rule_id, form.revision, sent)
+            sent = _rule(form, rules.rule_of(site_id, rule_id))
+            rule, changed = rules.change(current_author(), rule_id, form.revision, sent)
     except (Invalid, Conflict) as error:
-        return _editor(editing.rule_of(site_id, rule_id), form, FieldErrors(error))
+        return _editor(rules.rule_of(site_id, rule_id), form, FieldErrors(error))
     if wants_fragment():
         return _editor(rule, RuleForm.of(rule, _zone()), saved=changed)
     address = url_for("admin.search_rule", rule_id=rule_id)
@@ -104,7 +103,7 @@ def _rule(form: RuleForm, stored: SearchRule | None) -> Rule:
     if not problems:
         return rule
     try:
-        editing.checked(current_user.site_id, rule, stored)
+        rules.check_for_site(current_user.site_id, rule, stored)
     except Invalid as invalid:
         problems.extend(invalid.problems)
     raise Invalid(problems)
@@ -158,7 +157,9 @@ def _idle(form: RuleForm) -> tuple[str, ...]:
     site_id, now = current_user.site_id, ports.clock().now()
     skus = (*form.boosts, *form.buries)[: 2 * MOST_PLACED]
     try:
-        return not_found(ports.search_engine(), site_id, form.term[:LONGEST_TERM], skus, snapshot.served(site_id), now)
+        return skus_not_found(
+            ports.search_engine(), site_id, form.term[:LONGEST_TERM], skus, snapshot.served(site_id), now
+        )
     except SearchUnavailable:
         return ()
 
@@ -171,8 +172,8 @@ def _facts(rule: SearchRule | None) -> dict[str, Any]:
     return {
         "state": state_of(rule, now),
         "is_synced": versions.is_live(rule, versions.serving_state(rule.site_id)),
-        "consequences": when_deleted(rule, now),
-        "nowhere": leading_nowhere(rule.site_id, rule.value.paths),
+        "consequences": deletion_effects(rule, now),
+        "nowhere": missing_pages(rule.site_id, rule.value.paths),
         "applied": counts.get(rule.normalized_term, 0) if counts is not None else None,
         "days": DAYS,
     }
@@ -181,4 +182,4 @@ def _facts(rule: SearchRule | None) -> dict[str, Any]:
 def _same(form: RuleForm, errors: FieldErrors) -> SearchRule | None:
     """The rule that has the term already, where the form was refused for that."""
     taken = any(problem.code == "duplicate_term" for problem in errors.problems)
-    return editing.rule_for(current_user.site_id, form.term) if taken else None
+    return rules.rule_for(current_user.site_id, form.term) if taken else None

@@ -9,9 +9,8 @@ from zoneinfo import ZoneInfo
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_revision
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.rules.rule import LAST_POSITION, MOST_PLACED
-from app.domain.relevance.rules.schedule import local_text, moment_of
+from app.domain.relevance.models import SearchRule
+from app.domain.relevance.rule_definition import LAST_POSITION, MOST_PLACED, local_text, moment_of
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.shared.problems import Problem
 

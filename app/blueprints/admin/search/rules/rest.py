@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body, revision_in_address
-from app.domain.relevance.rules import editing
-from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance import rules
+from app.domain.relevance.models import SearchRule
 from app.domain.search.serving import versions
 from app.domain.search.serving.rules import RULE, Rule
 from app.domain.shared.schema import Anything, Record, Whole
@@ -31,7 +31,7 @@ CHANGE, DELETE = Record(**RULE.fields, **GIVEN, revision=REVISION), Record(revis
 def search_rules_rest_add() -> Response:
     sent = Rule.of_json(json_body(ADD))
     with transaction():
-        rule = editing.add(current_author(), sent)
+        rule = rules.add(current_author(), sent)
     response = _answer(rule)
     response.status_code = 201
     response.headers["Location"] = url_for("admin.search_rules_rest_one", rule_id=rule.id)
@@ -41,17 +41,17 @@ def search_rules_rest_add() -> Response:
 @bp.get(ONE)
 @requires(Permission.MANAGE_SEARCH)
 def search_rules_rest_one(rule_id: int) -> Response:
-    return _answer(editing.rule_of(current_user.site_id, rule_id))
+    return _answer(rules.rule_of(current_user.site_id, rule_id))
 
 
 @bp.put(ONE)
 @requires(Permission.MANAGE_SEARCH)
 def search_rules_rest_change(rule_id: int) -> Response:
     """Replace a whole rule. The body has the revision on which it is based."""
-    editing.rule_of(current_user.site_id, rule_id)
+    rules.rule_of(current_user.site_id, rule_id)
     body = json_body(CHANGE)
     with transaction():
-        rule, _ = editing.change(current_author(), rule_id, body["revision"], Rule.of_json(body))
+        rule, _ = rules.change(current_author(), rule_id, body["revision"], Rule.of_json(body))
     return _answer(rule)
 
 
@@ -59,10 +59,10 @@ def search_rules_rest_change(rule_id: int) -> Response:
 @requires(Permission.MANAGE_SEARCH)
 def search_rules_rest_delete(rule_id: int) -> Response:
     """Delete a rule. `revision` stands in the body or, for clients that send none with DELETE, in the address."""
-    editing.rule_of(current_user.site_id, rule_id)
+    rules.rule_of(current_user.site_id, rule_id)
     revision = json_body(DELETE)["revision"] if request.is_json else revision_in_address()
     with transaction():
-        editing.delete(current_author(), rule_id, revision)
+        rules.delete(current_author(), rule_id, revision)
     return Response(status=204)
 
 

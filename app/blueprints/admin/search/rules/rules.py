@@ -15,11 +15,9 @@ from app.blueprints.admin.form_numbers import sent_revision
 from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number, page_size
-from app.domain.relevance import publishing
-from app.domain.relevance.rules import editing, listing
-from app.domain.relevance.rules.listing import ListedRule, Narrowed, RuleOrder, RuleQuery
-from app.domain.relevance.rules.summary import RuleState, when_deleted
-from app.domain.relevance.rules.targets import leading_nowhere
+from app.domain.relevance import publishing, rules
+from app.domain.relevance.rule_definition import RuleState, deletion_effects
+from app.domain.relevance.rules import ListedRule, RuleOrder, RuleQuery, StateFilter, missing_pages
 from app.domain.search.settings import stored_settings
 from app.domain.search_statistics.counting import queries as counting
 from app.domain.sites.shop_settings import shop_settings
@@ -32,12 +30,12 @@ RULE = "/search/ranking/<int(max=2147483647):rule_id>"
 DAYS = 30  # The period for which the list counts how often a rule applied.
 Answer = str | AnyResponse
 NARROWED = (
-    (Narrowed.ALL, "All rules"),
-    (Narrowed.LIVE, "Applying now"),
-    (Narrowed.SCHEDULED, "Scheduled"),
-    (Narrowed.PAUSED, "Paused"),
-    (Narrowed.ENDED, "Ended"),
-    (Narrowed.UNSYNCED, "Not in search yet"),
+    (StateFilter.ALL, "All rules"),
+    (StateFilter.LIVE, "Applying now"),
+    (StateFilter.SCHEDULED, "Scheduled"),
+    (StateFilter.PAUSED, "Paused"),
+    (StateFilter.ENDED, "Ended"),
+    (StateFilter.UNSYNCED, "Not in search yet"),
 )
 ORDERS = (
     (RuleOrder.TERM, "By term"),
@@ -52,7 +50,7 @@ def search_ranking() -> Answer:
     """Show the rules as a page, as its list alone, or as JSON, by the kind of request."""
     query = query_in(request.args)
     if wants_json():
-        return jsonify(_list_json(listing.rules(current_user.site_id, query, ports.clock().now())))
+        return jsonify(_list_json(rules.find_rules(current_user.site_id, query, ports.clock().now())))
     template = "admin/search/rules/_results.html" if wants_fragment() else "admin/search/rules/list.html"
     return render_template(template, **_shown(query))
 
@@ -73,7 +71,7 @@ def search_rule_resume(rule_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_rule_delete(rule_id: int) -> AnyResponse:
     with transaction():
-        term = editing.delete(current_author(), rule_id, sent_revision(request.form))
+        term = rules.delete(current_author(), rule_id, sent_revision(request.form))
     address = url_for("admin.search_ranking")
     flash_undoable(f"Deleted the rule for “{term}”.", "rule", rule_id, address)
     return redirect_page(address) if wants_fragment() else redirect(address)
@@ -94,7 +92,7 @@ def query_in(given: MultiDict[str, str]) -> RuleQuery:
     page = given.get("p") or given.get("pageNumber")
     return RuleQuery(
         words=" ".join(given.get("q", "")[:LONGEST_WORDS].split()),
-        narrowed=Narrowed(narrowed) if narrowed in set(Narrowed) else Narrowed.ALL,
+        narrowed=StateFilter(narrowed) if narrowed in set(StateFilter) else StateFilter.ALL,
         order=RuleOrder(order) if order in set(RuleOrder) else RuleOrder.TERM,
         page=page_number(page),
         page_size=page_size(given.get("pageSize")),
@@ -111,7 +109,7 @@ def applied_counts() -> Mapping[str, int] | None:
 
 def _shown(query: RuleQuery) -> dict[str, object]:
     now = ports.clock().now()
-    found = listing.rules(current_user.site_id, query, now, applied_counts())
+    found = rules.find_rules(current_user.site_id, query, now, applied_counts())
     return {
         "found": found,
         "query": query,
@@ -119,8 +117,8 @@ def _shown(query: RuleQuery) -> dict[str, object]:
         "orders": ORDERS,
         "days": DAYS,
         "time_zone": shop_settings(current_user.site_id).time_zone,
-        "nowhere": leading_nowhere(current_user.site_id, _led_to(found.page.items)),
-        "when_deleted": {row.rule.id: when_deleted(row.rule, now) for row in found.page.items},
+        "nowhere": missing_pages(current_user.site_id, _led_to(found.page.items)),
+        "when_deleted": {row.rule.id: deletion_effects(row.rule, now) for row in found.page.items},
     }
 
 
@@ -130,7 +128,7 @@ def _led_to(rows: Sequence[ListedRule]) -> list[str]:
     return [path for rule in met for path in rule.value.paths]
 
 
-def _list_json(found: listing.RuleList) -> dict[str, object]:
+def _list_json(found: rules.RuleList) -> dict[str, object]:
     page = found.page
     return {
         "items": [row.rule.as_json(row.is_synced) for row in page.items],
@@ -142,7 +140,7 @@ def _list_json(found: listing.RuleList) -> dict[str, object]:
 
 
 def _switched(rule_id: int, message: str, pause: bool) -> Answer:
-    act = editing.pause if pause else editing.resume
+    act = rules.pause if pause else rules.resume
     with transaction():
         term = act(current_author(), rule_id).term
     address = url_for("admin.search_ranking")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_revision
-from app.domain.relevance.synonyms.group import LONGEST_WORD, split_words
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import Synonym
+from app.domain.relevance.synonym_definition import LONGEST_WORD, split_words
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 
 

@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body, revision_in_address
-from app.domain.relevance.synonyms import editing
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance import synonyms
+from app.domain.relevance.models import Synonym
 from app.domain.search.serving.synonyms import SYNONYM as SYNONYM_FIELDS
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.search.serving.versions import serving_state
@@ -29,7 +29,7 @@ CHANGE, DECIDE = Record(**SYNONYM_FIELDS.fields, revision=REVISION), Record(revi
 def search_synonyms_rest_add() -> Response:
     sent = SynonymGroup.of_json(json_body(SYNONYM_FIELDS))
     with transaction():
-        synonym_id = editing.add(current_author(), sent).id
+        synonym_id = synonyms.add(current_author(), sent).id
     answer = _view(synonym_id)
     answer.status_code = 201
     answer.headers["Location"] = url_for("admin.search_synonyms_rest_one", synonym_id=synonym_id)
@@ -48,7 +48,7 @@ def search_synonyms_rest_change(synonym_id: int) -> Response:
     _there(synonym_id)
     body = json_body(CHANGE)
     with transaction():
-        editing.change(current_author(), synonym_id, body["revision"], SynonymGroup.of_json(body))
+        synonyms.change(current_author(), synonym_id, body["revision"], SynonymGroup.of_json(body))
     return _view(synonym_id)
 
 
@@ -59,7 +59,7 @@ def search_synonyms_rest_delete(synonym_id: int) -> Response:
     _there(synonym_id)
     revision = json_body(DECIDE)["revision"] if request.content_length else revision_in_address()
     with transaction():
-        editing.delete(current_author(), synonym_id, revision)
+        synonyms.delete(current_author(), synonym_id, revision)
     return Response(status=204)
 
 
@@ -72,7 +72,7 @@ def search_synonyms_rest_accept(synonym_id: int) -> Response:
     body = json_body(CHANGE if is_edited else DECIDE)
     edited = SynonymGroup.of_json(body) if is_edited else None
     with transaction():
-        editing.accept(current_author(), synonym_id, body["revision"], edited)
+        synonyms.accept(current_author(), synonym_id, body["revision"], edited)
     return _view(synonym_id)
 
 
@@ -82,13 +82,13 @@ def search_synonyms_rest_reject(synonym_id: int) -> Response:
     _there(synonym_id)
     revision = json_body(DECIDE)["revision"]
     with transaction():
-        editing.reject(current_author(), synonym_id, revision)
+        synonyms.reject(current_author(), synonym_id, revision)
     return _view(synonym_id)
 
 
 def _there(synonym_id: int) -> Synonym:
     """Return the synonym. Raises NotFound for one of another site, before the body is read."""
-    return editing.synonym_of(current_user.site_id, synonym_id)
+    return synonyms.synonym_of(current_user.site_id, synonym_id)
 
 
 def _view(synonym_id: int) -> Response:

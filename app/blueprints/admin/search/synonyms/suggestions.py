@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
-from app.domain.relevance.synonyms import suggesting
-from app.domain.relevance.synonyms.source import AI
-from app.domain.relevance.synonyms.suggesting import SuggestionSummary
+from app.domain.relevance import synonym_suggestions
+from app.domain.relevance.synonym_definition import AI
+from app.domain.relevance.synonym_suggestions import SuggestionSummary
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -21,7 +21,7 @@ from app.transaction import transaction
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms_suggest() -> str | Response:
     with transaction():
-        suggesting.request(current_author())
+        synonym_suggestions.request_run(current_author())
     if not wants_fragment():
         return redirect(url_for("admin.search_synonyms"))
     return render_template("admin/search/synonyms/_suggest.html")
@@ -37,7 +37,7 @@ def search_synonyms_suggesting() -> str:
 
 @bp.app_template_global("suggestion_run")
 def suggestion_run() -> SuggestionSummary | None:
-    return suggesting.latest(ports.clock(), current_user.site_id)
+    return synonym_suggestions.latest_run(ports.clock(), current_user.site_id)
 
 
 @bp.app_template_global("asks_ai")

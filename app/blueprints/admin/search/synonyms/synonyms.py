@@ -16,11 +16,10 @@ from app.blueprints.admin.form_numbers import sent_number, sent_revision
 from app.blueprints.admin.search.synonyms.form import SynonymForm
 from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
-from app.domain.relevance import publishing
-from app.domain.relevance.synonyms import editing, queries
-from app.domain.relevance.synonyms.evidence import describe_evidence
-from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
-from app.domain.relevance.synonyms.models import LIVE, Synonym
+from app.domain.relevance import publishing, synonyms
+from app.domain.relevance.models import Synonym
+from app.domain.relevance.synonym_definition import LIVE, StatusFilter, SynonymList
+from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search.serving import versions
 from app.domain.shared.problems import Conflict, Invalid
 from app.errors import wants_json
@@ -64,7 +63,7 @@ def search_synonym_add() -> Answer:
     form = SynonymForm.typed(request.form)
     try:
         with transaction():
-            synonym = editing.add(current_author(), form.group())
+            synonym = synonyms.add(current_author(), form.group())
             added = synonym.id
     except (Invalid, Conflict) as error:
         return _refused(form, None, FieldErrors(error))
@@ -75,7 +74,7 @@ def search_synonym_add() -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym(synonym_id: int) -> Answer:
     """Show the row of a synonym as a form for htmx, else the page about it."""
-    synonym = editing.synonym_of(current_user.site_id, synonym_id)
+    synonym = synonyms.synonym_of(current_user.site_id, synonym_id)
     if wants_fragment():
         return _open_row(SynonymForm.of(synonym), synonym, "form")
     return _about(synonym, SynonymForm.of(synonym))
@@ -85,13 +84,13 @@ def search_synonym(synonym_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym_save(synonym_id: int) -> Answer:
     """Save the form: a live synonym is changed, a suggestion is accepted as it was edited."""
-    synonym, form = editing.synonym_of(current_user.site_id, synonym_id), SynonymForm.typed(request.form)
-    act: Callable[..., object] = editing.change if synonym.status == LIVE else editing.accept
+    synonym, form = synonyms.synonym_of(current_user.site_id, synonym_id), SynonymForm.typed(request.form)
+    act: Callable[..., object] = synonyms.change if synonym.status == LIVE else synonyms.accept
     try:
         with transaction():
             changed = act(current_author(), synonym_id, form.revision, form.group())
     except (Invalid, Conflict) as error:
-        return _refused(form, editing.synonym_of(current_user.site_id, synonym_id), FieldErrors(error))
+        return _refused(form, synonyms.synonym_of(current_user.site_id, synonym_id), FieldErrors(error))
     if not changed:
         return _done("No changes to save.", synonym_id)
     return _done("Saved. Shoppers' searches use it within seconds.", synonym_id, undoes=synonym_id)
@@ -100,10 +99,10 @@ def search_synonym_save(synonym_id: int) -> Answer:
 @bp.post(f"{SYNONYM}/accept")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym_accept(synonym_id: int) -> Answer:
-    synonym = editing.synonym_of(current_user.site_id, synonym_id)
+    synonym = synonyms.synonym_of(current_user.site_id, synonym_id)
     try:
         with transaction():
-            editing.accept(current_author(), synonym_id, sent_revision(request.form))
+            synonyms.accept(current_author(), synonym_id, sent_revision(request.form))
     except Invalid as invalid:
         return _refused(SynonymForm.of(synonym), synonym, FieldErrors(invalid))
     return _done("Accepted. Shoppers' searches use it within seconds.", synonym_id, undoes=synonym_id)
@@ -113,7 +112,7 @@ def search_synonym_accept(synonym_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym_reject(synonym_id: int) -> Answer:
     with transaction():
-        editing.reject(current_author(), synonym_id, sent_revision(request.form))
+        synonyms.reject(current_author(), synonym_id, sent_revision(request.form))
     return _done("Rejected. It will not be suggested again.", undoes=synonym_id)
 
 
@@ -124,7 +123,7 @@ def search_synonyms_reject_shown() -> Answer:
     pairs = [text.partition(":")[::2] for text in request.form.getlist("shown")]
     shown = {sent_number(one) or 0: sent_number(revision) or 0 for one, revision in pairs}
     with transaction():
-        rejected = editing.reject_shown(current_author(), shown)
+        rejected = synonyms.reject_shown(current_author(), shown)
     if rejected < len(shown):
         return _done(f"Rejected {rejected} of {len(shown)}. The others had changed since you looked.")
     return _done("Rejected. They will not be suggested again.")
@@ -134,7 +133,7 @@ def search_synonyms_reject_shown() -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym_ask_delete(synonym_id: int) -> Answer:
     """Show the changes that deleting makes, and the button that does it."""
-    synonym = editing.synonym_of(current_user.site_id, synonym_id)
+    synonym = synonyms.synonym_of(current_user.site_id, synonym_id)
     if wants_fragment():
         return _open_row(SynonymForm.of(synonym), synonym, "delete")
     return _about(synonym, SynonymForm.of(synonym), deleting=True)
@@ -144,7 +143,7 @@ def search_synonym_ask_delete(synonym_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym_delete(synonym_id: int) -> Answer:
     with transaction():
-        written = editing.delete(current_author(), synonym_id, sent_revision(request.form))
+        written = synonyms.delete(current_author(), synonym_id, sent_revision(request.form))
     return _done(f"Deleted {written}.", undoes=synonym_id)
 
 
@@ -158,7 +157,7 @@ def search_synonyms_resync() -> Answer:
 
 def _json(listing: SynonymList) -> AnyResponse:
     state = versions.serving_state(current_user.site_id)
-    found = queries.synonyms(current_user.site_id, listing, state)
+    found = synonyms.find_synonyms(current_user.site_id, listing, state)
     return jsonify(
         {
             "items": [synonym.as_json(state) for synonym in found.items],
@@ -171,7 +170,7 @@ def _json(listing: SynonymList) -> AnyResponse:
 
 
 def _list_context(listing: SynonymList, marked: int | None = None) -> dict[str, Any]:
-    page = queries.synonym_page(current_user.site_id, listing)
+    page = synonyms.synonym_page(current_user.site_id, listing)
     return {"page": page, "listing": listing, "marked": marked, "fragment": wants_fragment()}
 
 

@@ -10,7 +10,7 @@ from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.catalogue.product_reference import referred_product
 from app.domain.catalogue.search_terms import clean_terms
 from app.domain.catalogue.term_list import TermRow
-from app.domain.relevance.trials.proposal import TermsProposal
+from app.domain.relevance.proposals import TermsProposal
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 
