@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.blueprints.admin.search.advice_links import label_of
+from app.blueprints.admin.search.test import label_of
 from app.domain.catalogue.models import Product
 from app.domain.relevance.advice import Act, Advice
 from app.domain.relevance.explain import reindex_product
