@@ -32,7 +32,9 @@ EARLIEST_YEAR = 2000
 
 
 def tidy(rule: Rule) -> Rule:
-    """Return the rule with its texts trimmed and its times to the second."""
+    """Return the rule with its texts trimmed and its times to the second. An empty banner is none; one with only a link
+    is kept, to be refused."""
+    banner = rule.banner and Banner(one_line(rule.banner.text), (rule.banner.link_url or "").strip() or None)
     return replace(
         rule,
         term=one_line(rule.term),
@@ -40,7 +42,7 @@ def tidy(rule: Rule) -> Rule:
         boosts=tuple(sku.strip() for sku in rule.boosts),
         buries=tuple(sku.strip() for sku in rule.buries),
         redirect_url=(rule.redirect_url or "").strip() or None,
-        banner=_tidy_banner(rule.banner),
+        banner=banner if banner and (banner.text or banner.link_url) else None,
         starts_at=rule.starts_at and rule.starts_at.replace(microsecond=0),
         ends_at=rule.ends_at and rule.ends_at.replace(microsecond=0),
         note=rule.note.replace("\r\n", "\n").strip(),
@@ -49,41 +51,24 @@ def tidy(rule: Rule) -> Rule:
 
 def check_rule(rule: Rule, known_skus: Mapping[str, str], further: Sequence[Problem] = ()) -> Rule:
     """Return a tidy rule with its pins in the order of their positions. Raises Invalid with every problem, `further`
-    among them."""
-    if problems := [*rule_problems(rule, known_skus), *further]:
-        raise Invalid(problems)
-    return replace(rule, pins=tuple(sorted(rule.pins, key=lambda pin: pin.position)))
-
-
-def _tidy_banner(banner: Banner | None) -> Banner | None:
-    """Return the banner trimmed, None for an empty one. One with a link alone is kept, to be refused."""
-    if banner is None:
-        return None
-    text, link = one_line(banner.text), (banner.link_url or "").strip() or None
-    return Banner(text, link) if text or link else None
-
-
-def rule_problems(rule: Rule, known_skus: Mapping[str, str]) -> list[Problem]:
-    """Return the problems of a rule, which is tidy. Each problem points to its place in the JSON of the rule.
-    `known_skus` are those of the shop, with the names of the products."""
-    return [
-        *_term_problems(rule.term),
-        *_position_problems(rule.pins, known_skus),
-        *_sku_problems(rule, known_skus),
-        *_redirect_problems(rule),
-        *_banner_problems(rule.banner),
-        *_schedule_problems(rule),
-        *block_problems(rule.note, "The note", LONGEST_NOTE, "#/note"),
-        *_effect_problems(rule),
-    ]
-
-
-def _term_problems(term: str) -> list[Problem]:
-    problems = line_problems(term, "The term", LONGEST_TERM, "#/term", required=True)
-    if not problems and len(normalized_term(term)) > LONGEST_TERM:
+    among them. `known_skus` are those of the shop, with the names of the products."""
+    problems = line_problems(rule.term, "The term", LONGEST_TERM, "#/term", required=True)
+    if not problems and len(normalized_term(rule.term)) > LONGEST_TERM:
         message = f"Written out, the term is longer than {LONGEST_TERM} characters."
         problems.append(Problem("too_long", message, "#/term"))
-    return problems
+    problems += _position_problems(rule.pins, known_skus)
+    problems += _sku_problems(rule, known_skus)
+    problems += _redirect_problems(rule)
+    problems += _banner_problems(rule.banner)
+    if rule.starts_at is not None and rule.ends_at is not None and rule.starts_at >= rule.ends_at:
+        problems.append(Problem("ends_before_start", "The rule would end before it begins.", "#/endsAt"))
+    problems += block_problems(rule.note, "The note", LONGEST_NOTE, "#/note")
+    if not rule.has_effect:
+        message = "The rule would change nothing: pin, boost or bury a product, give a redirect, or write a banner."
+        problems.append(Problem("without_effect", message))
+    if problems := [*problems, *further]:
+        raise Invalid(problems)
+    return replace(rule, pins=tuple(sorted(rule.pins, key=lambda pin: pin.position)))
 
 
 def _position_problems(pins: Sequence[PinnedSku], names: Mapping[str, str]) -> Iterator[Problem]:
@@ -164,19 +149,6 @@ def _banner_problems(banner: Banner | None) -> list[Problem]:
     if banner.link_url is not None:
         problems += _path_problems(banner.link_url, "The banner’s link", "#/banner/linkUrl")
     return problems
-
-
-def _schedule_problems(rule: Rule) -> list[Problem]:
-    if rule.starts_at is None or rule.ends_at is None or rule.starts_at < rule.ends_at:
-        return []
-    return [Problem("ends_before_start", "The rule would end before it begins.", "#/endsAt")]
-
-
-def _effect_problems(rule: Rule) -> list[Problem]:
-    if rule.has_effect:
-        return []
-    message = "The rule would change nothing: pin, boost or bury a product, give a redirect, or write a banner."
-    return [Problem("without_effect", message)]
 
 
 def _product_label(sku: str, names: Mapping[str, str]) -> str:
