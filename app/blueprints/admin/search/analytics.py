@@ -156,7 +156,7 @@ def _show_effects(
     effects: Sequence[effect.Effect], subject: str, tab_of: str, named: bool = False, back: str = ""
 ) -> str:
     return render_template(
-        "admin/search/effect/_effects.html" if wants_fragment() else "admin/search/effect/page.html",
+        "admin/search/analytics/_effects.html" if wants_fragment() else "admin/search/analytics/effect.html",
         days_kept=KEEP_WORDS.days,
         effects=effects,
         subject=subject,

@@ -314,7 +314,7 @@ def _show_placing(rule: SearchRule | None, form: RuleForm) -> Response:
             "moved_focus": intent.startswith("remove"),
             "pins_another": intent.startswith(tuple(LISTS_BY_ACTION)),
         }
-    return make_response(render_template("admin/search/rules/_placing.html", **context))
+    return make_response(render_template("admin/search/rule_editor/_placing.html", **context))
 
 
 def _show_editor(
@@ -330,7 +330,7 @@ def _show_editor(
     if rule is not None and errors.is_stale:
         context["stored"] = RuleForm.of(rule, ZoneInfo(zone))
         form = form.on(rule.revision)
-    template = "admin/search/rules/_edit.html" if wants_fragment() else "admin/search/rules/edit.html"
+    template = "admin/search/rule_editor/_edit.html" if wants_fragment() else "admin/search/rule_editor/edit.html"
     context |= {"form": form, "rows": queries.products_by_sku(current_user.site_id, form.skus), "time_zone": zone}
     context["undo"] = undoable_entry("rule", rule.id) if rule is not None and saved else None
     context |= _rule_facts(rule) | {"idle": _idle_skus(form), "same": None}
@@ -377,7 +377,7 @@ def search_products() -> str:
     words = words[:LONGEST_WORDS].strip()
     chosen_for = request.args.get("for", PLAIN)
     return render_template(
-        "admin/search/products/_found.html",
+        "admin/search/rule_editor/_found.html",
         found=queries.find_products(current_user.site_id, words),
         words=words,
         chosen_for=chosen_for if chosen_for in CHOICES else PLAIN,

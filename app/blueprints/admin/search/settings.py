@@ -200,7 +200,7 @@ def _save_ranking(values: Mapping[str, object]) -> settings.SavedSettings:
 
 def _show_ranking(form: dict[str, str], shown: str, errors: FieldErrors | None = None) -> str:
     return render_template(
-        "admin/search/ranking_settings/page.html",
+        "admin/search/settings/ranking.html",
         form=form,
         shown=shown,
         errors=errors or FieldErrors(),
