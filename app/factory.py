@@ -27,7 +27,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.alerts.channel import AlertChannel
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
-from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
+from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
 from app.domain.search.index.healing import is_awaited

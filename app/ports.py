@@ -14,7 +14,7 @@ from app.domain.catalogue.pictures import ImageStore
 from app.domain.personal_data.erasure_list import ErasureList, NoErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.simulator import PaymentSimulator
-from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
+from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.sentence_model import SentenceModel
 from app.domain.search_statistics.counting.daily_counts import SuggestionsShown

@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from app.adapters.whoosh import WhooshEngine
-from app.domain.relevance.trials.proposal import Proposal, RuleProposal, SynonymProposal, TermsProposal, proposed
-from app.domain.relevance.trials.replays import BETWEEN_NOTES
-from app.domain.relevance.trials.trial import Trial
+from app.domain.relevance.previews import Trial
+from app.domain.relevance.proposals import Proposal, RuleProposal, SynonymProposal, TermsProposal, apply_proposal
+from app.domain.relevance.replays import BETWEEN_NOTES
 from app.domain.search.engine import IndexDocument, SearchRequest, Upsert
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import Rule
@@ -53,7 +53,7 @@ def _replay(engine: WhooshEngine, first: IndexDocument, change: Proposal, served
     changes = [Upsert(replace(first, terms=change.terms))] if isinstance(change, TermsProposal) else []
     with engine.trial(SITE, PRODUCTS, changes) as changed:
         after = changed if is_terms else engine
-        trial = Trial(SITE, engine, after, served, proposed(served, change), datetime.now(UTC))
+        trial = Trial(SITE, engine, after, served, apply_proposal(served, change), datetime.now(UTC))
         for start in range(0, len(top), BETWEEN_NOTES):
             trial.compare(top[start : start + BETWEEN_NOTES])
 

@@ -15,11 +15,8 @@ from app.domain.merchandising.models import Node
 from app.domain.orders.models import Order, OrderLine
 from app.domain.pos.models import PosAgent, PosLocation, PosSession, PosTransaction
 from app.domain.pos.states import PAID_STATUSES
-from app.domain.relevance.golden.models import GoldenSearch
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.group import fingerprint
-from app.domain.relevance.synonyms.models import Synonym
-from app.domain.relevance.trials.models import SearchReplay
+from app.domain.relevance.models import GoldenSearch, SearchReplay, SearchRule, Synonym
+from app.domain.relevance.synonym_definition import fingerprint
 from app.domain.search.models import RebuildRun
 from app.domain.search.serving.rules import normalized_term
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType

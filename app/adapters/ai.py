@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from app.domain.relevance.synonyms.candidate import Candidate
-from app.domain.relevance.synonyms.source import AI, Question, SuggestionsFailed
+from app.domain.relevance.synonym_definition import AI
+from app.domain.relevance.synonym_mining import Candidate, Question, SuggestionsFailed
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search_statistics.counting.gathering import countable
 from app.domain.shared import strict_json

@@ -13,9 +13,9 @@ from flask.cli import AppGroup
 from app.cli.author import command_author
 from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
-from app.domain.relevance.golden import check as golden_check
-from app.domain.relevance.overview import status
-from app.domain.relevance.overview.summary import summary
+from app.domain.relevance import golden as golden_check
+from app.domain.relevance import overview
+from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import EngineState
 from app.domain.search.index import reconcile, runs
 from app.domain.search.index.rebuild import rebuild
@@ -78,7 +78,7 @@ def _print_run(run: RebuildRun) -> int:
     if run.error:
         click.echo(run.error, err=True)
     if run.has_failed:
-        click.echo(f"The rebuild failed. {summary(clock(), search_engine(), run).aftermath}", err=True)
+        click.echo(f"The rebuild failed. {run_summary(clock(), search_engine(), run).aftermath}", err=True)
         return REFUSED
     assert run.started_at and run.finished_at
     seconds = (run.finished_at - run.started_at).total_seconds()
@@ -104,7 +104,7 @@ def reconcile_command(host: str | None) -> None:
 def status_command(host: str | None) -> None:
     """The state of search as JSON. The exit status is 1 unless the engine is healthy."""
     site_id = chosen_site(host).id
-    view = status.status_view(search_engine(), site_id, reports.searches_today(clock(), site_id))
+    view = overview.status_view(search_engine(), site_id, reports.searches_today(clock(), site_id))
     click.echo(json.dumps(view, indent=2, ensure_ascii=False))
     if view["engine"]["state"] != EngineState.HEALTHY:
         raise SystemExit(REFUSED)

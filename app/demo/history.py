@@ -20,10 +20,9 @@ from sqlalchemy import select
 
 from app.demo.past_orders import Sale, place_orders, read_orders
 from app.domain.orders.sales import count_sales
-from app.domain.relevance.learning.learning import learn_site
+from app.domain.relevance.learning import learn_site
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.relevance.publishing import publish
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
 from app.domain.search_statistics.counting.attribution import weight_at
 from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
 from app.domain.search_statistics.counting.days import today

@@ -9,8 +9,8 @@ from functools import partial
 
 import structlog
 
-from app.domain.relevance.golden import check as golden_check
-from app.domain.relevance.golden.check import CheckState
+from app.domain.relevance import golden
+from app.domain.relevance.golden import CheckState
 from app.domain.search.engine import SearchUnavailable
 from app.ports import clock, queue
 from app.work_context import work_context
@@ -27,7 +27,7 @@ def check(site_id: int) -> None:
     """Check the golden searches of a site. While the search engine is away the earlier results stay, and the scheduler
     tries again soon."""
     try:
-        golden_check.check(work_context(), site_id)
+        golden.check_goldens(work_context(), site_id)
     except SearchUnavailable as unavailable:
         log.warning("golden_searches_not_checked", site=site_id, error=unavailable.message)
 
@@ -53,7 +53,7 @@ class GoldenWatch:
 
     def look(self, in_background: Background) -> None:
         now = clock().now()
-        states = golden_check.states_of_sites(work_context())
+        states = golden.states_of_sites(work_context())
         known, self._requests = self._requests, {}
         for site_id, state in states.items():
             request = _renewed(known.get(site_id), state, now)

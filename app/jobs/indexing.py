@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.domain.relevance.golden import check as golden_check
+from app.domain.relevance import golden as golden_check
 from app.domain.search.index import backlog, healing
 from app.domain.search.index import rebuild as rebuilding
 from app.jobs.follow_up import follow_up

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import structlog
 
-from app.domain.relevance.learning import forgetting
-from app.domain.relevance.learning.learning import learn_site, mode_of, store, study
+from app.domain.relevance import learning
+from app.domain.relevance.learning import learn_site, learning_mode, store_study, study_counts
 from app.domain.search.serving.plan import LearningMode
 from app.domain.search_statistics.counting import weekly_counts
 from app.domain.work.context import read_afresh
@@ -25,17 +25,17 @@ def learn(site_id: int) -> None:
     after TRIES, counts are read and stored within one transaction. While the clock is in doubt, what was learned stays,
     unless learning is switched off."""
     read_afresh()
-    if mode_of(site_id) is not LearningMode.OFF:
+    if learning_mode(site_id) is not LearningMode.OFF:
         if not is_clock_trusted():
             log.warning("not_learned_while_clock_in_doubt", site=site_id)
             return
         with transaction():
-            forgetting.end_this_week(clock(), site_id)
+            learning.end_this_week(clock(), site_id)
     for _ in range(TRIES):
         read_afresh()
-        studied = study(clock(), site_id)
+        studied = study_counts(clock(), site_id)
         with transaction():
-            if store(clock(), site_id, studied):
+            if store_study(clock(), site_id, studied):
                 return
     with transaction():
         learn_site(clock(), site_id)

@@ -18,8 +18,8 @@ from app.domain.pos.receipts import mails as receipt_mails
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
-from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
-from app.domain.relevance.trials.replays import REPLAY
+from app.domain.relevance.replays import REPLAY
+from app.domain.relevance.synonym_suggestions import SUGGESTIONS
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.seo.site_check.checks import SITE_CHECK

@@ -18,9 +18,8 @@ from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos import purge as pos
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
-from app.domain.relevance.learning import forgetting
-from app.domain.relevance.synonyms import rejected
-from app.domain.relevance.trials.replays import REPLAY
+from app.domain.relevance import learning, synonym_suggestions
+from app.domain.relevance.replays import REPLAY
 from app.domain.retention import clock_watch
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
 from app.domain.retention.purging import Purged, Retention, note_blocked_purge, purge
@@ -49,8 +48,8 @@ RETENTIONS: tuple[Retention, ...] = (
     *pos.RETENTIONS,
     *counting.RETENTIONS,
     *search.RETENTIONS,
-    *rejected.RETENTIONS,
-    *forgetting.RETENTIONS,
+    *synonym_suggestions.RETENTIONS,
+    *learning.RETENTIONS,
     crawlers.RETENTION,
     leases.retention(RECONCILIATION, "reconciliations of payments"),
     leases.retention(RECEIPT_MAIL, "receipts that were mailed"),

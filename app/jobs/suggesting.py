@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.relevance.synonyms import suggesting
+from app.domain.relevance import synonym_suggestions
 from app.domain.shared.author import Author
 from app.ports import clock, suggestion_sources
 from app.transaction import transaction
@@ -12,10 +12,10 @@ REQUESTED_BY = "the shop itself"
 
 
 def suggest(site_id: int) -> None:
-    suggesting.suggest(work_context(), suggestion_sources(), site_id)
+    synonym_suggestions.run_suggestions(work_context(), suggestion_sources(), site_id)
 
 
 def suggest_nightly(site_id: int) -> None:
     with transaction():
-        suggesting.request(Author(site_id, REQUESTED_BY, clock()))
+        synonym_suggestions.request_run(Author(site_id, REQUESTED_BY, clock()))
     suggest(site_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.relevance.trials import replays
+from app.domain.relevance import replays
 from app.work_context import work_context
 
 

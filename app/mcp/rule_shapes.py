@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import Field
 
 from app import ports
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.rules.summary import state_of
-from app.domain.relevance.trials.comparison import Comparison, comparison_json
-from app.domain.relevance.trials.proposal import Proposal
-from app.domain.relevance.trials.trial import try_out
+from app.domain.relevance.comparison import Comparison, comparison_json
+from app.domain.relevance.models import SearchRule
+from app.domain.relevance.previews import preview_change
+from app.domain.relevance.proposals import Proposal
+from app.domain.relevance.rule_definition import state_of
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving import configuration
@@ -94,7 +94,7 @@ def rule_shape(rule: SearchRule, state: ServedConfiguration | None, now: datetim
 def preview(site_id: int, proposal: Proposal) -> PreviewShape:
     """Return the first ten results of shoppers before and after the change."""
     try:
-        tried = try_out(ports.search_engine(), ports.clock(), site_id, proposal)
+        tried = preview_change(ports.search_engine(), ports.clock(), site_id, proposal)
     except SearchUnavailable as unavailable:
         return PreviewShape(searches=[], note=unavailable.message)
     return PreviewShape(searches=[_comparison(each) for each in tried.comparisons], note=tried.note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.relevance.history.history import latest_entry_of
+from app.domain.relevance.history import latest_entry_of
 from app.mcp.registry import Call
 
 UNDO = "The page in the admin that takes this change back, where the activity log can; null where nothing was written."

@@ -13,7 +13,7 @@ from sqlalchemy import delete, select, update
 
 from app.cli.index import finished_run
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
-from app.domain.relevance.golden import searches as golden
+from app.domain.relevance import golden
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport

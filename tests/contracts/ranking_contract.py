@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.relevance.explain.learned import with_evidence
+from app.domain.relevance.explanation import with_evidence
 from app.domain.search.engine import Delete, Pin, SearchEngine, SearchRequest, Sort
 from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct, LearnedSearch
 from app.domain.search.ranking.scoring import CREATED, KIND, LOW_STOCK, SALES, SECONDS_A_DAY

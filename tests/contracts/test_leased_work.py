@@ -36,11 +36,10 @@ from app.domain.pos.reconciliation import checks as payment_checks
 from app.domain.pos.reconciliation import nightly
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
-from app.domain.relevance.synonyms import suggesting
-from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
-from app.domain.relevance.trials import replays
-from app.domain.relevance.trials.proposal import SynonymProposal
-from app.domain.relevance.trials.replays import REPLAY
+from app.domain.relevance import replays, synonym_suggestions
+from app.domain.relevance.proposals import SynonymProposal
+from app.domain.relevance.replays import REPLAY
+from app.domain.relevance.synonym_suggestions import SUGGESTIONS
 from app.domain.search.engine import SearchContext
 from app.domain.search.index import runs
 from app.domain.search.index.rebuild import rebuild
@@ -131,7 +130,12 @@ EXAMPLES = {
     for example in (
         Example(REBUILD, lambda context, author: runs.request_rebuild(author, context.engine, context.locks, "ALL")),
         Example(TASK, lambda _, author: tasks.request(author, tasks.Kind.RECOMPUTE, {}), job_is_per_site=True),
-        Example(SUGGESTIONS, lambda _, author: suggesting.request(author), is_keyed_by_site=True, job_is_per_site=True),
+        Example(
+            SUGGESTIONS,
+            lambda _, author: synonym_suggestions.request_run(author),
+            is_keyed_by_site=True,
+            job_is_per_site=True,
+        ),
         Example(REPLAY, lambda _, author: replays.request(author, CHANGE)),
         Example(UPLOAD_WORK, upload_picture),
         Example(SITEMAP, lambda _, author: builds.request(author)),

@@ -10,8 +10,14 @@ from time import monotonic
 import pytest
 
 from app.adapters.ai import AiSuggestions
-from app.domain.relevance.synonyms.mining import CatalogueWords, FoundNothing
-from app.domain.relevance.synonyms.source import MinedSuggestions, Question, SuggestionsFailed, SuggestionSource
+from app.domain.relevance.synonym_mining import (
+    CatalogueWords,
+    FoundNothing,
+    MinedSuggestions,
+    Question,
+    SuggestionsFailed,
+    SuggestionSource,
+)
 from app.domain.search.serving.synonyms import SynonymType
 from tests.fakes.chat import Chat, chat_server
 

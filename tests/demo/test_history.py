@@ -23,11 +23,9 @@ from app.domain.orders.listing import OrderFilter
 from app.domain.orders.models import Order, OrderLine
 from app.domain.orders.queries import counts
 from app.domain.relevance.effect import effect_of_rule, effect_of_synonym
-from app.domain.relevance.golden.models import GoldenSearch
-from app.domain.relevance.learning.listing import learned_rows, learning_state
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
-from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of
+from app.domain.relevance.learned_searches import learned_rows, learning_state
+from app.domain.relevance.models import GoldenSearch, SearchRule, Synonym
+from app.domain.relevance.synonym_mining import mine_rephrasings
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.listings.browsing import read_request, search_listing
@@ -137,7 +135,7 @@ def test_analytics_orders_and_see_effect_have_something_to_say(indexing: SearchC
         assert after.found_nothing < before.found_nothing or after.clicked > before.clicked, effect.subject
     assert db.session.scalar(select(func.count()).select_from(GoldenSearch)) == 1
     pairs = weekly_counts.rephrased(site_id, clock.now().date(), 90, least_visits=1, most=9)
-    assert [(found.root, found.words) for found in candidates_of(pairs)] == [("hoodie", ("jumper",))]
+    assert [(found.root, found.words) for found in mine_rephrasings(pairs)] == [("hoodie", ("jumper",))]
 
 
 def test_in_shadow_something_is_learned_for_the_searches_from_which_shoppers_buy(

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app.domain.alerts.alerts import open_alerts
-from app.domain.relevance.learning.models import LearnedWord
+from app.domain.relevance.models import LearnedWord
 from app.domain.search.models import JobSlot, RebuildRun
 from app.domain.search.serving.plan import LearningMode
 from app.domain.sites.models import SignInFailure, Site

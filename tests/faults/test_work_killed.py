@@ -14,10 +14,10 @@ from sqlalchemy import func, select
 
 from app.adapters.counting_spool import FileSpool
 from app.adapters.queue import RqQueue
-from app.domain.relevance.trials import replays
-from app.domain.relevance.trials.models import SearchReplay
-from app.domain.relevance.trials.proposal import SynonymProposal
-from app.domain.relevance.trials.replays import REPLAY
+from app.domain.relevance import replays
+from app.domain.relevance.models import SearchReplay
+from app.domain.relevance.proposals import SynonymProposal
+from app.domain.relevance.replays import REPLAY
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.queries import site_today

@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.orders.models import ProductSales
-from app.domain.relevance.learning import forgetting
-from app.domain.relevance.learning.models import ForgottenWord, LearnedWord
-from app.domain.relevance.synonyms.models import SuggestionRun
+from app.domain.relevance import learning as forgetting
+from app.domain.relevance.models import ForgottenWord, LearnedWord, SuggestionRun
 from app.domain.search.serving.plan import LearningMode
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.events import Event, EventKind
@@ -139,7 +138,7 @@ def test_a_search_that_was_forgotten_while_the_clock_was_ahead_learns_again_from
 ) -> None:
     machine.set_clock(FAR)
     with transaction():
-        forgetting.forget(Author(site_id, "Mia Moss", machine.clock), "tent")
+        forgetting.forget_search(Author(site_id, "Mia Moss", machine.clock), "tent")
     machine.set_clock(-FAR)
     machine.run(days=1)
     assert computed(site_id)["learned"] == {}, "it is forgotten as it was asked for"

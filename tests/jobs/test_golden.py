@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
-from app.domain.relevance.golden import searches as golden
+from app.domain.relevance import golden
 from app.domain.search.engine import SearchContext
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import event, text
 
-from app.domain.relevance.learning.models import LearnedWord
+from app.domain.relevance.models import LearnedWord
 from app.domain.search.events import ConfigurationSaved
 from app.domain.search.serving import configuration
 from app.events import PENDING

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import Synonym
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.merchandising.models import Node
-from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.models import SearchRule
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.extensions import db

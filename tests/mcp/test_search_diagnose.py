@@ -8,8 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role

@@ -7,7 +7,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.relevance.learning.learning import learn_site
+from app.domain.relevance.learning import learn_site
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import change_settings, settings_of

@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.sites.models import Site
 from app.extensions import db
 from tests.factories import make_product, make_rule, make_synonym

@@ -16,7 +16,7 @@ from app.domain.alerts.overview import OpenAlert, alerts_of
 from app.domain.orders import queries
 from app.domain.orders.listing import OrderFilter
 from app.domain.pos.order_payments import is_refunded
-from app.domain.relevance.overview.dashboard import dashboard as dashboard_of
+from app.domain.relevance.dashboard import dashboard as dashboard_of
 from app.domain.shared.times import rfc3339
 from app.permissions import Permission, allowed, requires
 

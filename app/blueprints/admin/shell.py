@@ -12,7 +12,7 @@ from flask_login import current_user
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.callers import current_author
 from app.domain.orders.queries import waiting_orders
-from app.domain.relevance.history import history
+from app.domain.relevance import history
 from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
 from app.permissions import DECLARED, Permission, allowed

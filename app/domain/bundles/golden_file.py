@@ -6,8 +6,8 @@ from typing import Any
 
 from app.domain.bundles.products.known import ids_by_sku
 from app.domain.bundles.task import ImportTask
-from app.domain.relevance.golden import searches
-from app.domain.relevance.golden.searches import USUAL, Expectation
+from app.domain.relevance import golden
+from app.domain.relevance.golden import USUAL, Expectation
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Record, Text, Whole
 
@@ -36,7 +36,7 @@ def _read(raw: Any, seen: set[tuple[str, str]]) -> Expectation:
     """Return the golden search of a row. Raises Invalid."""
     fields = GOLDEN.load(raw)
     sent = Expectation(fields["query"], fields["sku"], fields.get("within", USUAL))
-    key = searches.key_of(sent)
+    key = golden.key_of(sent)
     if key in seen:
         raise Invalid.one("duplicate", f"A golden search for {sent} stands in the file twice.", "#/query")
     seen.add(key)
@@ -44,18 +44,18 @@ def _read(raw: Any, seen: set[tuple[str, str]]) -> Expectation:
 
 
 def _take(task: ImportTask, sent: Expectation) -> str:
-    stored = searches.like(task.site_id, sent)
+    stored = golden.similar_golden(task.site_id, sent)
     if stored is None:
         is_known = sent.sku.strip() in ids_by_sku(task, [sent.sku.strip()])
-        clean = searches.check_new(task.site_id, sent, is_known)
+        clean = golden.check_new(task.site_id, sent, is_known)
         if not task.dry_run:
-            searches.add(task.author, clean)
+            golden.add(task.author, clean)
         return "added"
     if stored.within == sent.within:
         return "unchanged"
     if not task.dry_run:
         wanted = Expectation(stored.query, stored.sku, sent.within)
-        searches.change(task.author, stored.id, stored.revision, wanted)
+        golden.change(task.author, stored.id, stored.revision, wanted)
     return "changed"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from app.domain.bundles.products.known import ids_by_sku
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
-from app.domain.relevance.rules import editing
-from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance import rules
+from app.domain.relevance.models import SearchRule
 from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.shared.problems import Invalid, Problem
 
@@ -40,12 +40,12 @@ def _read(
     file leaves out. Raises Invalid."""
     fields = {name: value for name, value in raw.items() if name not in OF_A_SITE} if isinstance(raw, dict) else raw
     term = fields.get("term") if isinstance(fields, dict) else None
-    stored = editing.rule_for(task.site_id, term) if isinstance(term, str) else None
+    stored = rules.rule_for(task.site_id, term) if isinstance(term, str) else None
     if stored is not None:
         fields = stored.value.as_json() | fields
     rule = Rule.of_json(RULE.load(fields))
     known = dict.fromkeys(ids_by_sku(task, list(dict.fromkeys(rule.skus))), "")
-    clean = editing.checked(task.site_id, rule, stored, may_lead_nowhere=True, known_skus=known)
+    clean = rules.check_for_site(task.site_id, rule, stored, may_lead_nowhere=True, known_skus=known)
     first = places.setdefault(normalized_term(clean.term), index)
     if first != index:
         line = document.line_of(f"#/{first}")
@@ -58,13 +58,13 @@ def _take(task: ImportTask, clean: Rule, stored: SearchRule | None) -> None:
     if stored is None:
         counts.note("added", clean.term)
         if not task.dry_run:
-            editing.add_checked(task.author, clean)
+            rules.add_checked(task.author, clean)
     elif clean.as_json() == stored.value.as_json():
         counts.note("unchanged", clean.term)
     else:
         counts.note("changed", clean.term)
         if not task.dry_run:
-            editing.change_checked(task.author, editing.rule_of(task.site_id, stored.id, to_change=True), clean)
+            rules.change_checked(task.author, rules.rule_of(task.site_id, stored.id, to_change=True), clean)
 
 
 def _at(index: int, refused: Invalid) -> list[Problem]:

@@ -10,11 +10,20 @@ from sqlalchemy import select
 
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
-from app.domain.relevance.synonyms.editing import add_checked, change_checked, live_groups, synonym_of
-from app.domain.relevance.synonyms.group import Taken, check, fingerprint
-from app.domain.relevance.synonyms.importing import planned
-from app.domain.relevance.synonyms.models import AI, LIVE, MANUAL, MINED, REJECTED, SUGGESTED, Synonym
-from app.domain.relevance.synonyms.table import TableLine
+from app.domain.relevance.models import Synonym
+from app.domain.relevance.synonym_definition import (
+    AI,
+    LIVE,
+    MANUAL,
+    MINED,
+    REJECTED,
+    SUGGESTED,
+    TakenWords,
+    check_synonym,
+    fingerprint,
+)
+from app.domain.relevance.synonym_import import TableLine, plan_import
+from app.domain.relevance.synonyms import add_checked, change_checked, live_groups, synonym_of
 from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.problems import Invalid, Problem
@@ -97,7 +106,7 @@ def _planned(
     task: ImportTask, document: Document, live: dict[int, _Sent]
 ) -> tuple[ImportReport[SynonymGroup], list[_Sent]]:
     lines = [TableLine(document.line_of(f"#/{index}"), "", one.group) for index, one in live.items()]
-    return planned(live_groups(task.site_id), lines), list(live.values())
+    return plan_import(live_groups(task.site_id), lines), list(live.values())
 
 
 def _write_live(task: ImportTask, line: ImportLine[SynonymGroup], one: _Sent, version: int) -> None:
@@ -110,7 +119,7 @@ def _write_live(task: ImportTask, line: ImportLine[SynonymGroup], one: _Sent, ve
 def _take_undecided(task: ImportTask, document: Document, one: _Sent) -> None:
     try:
         # What could not be live beside today's synonyms may still wait or be rejected.
-        group = check(one.group, Taken())
+        group = check_synonym(one.group, TakenWords())
     except Invalid as refused:
         places = [(problem, f"#/{one.index}{problem.pointer.removeprefix('#')}") for problem in refused.problems]
         task.refuse(KIND, document, [Problem(problem.code, problem.message, at) for problem, at in places])

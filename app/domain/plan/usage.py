@@ -12,10 +12,9 @@ from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.models import Tree
 from app.domain.merchandising.trees import MOST_TREES
 from app.domain.pos.models import PosAgent, PosLocation
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.rules.rule import MOST_RULES
-from app.domain.relevance.synonyms.group import MOST_GROUPS
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import SearchRule, Synonym
+from app.domain.relevance.rule_definition import MOST_RULES
+from app.domain.relevance.synonym_definition import MOST_GROUPS
 from app.domain.sites.models import RoleGrant
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db

@@ -9,9 +9,9 @@ from datetime import datetime
 from sqlalchemy import select
 
 from app.domain.catalogue.products import product_of
-from app.domain.relevance.learning.models import LearnedWord
-from app.domain.relevance.rules.editing import rule_of
-from app.domain.relevance.synonyms.editing import synonym_of
+from app.domain.relevance.models import LearnedWord
+from app.domain.relevance.rules import rule_of
+from app.domain.relevance.synonyms import synonym_of
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search_statistics.counting.before_after import (
     BeforeAfter,

@@ -9,10 +9,9 @@ from enum import StrEnum
 from app.domain.catalogue.queries import find_products
 from app.domain.orders import queries as order_queries
 from app.domain.orders.listing import OrderList
-from app.domain.relevance.rules import listing as rule_listing
-from app.domain.relevance.rules.listing import RuleQuery
-from app.domain.relevance.synonyms import queries as synonym_queries
-from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
+from app.domain.relevance import rules, synonyms
+from app.domain.relevance.rules import RuleQuery
+from app.domain.relevance.synonym_definition import StatusFilter, SynonymList
 from app.domain.shared.clock import Clock
 from app.domain.shared.folding import fold
 from app.domain.shared.money import format_money
@@ -83,12 +82,12 @@ def _levels(site_id: int, words: str) -> Iterator[Found]:
 
 def _synonyms(site_id: int, words: str) -> Iterator[Found]:
     listing = SynonymList(words=words, status=StatusFilter.ANY, page_size=MOST_OF_A_KIND)
-    for row in synonym_queries.synonyms(site_id, listing, None).items:
+    for row in synonyms.find_synonyms(site_id, listing, None).items:
         detail = {StatusFilter.SUGGESTED: "suggested", StatusFilter.REJECTED: "rejected"}.get(StatusFilter(row.status))
         yield Found(FoundKind.SYNONYM, str(row.id), str(row.group), detail or "")
 
 
 def _rules(clock: Clock, site_id: int, words: str) -> Iterator[Found]:
     query = RuleQuery(words=words, page_size=MOST_OF_A_KIND)
-    for row in rule_listing.rules(site_id, query, clock.now()).page.items:
+    for row in rules.find_rules(site_id, query, clock.now()).page.items:
         yield Found(FoundKind.RULE, str(row.rule.id), row.rule.term, row.state.value)

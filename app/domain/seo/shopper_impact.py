@@ -16,8 +16,7 @@ from app.domain.catalogue.models import Product
 from app.domain.merchandising.membership import count_by_category, count_by_maker, product_groups
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
-from app.domain.relevance.golden.models import GoldenSearch
-from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.models import GoldenSearch, SearchRule
 from app.domain.search.text import query_words
 from app.domain.seo.landing.of_category import rules_in_force
 from app.domain.seo.landing.pages import LandingPage, LandingPages, least_products

@@ -9,10 +9,9 @@ from pydantic import Field
 from app import ports
 from app.domain.catalogue.queries import referred_product
 from app.domain.merchandising.categories import category_referred_to
-from app.domain.relevance.rules.placing import Placement, PlacementKind
-from app.domain.relevance.rules.rule import LAST_POSITION, LONGEST_BANNER, LONGEST_TERM, MOST_PLACED
-from app.domain.relevance.rules.steps import RuleStep, existing_rule, remove_rule, take_step
-from app.domain.relevance.trials.proposal import RuleProposal
+from app.domain.relevance.placing import Placement, PlacementKind, RuleStep, existing_rule, remove_rule, take_step
+from app.domain.relevance.proposals import RuleProposal
+from app.domain.relevance.rule_definition import LAST_POSITION, LONGEST_BANNER, LONGEST_TERM, MOST_PLACED
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.rules import Rule
 from app.domain.seo.landing import saving

@@ -8,12 +8,20 @@ from pydantic import Field
 
 from app import ports
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.relevance.synonyms import editing, queries, suggesting
-from app.domain.relevance.synonyms.evidence import describe_evidence
-from app.domain.relevance.synonyms.group import LONGEST_WORD, MOST_TOKENS, MOST_WORDS
-from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
-from app.domain.relevance.synonyms.models import LIVE, Synonym
-from app.domain.relevance.trials.proposal import SynonymProposal
+from app.domain.relevance import synonym_suggestions
+from app.domain.relevance import synonyms as editing
+from app.domain.relevance import synonyms as queries
+from app.domain.relevance.models import Synonym
+from app.domain.relevance.proposals import SynonymProposal
+from app.domain.relevance.synonym_definition import (
+    LIVE,
+    LONGEST_WORD,
+    MOST_TOKENS,
+    MOST_WORDS,
+    StatusFilter,
+    SynonymList,
+)
+from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
@@ -131,7 +139,7 @@ def manage_synonyms(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         case "remove":
             return _removed(call, sent)
         case "suggest":
-            return _answer(call, [], changed=suggesting.request(call.author), search=_search(call))
+            return _answer(call, [], changed=synonym_suggestions.request_run(call.author), search=_search(call))
         case "reject":
             return _one(call, editing.reject(call.author, lookup_id(sent.id), sent.revision or 0).id)
     return _saved(call, sent)
@@ -146,12 +154,12 @@ def _listed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         page=sent.page_number,
         page_size=sent.page_size,
     )
-    found = queries.synonyms(call.site_id, listing, state)
+    found = queries.find_synonyms(call.site_id, listing, state)
     return _answer(call, [_shape(row, state) for row in found.items], paging=paging_of(found), search=_search(call))
 
 
 def _search(call: Call) -> SuggestionSearchShape | None:
-    run = suggesting.latest(ports.clock(), call.site_id)
+    run = synonym_suggestions.latest_run(ports.clock(), call.site_id)
     if run is None:
         return None
     return SuggestionSearchShape(state=run.state, added=run.added, error=run.error, requested_by=run.requested_by)

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from app import ports
 from app.domain.merchandising.categories import category_referred_to
-from app.domain.relevance.rules import listing
-from app.domain.relevance.rules.editing import rule_for
-from app.domain.relevance.rules.listing import Narrowed, RuleQuery
+from app.domain.relevance import rules as listing
+from app.domain.relevance.rules import RuleQuery, StateFilter, rule_for
 from app.domain.search.serving.configuration import serving_state
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.landing_shapes import LandingShape, landing_shape
@@ -90,11 +89,11 @@ def _listed(call: Call, sent: ProductRankingArguments) -> ProductRankingAnswer:
     now = ports.clock().now()
     query = RuleQuery(
         words=" ".join((sent.words or "").split()),
-        narrowed=Narrowed(sent.state or ""),
+        narrowed=StateFilter(sent.state or ""),
         page=sent.page_number,
         page_size=sent.page_size,
     )
-    page = listing.rules(call.site_id, query, now).page
+    page = listing.find_rules(call.site_id, query, now).page
     state = serving_state(call.site_id)
     rules = [rule_shape(row.rule, state, now) for row in page.items]
     return ProductRankingAnswer(rules=rules, landing=None, paging=paging_of(page))

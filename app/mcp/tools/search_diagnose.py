@@ -10,11 +10,10 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from app import ports
-from app.domain.relevance.explain import view
-from app.domain.relevance.explain.advice import Act, Advice, advise
-from app.domain.relevance.explain.explaining import explain_search
-from app.domain.relevance.explain.explanation import ExplainRequest, SearchExplanation
-from app.domain.relevance.rules.schedule import moment_of, moment_with_zone
+from app.domain.relevance.advice import Act, Advice, advise_on_search
+from app.domain.relevance.explain import explain_search
+from app.domain.relevance.explanation import ExplainRequest, SearchExplanation, explanation_json
+from app.domain.relevance.rule_definition import moment_of, moment_with_zone
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites.sites import currency_of, time_zone_of
@@ -173,9 +172,9 @@ def search_diagnose(call: Call, sent: DiagnoseArguments) -> DiagnoseAnswer:
     if request.is_blank:
         raise Invalid.one("required", "Name the words of a search, a product or both.", "#/query")
     explanation = explain_search(ports.clock(), ports.search_engine(), call.site_id, request)
-    found = view.as_json(explanation) | {
+    found = explanation_json(explanation) | {
         "currency": currency_of(call.site_id),
-        "advice": [_advice(one, explanation) for one in advise(explanation)],
+        "advice": [_advice(one, explanation) for one in advise_on_search(explanation)],
     }
     return DiagnoseAnswer.model_validate(found)
 

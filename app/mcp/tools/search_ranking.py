@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.relevance.learning import listing
-from app.domain.relevance.trials.proposal import RankingProposal
+from app.domain.relevance import learned_searches
+from app.domain.relevance.proposals import RankingProposal
 from app.domain.search import settings
 from app.domain.search.ranking_settings import RankingSettings, of_json, ranking_of, stored_form
 from app.domain.shared.problems import Invalid, Problem
@@ -132,13 +132,13 @@ def _set(call: Call, stored: RankingSettings, sent: SearchRankingArguments) -> S
 
 
 def _learned(call: Call, stored: RankingSettings, sent: SearchRankingArguments) -> SearchRankingAnswer:
-    rows = listing.learned_rows(call.site_id, sent.page_number, " ".join((sent.words or "").split()))
+    rows = learned_searches.learned_rows(call.site_id, sent.page_number, " ".join((sent.words or "").split()))
     searches = [_search_shape(row) for row in rows.items]
     return _answer(call, stored, searches=searches, paging=paging_of(rows))
 
 
 def _answer(call: Call, ranking: RankingSettings, **more: Any) -> SearchRankingAnswer:
-    state = listing.state_json(listing.learning_state(call.site_id))
+    state = learned_searches.state_json(learned_searches.learning_state(call.site_id))
     forgotten = [one["query"] or "*" for one in state["forgotten"]]
     nothing: dict[str, Any] = {"searches": [], "paging": None, "changed": False, "preview": None, "undo": None}
     return SearchRankingAnswer(
@@ -149,7 +149,7 @@ def _answer(call: Call, ranking: RankingSettings, **more: Any) -> SearchRankingA
     )
 
 
-def _search_shape(row: listing.LearnedRow) -> LearnedSearchShape:
+def _search_shape(row: learned_searches.LearnedRow) -> LearnedSearchShape:
     products = [
         LearnedProductShape(
             sku=one.sku, name=one.name, factor=one.learned.factor, opens=one.learned.opens, bought=one.learned.bought

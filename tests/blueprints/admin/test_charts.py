@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.blueprints.admin.search.charts import (
+from app.blueprints.admin.search.overview import (
     SPARK_HEIGHT,
     SPARK_POINTS,
     SPARK_WIDTH,

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, select
 
-from app.domain.relevance.golden.models import GoldenSearch
+from app.domain.relevance.models import GoldenSearch
 from app.domain.search.engine import SearchContext
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role

@@ -8,13 +8,9 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.terms import replace_terms
-from app.domain.relevance.golden import searches as golden
-from app.domain.relevance.history import history
-from app.domain.relevance.rules import editing as rules
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms import editing as synonyms
-from app.domain.relevance.synonyms.candidate import Candidate
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance import golden, history, rules, synonym_suggestions, synonyms
+from app.domain.relevance.models import SearchRule, Synonym
+from app.domain.relevance.synonym_mining import Candidate
 from app.domain.search import settings as search_settings
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
@@ -121,7 +117,7 @@ def test_undoing_an_acceptance_leaves_the_live_synonym_of_somebody_else(
     thought = Candidate(SynonymType.EQUIVALENT, None, ("blorf", "monitor"))
     with app.app_context():
         with transaction():
-            synonyms.suggest(clock(), site_id, [thought], "MINED")
+            synonym_suggestions.store_suggestions(clock(), site_id, [thought], "MINED")
         suggestion = db.session.scalars(select(Synonym.id)).one()
         with transaction():
             synonyms.accept(Author(site_id, "Ann Ash", clock()), suggestion, 1, draft("zonk", "laptop"))
@@ -164,7 +160,7 @@ def test_what_was_undone_is_told_alike_for_every_kind(app: Flask, browser: PageC
             with transaction():
                 act(Author(site_id, "Mia Moss", clock()), row_id, revision, wanted)
             with transaction():
-                history.undo(Author(site_id, "Max Moor", clock()), newest().id)
+                history.undo_change(Author(site_id, "Max Moor", clock()), newest().id)
             assert newest().summary.startswith("Undid a change of the ")
 
 
@@ -229,9 +225,9 @@ def test_what_orders_took_off_the_stock_is_no_matter_of_search(app: Flask, site_
         subject = ("product", str(product.id))
         said = "Order 1 took 2 of Xerox"
         audit.record(Author(site_id, "Order 1", clock()), "product.stock", subject, said, {"stock": 5}, {"stock": 3})
-        assert history.history(site_id, 1).items == []
+        assert history.history_page(site_id, 1).items == []
         with pytest.raises(NotFound):
-            history.entry(site_id, newest().id)
+            history.history_entry(site_id, newest().id)
 
 
 def test_a_change_of_terms_names_the_terms_and_the_product(app: Flask, browser: PageClient, site_id: int) -> None:
@@ -241,7 +237,7 @@ def test_a_change_of_terms_names_the_terms_and_the_product(app: Flask, browser: 
         for terms in (["jug", "mac"], ["mac"], ["pot"], ["pot", "lid"], ["lid", "pot"]):
             with transaction():
                 replace_terms(Author(site_id, "Mia Moss", clock()), product_id, terms)
-        assert [one.summary for one in history.history(site_id, 1).items] == [
+        assert [one.summary for one in history.history_page(site_id, 1).items] == [
             "Changed the order of the search terms of Cable",
             "Added “lid” to Cable",
             "Added “pot” to Cable and removed “mac”",
@@ -274,7 +270,7 @@ def test_settings_are_in_the_way_only_of_the_same_setting(app: Flask, site_id: i
         ):
             with transaction():
                 search_settings.change(Author(site_id, "Mia Moss", clock()), values)
-        hold, best, cheap = history.history(site_id, 1).items
+        hold, best, cheap = history.history_page(site_id, 1).items
         assert (hold.can_be_undone, best.can_be_undone, cheap.can_be_undone) == (True, True, False)
         assert cheap.later is not None and cheap.later.id == best.id
 
@@ -319,7 +315,7 @@ def test_the_list_is_filtered_by_itself(app: Flask, browser: PageClient, site_id
 def test_a_page_of_changes_is_read_in_as_many_statements_however_long_it_is(app: Flask, site_id: int) -> None:
     def asked() -> int:
         with app.app_context(), statements(app) as seen:
-            history.history(site_id, 1)
+            history.history_page(site_id, 1)
         return len(seen)
 
     def change_all(words: list[str]) -> None:
@@ -344,7 +340,7 @@ def test_another_shops_changes_are_not_there(app: Flask, browser: PageClient, si
         with transaction():
             synonyms.add(Author(other, "Oz", clock()), draft("sofa", "couch"))
             entry_id = newest().id
-        assert history.history(site_id, 1).items == []
+        assert history.history_page(site_id, 1).items == []
     browser.post(f"{PATH}/{entry_id}/undo", {}, status=404)
     assert groups(app) == [["sofa", "couch"]]
 

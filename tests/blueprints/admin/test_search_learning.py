@@ -9,9 +9,9 @@ from html import unescape
 import pytest
 from flask import Flask
 
-from app.domain.relevance.learning.learning import learn_site
-from app.domain.relevance.learning.listing import learned_rows
-from app.domain.relevance.trials.replays import replay
+from app.domain.relevance.learned_searches import learned_rows
+from app.domain.relevance.learning import learn_site
+from app.domain.relevance.replays import replay
 from app.domain.search import settings
 from app.domain.search.index.runs import request_rebuild
 from app.domain.search.serving import configuration

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.models import SearchRule
 from app.domain.search.models import ServedConfiguration
 from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import Site

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.blueprints.admin.search.settings_form import SearchSettingsForm
+from app.blueprints.admin.search.settings import SearchSettingsForm
 from app.domain.search import settings
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
 from app.domain.search.serving import configuration

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.domain.relevance.synonyms import suggesting
-from app.domain.relevance.synonyms.models import SuggestionRun
+from app.domain.relevance import synonym_suggestions
+from app.domain.relevance.models import SuggestionRun
 from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
@@ -74,5 +74,5 @@ def test_without_javascript_the_page_comes_again(browser: PageClient) -> None:
 
 def test_before_the_first_time_nothing_is_told(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context():
-        assert suggesting.latest(clock(), site_id) is None
+        assert synonym_suggestions.latest_run(clock(), site_id) is None
     assert "Look for suggestions" in fragment(browser, "GET")

@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 from flask import Flask
 
-from app.domain.relevance.rules.importing import stored_rules
+from app.domain.relevance.rules import stored_rules
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction

@@ -10,12 +10,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.blueprints.admin.search.advice_links import label_of
+from app.blueprints.admin.search.test import label_of
 from app.domain.catalogue.models import Product
-from app.domain.relevance.explain.advice import Act, Advice
-from app.domain.relevance.explain.reindexing import reindex_product
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.advice import Act, Advice
+from app.domain.relevance.explain import reindex_product
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search.index.runs import request_rebuild
 from app.domain.search.models import OutboxEntry
 from app.domain.search.serving import configuration

@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.relevance.synonyms import editing
-from app.domain.relevance.synonyms.candidate import Candidate
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance import synonym_suggestions, synonyms
+from app.domain.relevance.models import Synonym
+from app.domain.relevance.synonym_mining import Candidate
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymType
@@ -46,7 +46,7 @@ def suggested(app: Flask, mia: Merchandiser, root: str = "labtop", *words: str) 
     evidence = {"reason": "spelling", "word": root, "searches": 43, "days": 30, "wouldFind": 12}
     thought = Candidate(SynonymType.ONE_WAY, root, words or ("laptop",), evidence)
     with app.app_context(), transaction():
-        editing.suggest(clock(), mia.site_id, [thought], "MINED")
+        synonym_suggestions.store_suggestions(clock(), mia.site_id, [thought], "MINED")
     with app.app_context():
         return db.session.scalars(select(Synonym.id).where(Synonym.root == root)).one()
 
@@ -132,7 +132,7 @@ def test_suggestions_show_their_evidence_and_are_accepted_or_rejected(app: Flask
     assert listed.texts["h2"].endswith("Rejected suggestions")
     mia.post(f"{PATH}/{second}", {"type": "ONE_WAY", "root": "fone", "words": "phone, handset", "revision": "2"})
     with app.app_context():
-        groups = editing.live_groups(mia.site_id)
+        groups = synonyms.live_groups(mia.site_id)
         assert [(group.root, group.words) for group in groups] == [
             ("labtop", ("laptop",)),
             ("fone", ("phone", "handset")),

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.adapters.whoosh import WhooshEngine
-from app.domain.relevance.trials.replays import REPLAY
+from app.domain.relevance.replays import REPLAY
 from app.domain.search.engine import SearchContext
 from app.domain.sites.roles import Role
 from app.domain.work import leases

@@ -9,10 +9,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.relevance.golden.models import GoldenSearch
-from app.domain.relevance.history.history import undoable_change
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.history import undoable_change
+from app.domain.relevance.models import GoldenSearch, SearchRule, Synonym
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction

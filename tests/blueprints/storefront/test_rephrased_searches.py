@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.relevance.synonyms.evidence import describe_evidence
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import Synonym
+from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search_statistics.models import SearchRephrasing
 from app.domain.sites.settings import change_settings
 from app.extensions import db

@@ -13,8 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.adapters.whoosh import WhooshEngine
 from app.domain.catalogue.models import Product
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search.serving import configuration
 from app.domain.sites.models import Setting
 from app.extensions import db

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.domain.relevance.golden.models import GoldenSearch
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import GoldenSearch, SearchRule, Synonym
 from app.domain.search.serving import configuration
 from app.domain.sites import sites
 from app.extensions import db

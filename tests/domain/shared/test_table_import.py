@@ -7,12 +7,11 @@ from time import process_time
 
 import pytest
 
-from app.domain.relevance.rules import table as rules
-from app.domain.relevance.synonyms import table as synonyms
+from app.domain.relevance import rule_import, synonym_import
 from app.domain.shared.problems import Invalid
 from app.domain.shared.table_import import LONGEST_TABLE, MOST_TABLE_LINES, read_cells
 
-READERS = (synonyms.read_table, rules.read_table, lambda text: list(read_cells(text)))
+READERS = (synonym_import.read_table, rule_import.read_table, lambda text: list(read_cells(text)))
 MUCH_TOO_LONG = ("\n", "\r\n", "\r", "a\n", "->\n", ",\n", "a=b\n", '"\n"\n')
 
 WIDE_AND_LONG = ("," * LONGEST_TABLE, "a," * 250_000, ("x" * 24 + "\n") * 20_000, ('"",' * 6 + "\n") * 20_000)

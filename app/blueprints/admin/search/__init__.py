@@ -2,15 +2,11 @@
 
 from app.blueprints.admin.search import (
     analytics,
-    charts,
-    effect,
     golden,
     history,
     learning,
     overview,
-    products,
-    ranking_settings,
-    rest,
+    rule_editor,
     rules,
     settings,
     synonyms,
@@ -23,15 +19,11 @@ from app.blueprints.admin.search import (
 
 __all__ = [
     "analytics",
-    "charts",
-    "effect",
     "golden",
     "history",
     "learning",
     "overview",
-    "products",
-    "ranking_settings",
-    "rest",
+    "rule_editor",
     "rules",
     "settings",
     "synonyms",

@@ -1,4 +1,4 @@
-"""Analytics: what shoppers search for, what they do not find and what their searches lead to."""
+"""Analytics: what shoppers search for, do not find and do next, and the effect of a change on its searches."""
 
 from __future__ import annotations
 
@@ -10,19 +10,33 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
+from app.domain.relevance import effect
 from app.domain.relevance.no_results import AnswerNow, answers_now
 from app.domain.search_statistics import reports
 from app.domain.search_statistics.counting.aggregation import Sums
 from app.domain.search_statistics.counting.days import PERIODS
-from app.domain.search_statistics.measures import NONE, ListName, ListRequest, Period, days_of, percent, share
+from app.domain.search_statistics.counting.purge import KEEP_WORDS
+from app.domain.search_statistics.measures import (
+    NONE,
+    ListName,
+    ListRequest,
+    Period,
+    days_of,
+    effect_rows,
+    percent,
+    share,
+)
 from app.domain.search_statistics.reports import WordRow
 from app.domain.shared.money import decimal_text
+from app.domain.sites.sites import currency_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 
 LISTS = f"any({', '.join(repr(name.value) for name in ListName)})"
 COUNTS = ("Searches", "Found nothing", "With clicks recorded", "Clicked", "Added to basket", "Ordered")
 WRITTEN_AT_ONCE = 500
+EFFECT = "/search/effect"
+LARGEST = "max=2147483647"
 
 bp.add_app_template_filter(percent, "percent")
 bp.add_app_template_filter(share, "share")
@@ -63,7 +77,7 @@ def search_analytics_table(list_name: str) -> Response:
     site_id, listing = current_user.site_id, ListRequest.read(ListName(list_name), request.args)
     period = reports.period(ports.clock(), site_id, listing.days)
     currency = reports.tracking_status(site_id).currency
-    return _download(_words(site_id, period, listing, currency), f"searches-{list_name}", period)
+    return _download(_word_lines(site_id, period, listing, currency), f"searches-{list_name}", period)
 
 
 @bp.get("/search/analytics/days.csv")
@@ -73,7 +87,7 @@ def search_analytics_days() -> Response:
     site_id = current_user.site_id
     period = reports.period(ports.clock(), site_id, days_of(request.args))
     currency = reports.tracking_status(site_id).currency
-    return _download(_days(site_id, period, currency), "searches-by-day", period)
+    return _download(_day_lines(site_id, period, currency), "searches-by-day", period)
 
 
 def _download(lines: Iterator[str], name: str, period: Period) -> Response:
@@ -83,35 +97,79 @@ def _download(lines: Iterator[str], name: str, period: Period) -> Response:
     return answer
 
 
-def _words(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
+def _word_lines(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
     """Yield the table in pieces: for 90 busy days it takes megabytes."""
     header = ("Search", *_counts_header(currency), "Results of the latest", "Latest search")
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])
     some = []
     for row in reports.every_row(site_id, period, listing):
-        some.append(_word(row, currency))
+        some.append(_word_cells(row, currency))
         if len(some) == WRITTEN_AT_ONCE:
             yield spreadsheet.lines(some)
             some.clear()
     yield spreadsheet.lines(some)
 
 
-def _word(row: WordRow, currency: str) -> tuple[str, ...]:
+def _word_cells(row: WordRow, currency: str) -> tuple[str, ...]:
     finds = NONE if row.finds is None else str(row.finds)
-    return row.word, *_counts(row.sums, currency), finds, row.last_day.isoformat()
+    return row.word, *_count_cells(row.sums, currency), finds, row.last_day.isoformat()
 
 
-def _days(site_id: int, period: Period, currency: str) -> Iterator[str]:
+def _day_lines(site_id: int, period: Period, currency: str) -> Iterator[str]:
     yield spreadsheet.BEGINNING + spreadsheet.lines([("Day", *_counts_header(currency))])
     days = reports.every_day(site_id, period)
-    yield spreadsheet.lines([(day.isoformat(), *_counts(sums, currency)) for day, sums in days])
+    yield spreadsheet.lines([(day.isoformat(), *_count_cells(sums, currency)) for day, sums in days])
 
 
 def _counts_header(currency: str) -> tuple[str, ...]:
     return *COUNTS, f"Revenue ({currency.upper()})", "Clicked share", "Added to basket share", "Ordered share"
 
 
-def _counts(sums: Sums, currency: str) -> tuple[str, ...]:
+def _count_cells(sums: Sums, currency: str) -> tuple[str, ...]:
     counted = (sums.searches, sums.found_nothing, sums.followed, sums.clicked, sums.added_to_basket, sums.ordered)
     shares = (percent(share(sums, name)) for name in ("clicked", "added_to_basket", "ordered"))
     return *map(str, counted), decimal_text(sums.revenue, currency), *shares
+
+
+@bp.get(f"{EFFECT}/synonym/<int({LARGEST}):synonym_id>")
+@requires(Permission.MANAGE_SEARCH)
+def search_effect_of_synonym(synonym_id: int) -> str:
+    found = effect.effect_of_synonym(ports.clock(), current_user.site_id, synonym_id)
+    return _show_effects([found], f"Synonym {found.subject}", "admin.search_synonyms")
+
+
+@bp.get(f"{EFFECT}/rule/<int({LARGEST}):rule_id>")
+@requires(Permission.MANAGE_SEARCH)
+def search_effect_of_rule(rule_id: int) -> str:
+    found = effect.effect_of_rule(ports.clock(), current_user.site_id, rule_id)
+    return _show_effects([found], f"Rule for “{found.subject}”", "admin.search_ranking")
+
+
+@bp.get(f"{EFFECT}/learning")
+@requires(Permission.MANAGE_SEARCH)
+def search_effect_of_learning() -> str:
+    found = effect.effect_of_learning(ports.clock(), current_user.site_id)
+    return _show_effects([found], found.subject, "admin.search_settings", back="admin.search_learning")
+
+
+@bp.get(f"{EFFECT}/terms/<int({LARGEST}):product_id>")
+@requires(Permission.MANAGE_SEARCH)
+def search_effect_of_terms(product_id: int) -> str:
+    found = effect.effects_of_terms(ports.clock(), current_user.site_id, product_id)
+    return _show_effects(found.terms, f"Search terms of {found.product_name}", "admin.search_terms", named=True)
+
+
+def _show_effects(
+    effects: Sequence[effect.Effect], subject: str, tab_of: str, named: bool = False, back: str = ""
+) -> str:
+    return render_template(
+        "admin/search/analytics/_effects.html" if wants_fragment() else "admin/search/analytics/effect.html",
+        days_kept=KEEP_WORDS.days,
+        effects=effects,
+        subject=subject,
+        tab_of=tab_of,
+        back=back or tab_of,
+        named=named,
+        rows=effect_rows,
+        currency=currency_of(current_user.site_id),
+    )

@@ -14,9 +14,8 @@ from app.blueprints.admin.forms import FieldErrors, sent_number, sent_revision
 from app.blueprints.admin.shell import flash_undoable
 from app.blueprints.callers import current_author
 from app.domain.catalogue import queries
-from app.domain.relevance.golden import check as golden_check
-from app.domain.relevance.golden import searches as golden
-from app.domain.relevance.golden.searches import Expectation, GoldenState
+from app.domain.relevance import golden
+from app.domain.relevance.golden import Expectation, GoldenState
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import Conflict, Invalid
 from app.htmx import wants_fragment
@@ -75,7 +74,7 @@ def search_golden_delete(golden_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_golden_check() -> Answer:
     try:
-        number = golden_check.check(work_context(), current_user.site_id)
+        number = golden.check_goldens(work_context(), current_user.site_id)
     except SearchUnavailable as unavailable:
         flash(unavailable.message, "bad")
     else:
@@ -104,7 +103,7 @@ def _done(message: str, check: int | None = None, undoes: int | None = None) -> 
     is the one whose change can be undone."""
     if check is not None:
         with suppress(SearchUnavailable):
-            golden_check.check(work_context(), current_user.site_id, only=check)
+            golden.check_goldens(work_context(), current_user.site_id, only=check)
     address = url_for("admin.search_golden")
     if undoes is None:
         flash(message, "good")

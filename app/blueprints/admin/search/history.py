@@ -12,8 +12,8 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.sign_in import return_to
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
-from app.domain.relevance.history import history
-from app.domain.relevance.history.kinds import KINDS
+from app.domain.relevance import history
+from app.domain.relevance.history import KINDS
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import time_zone_of
 from app.htmx import redirect_page, wants_fragment
@@ -27,7 +27,7 @@ ENTRY = "/search/activity/<int(max=2147483647):entry_id>"
 @requires(Permission.MANAGE_SEARCH)
 def search_history() -> str:
     kind = request.args.get("kind", "")
-    page = history.history(current_user.site_id, page_number(request.args.get("p")), kind)
+    page = history.history_page(current_user.site_id, page_number(request.args.get("p")), kind)
     template = "admin/search/history/_results.html" if wants_fragment() else "admin/search/history/list.html"
     context = {"page": page, "kind": kind, "kinds": KINDS, "href": partial(_address, kind), "time_zone": _zone()}
     return render_template(template, **context)
@@ -37,7 +37,7 @@ def search_history() -> str:
 @requires(Permission.MANAGE_SEARCH)
 def search_history_entry(entry_id: int) -> str:
     """One change, what undoing it would change, and the button that does it."""
-    entry = history.entry(current_user.site_id, entry_id)
+    entry = history.history_entry(current_user.site_id, entry_id)
     kind = request.args.get("kind", "")
     return render_template("admin/search/history/entry.html", entry=entry, kind=kind, time_zone=_zone())
 
@@ -47,7 +47,7 @@ def search_history_entry(entry_id: int) -> str:
 def search_history_undo(entry_id: int) -> Response:
     try:
         with transaction():
-            undone = history.undo(current_author(), entry_id)
+            undone = history.undo_change(current_author(), entry_id)
     except Conflict as conflict:
         flash(conflict.message, "bad")
     else:

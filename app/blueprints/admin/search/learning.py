@@ -12,9 +12,9 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.shell import flash_undoable
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
-from app.domain.relevance.learning import forgetting, learning, listing
-from app.domain.relevance.learning.models import ALL
-from app.domain.relevance.trials.proposal import LearningProposal, as_json
+from app.domain.relevance import learned_searches, learning
+from app.domain.relevance.models import ALL_SEARCHES
+from app.domain.relevance.proposals import LearningProposal, as_json
 from app.domain.search.ranking import learning as rule
 from app.domain.search.serving.plan import LearningMode
 from app.domain.search.settings import stored_settings
@@ -33,10 +33,10 @@ Answer = str | AnyResponse
 def search_learning() -> Answer:
     """Show what was learned as a page, as its list alone, or as JSON, by the kind of request."""
     words = " ".join(request.args.get("q", "")[:LONGEST_WORDS].split())
-    state = listing.learning_state(current_user.site_id)
-    rows = listing.learned_rows(current_user.site_id, page_number(request.args.get("p", "")), words)
+    state = learned_searches.learning_state(current_user.site_id)
+    rows = learned_searches.learned_rows(current_user.site_id, page_number(request.args.get("p", "")), words)
     if wants_json():
-        return jsonify(listing.as_json(state, rows))
+        return jsonify(learned_searches.as_json(state, rows))
     return render_template(
         "admin/search/learning/_results.html" if wants_fragment() else "admin/search/learning/page.html",
         state=state,
@@ -66,10 +66,10 @@ def search_learning_forget() -> AnyResponse:
     """Forget one search, or with `all` everything that was learned."""
     word = _sent_word()
     with transaction():
-        forgetting.forget(current_author(), word)
+        learning.forget_search(current_author(), word)
     what = f"what was learned for “{word}”" if word else "everything that was learned"
     address = url_for("admin.search_learning")
-    flash_undoable(f"Forgot {what}.", forgetting.KIND, word or forgetting.ALL_ID, address)
+    flash_undoable(f"Forgot {what}.", learning.AUDIT_KIND, word or learning.ALL_ID, address)
     return _back()
 
 
@@ -78,14 +78,14 @@ def search_learning_forget() -> AnyResponse:
 def search_learning_restore() -> AnyResponse:
     word = _sent_word()
     with transaction():
-        forgetting.remember(current_author(), word)
+        learning.restore_search(current_author(), word)
     all_teach = "All counts teach again. The list below is new in a moment."
     flash(f"The counts of “{word}” teach again." if word else all_teach, "good")
     return _back()
 
 
 def _sent_word() -> str:
-    return ALL if "all" in request.form else request.form.get("word", "")[:LONGEST_WORD] or forgetting.ALL_ID
+    return ALL_SEARCHES if "all" in request.form else request.form.get("word", "")[:LONGEST_WORD] or learning.ALL_ID
 
 
 def _back() -> AnyResponse:

@@ -1,35 +1,45 @@
-"""The Search section's Overview: health, and rebuilds followed live."""
+"""The Search section's Overview: health, rebuilds followed live, charts of daily figures, and its JSON."""
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from flask import flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.charts import HEIGHT, ROOM, STEP, Chart, height_of, line_chart
 from app.blueprints.callers import current_author
+from app.blueprints.json_body import json_body
 from app.domain.catalogue.listing import page_number
 from app.domain.relevance.no_results import no_results
-from app.domain.relevance.overview import overview
-from app.domain.relevance.overview.rebuilds import rebuilds
-from app.domain.relevance.overview.summary import latest_summary
+from app.domain.relevance.overview import latest_summary, load_overview, rebuild_history, status_view
 from app.domain.search.index import runs
 from app.domain.search.index.rebuild_outcomes import describe_join
+from app.domain.search.index.reconcile import DriftDay, DriftHistory
 from app.domain.search_statistics import reports
+from app.domain.search_statistics.measures import Measure, Period, amount
 from app.domain.shared.problems import Conflict
+from app.domain.shared.schema import Record, Text
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
 GLANCED = 20  # Searches that found nothing; the first of them that still do are shown.
 REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new one is ready."
+REBUILD = Record(scope=Text(required=True))
+SPARK_WIDTH, SPARK_HEIGHT = 96, 24
+SPARK_POINTS = 30
 
 
 @bp.get("/search")
 @requires(Permission.MANAGE_SEARCH)
 def search_overview() -> str:
-    shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
+    shown = load_overview(ports.clock(), ports.search_engine(), current_user.site_id)
     glance = reports.glance(ports.clock(), current_user.site_id)
     in_vain = no_results(ports.clock(), ports.search_engine(), current_user.site_id, reports.WEEK, GLANCED)
     return render_template(
@@ -45,7 +55,7 @@ def search_run() -> str:
     run = latest_summary(ports.clock(), ports.search_engine(), current_user.site_id)
     if run is None or run.state == request.args.get("was"):
         return render_template("admin/search/overview/_run.html", run=run)
-    shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
+    shown = load_overview(ports.clock(), ports.search_engine(), current_user.site_id)
     glance = reports.glance(ports.clock(), current_user.site_id)
     return render_template("admin/search/overview/_run_changed.html", shown=shown, run=shown.run, glance=glance)
 
@@ -55,12 +65,12 @@ def search_run() -> str:
 def search_rebuilds() -> str:
     """Show the rebuilds of the last 30 days, a page at a time."""
     number = page_number(request.args.get("p"))
-    page = rebuilds(ports.clock(), ports.search_engine(), current_user.site_id, number)
+    page = rebuild_history(ports.clock(), ports.search_engine(), current_user.site_id, number)
     template = "admin/search/overview/_rebuilds.html" if wants_fragment() else "admin/search/overview/rebuilds.html"
-    return render_template(template, page=page, href=_page_address)
+    return render_template(template, page=page, href=_rebuilds_address)
 
 
-def _page_address(number: int) -> str:
+def _rebuilds_address(number: int) -> str:
     return url_for("admin.search_rebuilds", p=number if number > 1 else None)
 
 
@@ -78,3 +88,104 @@ def search_rebuild() -> Response:
     else:
         flash(news, "good")
     return redirect(url_for("admin.search_overview"))
+
+
+@bp.get("/search/rest/status")
+@requires(Permission.MANAGE_SEARCH)
+def search_status() -> Response:
+    today = reports.searches_today(ports.clock(), current_user.site_id)
+    return jsonify(status_view(ports.search_engine(), current_user.site_id, today))
+
+
+@bp.post("/search/rest/reindex")
+@requires(Permission.MANAGE_SEARCH)
+def search_reindex() -> Response:
+    return _request_rebuild(json_body(REBUILD)["scope"])
+
+
+@bp.get("/search/rest/reindex/<run_id>")
+@requires(Permission.MANAGE_SEARCH)
+def search_reindex_run(run_id: str) -> Response:
+    return jsonify(runs.view(runs.run_of(current_user.site_id, run_id)))
+
+
+@bp.post("/merchandising/rest/reindex")
+@requires(Permission.MANAGE_SEARCH)
+def merchandising_reindex() -> Response:
+    """Request a rebuild of everything, at the older address, which takes no body."""
+    return _request_rebuild("ALL")
+
+
+def _request_rebuild(scope: str) -> Response:
+    with transaction():
+        run, joined = runs.request_rebuild(current_author(), ports.search_engine(), ports.worker_locks(), scope)
+        body = runs.view(run, joined)
+    response = jsonify(body)
+    response.status_code = 200 if joined else 202
+    response.headers["Location"] = url_for("admin.search_reindex_run", run_id=body["runId"])
+    return response
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a column, placed from the top; `kind` is the kind of difference that it stands for."""
+
+    kind: str
+    x: int
+    y: int
+    height: int
+
+
+@bp.app_template_global("chart_of")
+def chart_of(measure: Measure, period: Period, currency: str) -> Chart:
+    return chart(period.dates, measure.by_day, measure.by_day_before, lambda n: amount(measure.key, n, currency))
+
+
+def chart(
+    dates: Sequence[date],
+    figures: Sequence[int],
+    before: Sequence[int] | None,
+    label: Callable[[int], str],
+) -> Chart:
+    """Draw a chart of figures by day. `before` are the figures of as many days earlier, if they are known."""
+    names = [day_and_month(day) for day in dates]
+    return line_chart(names, figures, before, label, f"{len(dates)} days before")
+
+
+@bp.app_template_filter("sparkline")
+def sparkline(figures: Sequence[int]) -> str:
+    """Return the points of a polyline in a box of SPARK_WIDTH × SPARK_HEIGHT; many days are summed up to at most
+    SPARK_POINTS points."""
+    size = -(-len(figures) // SPARK_POINTS)
+    # From the end, so that the last point is made of whole days' figures like the others.
+    ends = range(len(figures), 0, -size)
+    sums = [sum(figures[max(0, end - size) : end]) for end in reversed(ends)]
+    highest, last = max(sums, default=0) or 1, max(1, len(sums) - 1)
+    points = [
+        (SPARK_WIDTH * place / last, height_of(figure, highest, SPARK_HEIGHT, 2)) for place, figure in enumerate(sums)
+    ]
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+@bp.app_template_filter("day_and_month")
+def day_and_month(day: date) -> str:
+    """Format a day without its year, where that is clear: "3 November"."""
+    return f"{day.day} {day:%B}"
+
+
+@bp.app_template_filter("drift_bars")
+def drift_bars(drift: DriftHistory) -> tuple[Bar, ...]:
+    """Return the bars of differences by day. The tallest day reaches the top; a day without a difference, or not
+    compared, is a line at the foot."""
+    tallest = max((day.total for day in drift.days), default=0) or 1
+    return tuple(bar for place, day in enumerate(drift.days) for bar in _day_bars(day, STEP * place, tallest))
+
+
+def _day_bars(day: DriftDay, x: int, tallest: int) -> list[Bar]:
+    found, foot = [], HEIGHT
+    for kind, number in (("missing", day.missing), ("stale", day.stale), ("extra", day.extra)):
+        if number:
+            height = max(3, number * (HEIGHT - ROOM) // tallest)
+            foot -= height
+            found.append(Bar(kind, x, max(0, foot), height))
+    return found or [Bar("none" if day.compared else "unknown", x, HEIGHT - 2, 2)]

@@ -16,13 +16,9 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.domain.catalogue import terms
-from app.domain.relevance.rules import importing as rules
-from app.domain.relevance.rules import table as rule_table
-from app.domain.relevance.rules.rule import MOST_RULES
-from app.domain.relevance.synonyms import importing as synonyms
-from app.domain.relevance.synonyms import queries
-from app.domain.relevance.synonyms.group import MOST_GROUPS
-from app.domain.relevance.synonyms.table import rows_of
+from app.domain.relevance import rule_import, rules, synonym_import, synonyms
+from app.domain.relevance.rule_definition import MOST_RULES
+from app.domain.relevance.synonym_definition import MOST_GROUPS
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.table_import import ImportReport
@@ -59,9 +55,9 @@ TABLES: Mapping[str, Table] = {
         columns="A CSV file with the columns type, root and words, as the export makes it, or lines that you paste.",
         pasted="One synonym a line: mobile = cell phone, or hoover -> vacuum, or as the export writes it: "
         "both ways,,mobile;cell phone",
-        rows=lambda site_id: rows_of([synonym.group for synonym in queries.live_synonyms(site_id)]),
-        preview=synonyms.preview,
-        apply=synonyms.apply,
+        rows=lambda site_id: synonym_import.table_rows([synonym.group for synonym in synonyms.live_synonyms(site_id)]),
+        preview=synonym_import.preview,
+        apply=synonym_import.apply,
         stays="Synonyms that the file does not name stay.",
     ),
     "terms": Table(
@@ -87,9 +83,9 @@ TABLES: Mapping[str, Table] = {
         "with semicolons between, pinned ones with their place: 1:COAT-2;3:COAT-7. What the file has no column for "
         "stays.",
         pasted="The first line names the columns, such as term,pins,note. Then a rule a line.",
-        rows=lambda site_id: rule_table.rows_of(rules.stored_rules(site_id)),
-        preview=rules.preview,
-        apply=rules.apply,
+        rows=lambda site_id: rule_import.table_rows(rules.stored_rules(site_id)),
+        preview=rule_import.preview,
+        apply=rule_import.apply,
         stays="Rules that the file does not name stay.",
     ),
 }

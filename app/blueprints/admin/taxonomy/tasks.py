@@ -20,7 +20,7 @@ from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.callers import current_author
-from app.domain.relevance.overview.summary import summary
+from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
 from app.domain.search.index.backlog import Unindexed, unindexed
@@ -95,7 +95,7 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> IndexBanner | None:
 
 
 def _summarise_run(run: RebuildRun) -> RunSummary:
-    return summary(ports.clock(), ports.search_engine(), run)
+    return run_summary(ports.clock(), ports.search_engine(), run)
 
 
 def to_restore(site_id: int) -> int:

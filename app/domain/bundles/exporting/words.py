@@ -7,9 +7,8 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.bundles.exporting.structure import in_order
-from app.domain.relevance.golden.searches import expectation_of, golden_searches
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.golden import expectation_of, golden_searches
+from app.domain.relevance.models import SearchRule, Synonym
 from app.extensions import db
 
 

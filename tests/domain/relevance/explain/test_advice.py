@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.catalogue.product_rules import LONGEST_TERM
-from app.domain.relevance.explain.advice import Act, Advice, advise, inactive_reason
-from app.domain.relevance.explain.explanation import (
+from app.domain.relevance.advice import Act, Advice, advise_on_search, inactive_reason
+from app.domain.relevance.explanation import (
     EngineHealth,
     ExplainRequest,
     PendingSuggestion,
@@ -37,17 +37,17 @@ def explained(words: str = "rain coat", **more) -> SearchExplanation:
 
 
 def codes(found: SearchExplanation) -> list[str]:
-    return [one.code for one in advise(found)]
+    return [one.code for one in advise_on_search(found)]
 
 
 def the(found: SearchExplanation, code: str) -> Advice:
-    return next(one for one in advise(found) if one.code == code)
+    return next(one for one in advise_on_search(found) if one.code == code)
 
 
 def test_where_all_is_well_there_is_nothing_to_do() -> None:
-    assert advise(explained()) == ()
-    assert advise(explained(product=replace(TENT, rank=3))) == ()
-    assert advise(explained("")) == ()
+    assert advise_on_search(explained()) == ()
+    assert advise_on_search(explained(product=replace(TENT, rank=3))) == ()
+    assert advise_on_search(explained("")) == ()
 
 
 def test_a_product_that_is_not_there_is_looked_for_in_the_catalogue() -> None:
@@ -56,7 +56,7 @@ def test_a_product_that_is_not_there_is_looked_for_in_the_catalogue() -> None:
 
 def test_a_hidden_product_is_shown_first_of_all() -> None:
     hidden = replace(TENT, enabled=False, indexed=False, is_waiting=True)
-    assert [one.act for one in advise(explained(product=hidden))] == [Act.ENABLE]
+    assert [one.act for one in advise_on_search(explained(product=hidden))] == [Act.ENABLE]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_hidden_product_is_shown_first_of_all() -> None:
     ],
 )
 def test_a_product_that_is_not_in_the_index_says_why(product: ProductExplanation, act: Act) -> None:
-    assert [one.act for one in advise(explained(product=product))] == [act]
+    assert [one.act for one in advise_on_search(explained(product=product))] == [act]
 
 
 def test_words_that_a_product_lacks_become_a_term_as_they_were_typed() -> None:
@@ -88,7 +88,7 @@ def test_the_term_is_what_was_typed_not_what_was_searched_instead() -> None:
 @given(st.text(alphabet="abc ", max_size=200))
 def test_a_term_that_is_offered_is_never_too_long(words: str) -> None:
     product = replace(TENT, why=ScoreExplanation(missing=query_words(words)))
-    offered = [one.words for one in advise(explained(words, product=product)) if one.act is Act.ADD_TERM]
+    offered = [one.words for one in advise_on_search(explained(words, product=product)) if one.act is Act.ADD_TERM]
     assert all(len(term) <= LONGEST_TERM for term in offered)
 
 
@@ -131,8 +131,8 @@ def test_a_suggested_synonym_can_be_accepted_and_says_what_it_would_find() -> No
 
 def test_what_finds_nothing_can_become_a_term_a_synonym_or_a_rule() -> None:
     nothing = explained("brolly", found=0, unknown=("brolly",))
-    assert [one.act for one in advise(nothing)] == [Act.ADD_SYNONYM, Act.CHOOSE_PRODUCT, Act.ADD_RULE]
-    assert all(one.words in ("brolly", "") for one in advise(nothing))
+    assert [one.act for one in advise_on_search(nothing)] == [Act.ADD_SYNONYM, Act.CHOOSE_PRODUCT, Act.ADD_RULE]
+    assert all(one.words in ("brolly", "") for one in advise_on_search(nothing))
 
 
 def test_a_corrected_spelling_needs_no_advice() -> None:
@@ -141,7 +141,7 @@ def test_a_corrected_spelling_needs_no_advice() -> None:
 
 def test_a_word_that_no_product_has_is_told_although_the_others_find_something() -> None:
     some = explained("brolly tent", found=13, full=0, relaxed=True, unknown=("brolly", "tent"), corrected="brolly test")
-    assert [one.words for one in advise(some)] == ["brolly"]
+    assert [one.words for one in advise_on_search(some)] == ["brolly"]
 
 
 def test_an_engine_that_does_not_answer_comes_first() -> None:

@@ -11,13 +11,10 @@ from flask import Flask
 from app.adapters.null_engine import NullEngine
 from app.domain.catalogue.models import Product
 from app.domain.relevance import publishing
-from app.domain.relevance.explain.advice import advise
-from app.domain.relevance.explain.explaining import explain_search
-from app.domain.relevance.explain.explanation import ExplainRequest, SearchExplanation
-from app.domain.relevance.explain.reindexing import reindex_product
-from app.domain.relevance.explain.view import as_json
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.advice import advise_on_search
+from app.domain.relevance.explain import explain_search, reindex_product
+from app.domain.relevance.explanation import ExplainRequest, SearchExplanation, explanation_json
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search.engine import EngineState, SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry, ServedConfiguration
@@ -143,15 +140,15 @@ def test_pages_and_collections_that_shoppers_see_are_shown_and_one_that_answers_
         add_page(shop.site_id, "returns", "<p>No tent is too large.</p>")
     rebuild(shop.indexing, request(shop.indexing, shop.site_id, "CONTENT"))
     answered = shop.ask("returns")
-    assert (answered.found, answered.is_answered_by_content, advise(answered)) == (0, True, ())
+    assert (answered.found, answered.is_answered_by_content, advise_on_search(answered)) == (0, True, ())
     assert [link.path for link in answered.content.titled] == ["/pages/returns"]
     mentioned = shop.ask("tent")
     assert [link.name for link in mentioned.content.others] == ["returns"] and not mentioned.is_answered_by_content
-    assert as_json(mentioned)["content"] == [{"name": "returns", "path": "/pages/returns", "answers": False}]
+    assert explanation_json(mentioned)["content"] == [{"name": "returns", "path": "/pages/returns", "answers": False}]
     with transaction():
         change_settings(shop.site_id, {"search-content-enabled": False})
     unseen = shop.ask("returns")
-    assert unseen.content.titled == () and advise(unseen) != ()
+    assert unseen.content.titled == () and advise_on_search(unseen) != ()
 
 
 def test_a_page_of_another_spelling_is_not_shown_beside_products_that_have_the_words(shop: Shop) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.relevance.explain.score_text import describe_part
+from app.domain.relevance.explanation import describe_part
 from app.domain.search.engine import ScorePart
 from app.domain.search.ranking.scoring import points_by_meaning
 

@@ -9,10 +9,9 @@ from sqlalchemy import select, update
 
 from app.domain.catalogue import products
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
-from app.domain.relevance.golden import check as golden_check
-from app.domain.relevance.golden import searches as golden
-from app.domain.relevance.golden.models import GoldenSearch
-from app.domain.relevance.golden.searches import Expectation
+from app.domain.relevance import golden
+from app.domain.relevance.golden import Expectation
+from app.domain.relevance.models import GoldenSearch
 from app.domain.search.engine import SearchContext, SearchUnavailable
 from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.rebuild import rebuild
@@ -41,7 +40,7 @@ def _row(golden_id: int) -> GoldenSearch:
 
 
 def _checked(indexing: SearchContext, site_id: int, golden_id: int) -> tuple[bool | None, int | None]:
-    golden_check.check(indexing, site_id)
+    golden.check_goldens(indexing, site_id)
     row = _row(golden_id)
     return row.passes, row.rank
 
@@ -102,7 +101,7 @@ def test_a_product_of_another_shop_is_none_of_this(indexing: SearchContext) -> N
 def test_a_change_forgets_what_was_checked(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     golden_id = _add(indexing, site_id)
-    golden_check.check(indexing, site_id)
+    golden.check_goldens(indexing, site_id)
     with transaction():
         assert golden.change(Author(site_id, "Mia", indexing.clock), golden_id, 1, Expectation("cup", "CUP-1", 1))
     row = _row(golden_id)
@@ -112,7 +111,7 @@ def test_a_change_forgets_what_was_checked(indexing: SearchContext) -> None:
 def test_a_change_that_changes_nothing_keeps_what_was_checked(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     golden_id = _add(indexing, site_id)
-    golden_check.check(indexing, site_id)
+    golden.check_goldens(indexing, site_id)
     with transaction():
         assert not golden.change(Author(site_id, "Mia", indexing.clock), golden_id, 1, Expectation("mug", "MUG-1", 5))
     assert _row(golden_id).passes
@@ -206,7 +205,7 @@ def test_an_index_that_is_away_leaves_what_was_known(indexing: SearchContext) ->
     _checked(indexing, site_id, golden_id)
     indexing.engine.forget(site_id)
     with pytest.raises(SearchUnavailable):
-        golden_check.check(indexing, site_id)
+        golden.check_goldens(indexing, site_id)
     assert _row(golden_id).passes
 
 
@@ -214,7 +213,7 @@ def test_the_state_of_a_shop_counts_and_names_what_fails(indexing: SearchContext
     site_id = shop(indexing)
     _add(indexing, site_id)
     _add(indexing, site_id, "pitcher", "JUG-1")
-    golden_check.check(indexing, site_id)
+    golden.check_goldens(indexing, site_id)
     _add(indexing, site_id, "cup", "CUP-1")
     state = golden.golden_state(site_id)
     assert (state.total, state.passing, state.unchecked) == (3, 1, 1)
@@ -232,7 +231,7 @@ def test_the_state_of_a_shop_counts_and_names_what_fails(indexing: SearchContext
 def _rebuilt(indexing: SearchContext, site_id: int) -> str | None:
     indexing.clock.move(seconds=1)  # type: ignore[attr-defined]
     run_id = searching.request(indexing, site_id, "PRODUCTS")
-    rebuild(indexing, run_id, examine=partial(golden_check.hold_back, indexing))
+    rebuild(indexing, run_id, examine=partial(golden.hold_back, indexing))
     read_afresh()
     run = latest_run(site_id)
     assert run is not None
@@ -278,7 +277,7 @@ def _names(indexing: SearchContext, site_id: int) -> list[object]:
 
 
 def test_a_single_first_place_is_told_as_first() -> None:
-    assert [golden.wanted(within) for within in (1, 5)] == ["first", "in the first 5"]
+    assert [golden.describe_place(within) for within in (1, 5)] == ["first", "in the first 5"]
 
 
 def test_without_the_setting_nothing_is_blocked(indexing: SearchContext) -> None:
@@ -312,8 +311,8 @@ def test_a_product_that_is_saved_while_the_index_is_built_is_not_held_against_it
     generation = indexing.engine.start_generation(site_id, searching.IndexName.PRODUCTS)
     try:
         generation.seal()
-        assert golden_check.hold_back(indexing, site_id, generation, set()) is not None
-        assert golden_check.hold_back(indexing, site_id, generation, {mug}) is None
+        assert golden.hold_back(indexing, site_id, generation, set()) is not None
+        assert golden.hold_back(indexing, site_id, generation, {mug}) is None
     finally:
         generation.discard()
 
@@ -334,7 +333,7 @@ def test_a_product_that_was_hidden_is_nobodys_golden_search_any_more(indexing: S
 
 def test_what_a_shops_golden_searches_depend_on_changes_with_each_of_it(indexing: SearchContext) -> None:
     site_id = shop(indexing)
-    assert golden_check.states_of_sites(indexing) == {}
+    assert golden.states_of_sites(indexing) == {}
     seen = []
     for change in (
         lambda: _add(indexing, site_id),
@@ -344,7 +343,7 @@ def test_what_a_shops_golden_searches_depend_on_changes_with_each_of_it(indexing
     ):
         change()
         read_afresh()
-        seen.append(golden_check.states_of_sites(indexing)[site_id].depends_on)
+        seen.append(golden.states_of_sites(indexing)[site_id].depends_on)
     assert len(set(seen)) == 4
 
 
@@ -353,18 +352,18 @@ def test_undoing_is_a_change_too(indexing: SearchContext) -> None:
     first = _add(indexing, site_id, "mug")
     _add(indexing, site_id, "cup", "CUP-1")
 
-    def revert(golden_id: int, before: dict[str, object] | None) -> golden_check.CheckState:
-        golden_check.check(indexing, site_id)
-        known = golden_check.states_of_sites(indexing)[site_id].depends_on
+    def revert(golden_id: int, before: dict[str, object] | None) -> golden.CheckState:
+        golden.check_goldens(indexing, site_id)
+        known = golden.states_of_sites(indexing)[site_id].depends_on
         with transaction():
             golden.revert(Author(site_id, "Mia", indexing.clock), golden_id, before)
         read_afresh()
-        state = golden_check.states_of_sites(indexing)[site_id]
+        state = golden.states_of_sites(indexing)[site_id]
         assert state.depends_on != known
         return state
 
     assert revert(first, {"query": "blue mug", "sku": "MUG-1", "within": 3}).checked_at is None
     assert revert(first, None).checked_at is not None, "what is left was checked"
     assert revert(first, {"query": "mug", "sku": "MUG-1", "within": 3}).checked_at is None
-    golden_check.check(indexing, site_id, only=first)
-    assert golden_check.states_of_sites(indexing)[site_id].checked_at == indexing.clock.now()
+    golden.check_goldens(indexing, site_id, only=first)
+    assert golden.states_of_sites(indexing)[site_id].checked_at == indexing.clock.now()

@@ -11,13 +11,12 @@ import pytest
 from sqlalchemy import event, insert, select
 
 from app.domain.catalogue import products
+from app.domain.relevance import learning as forgetting
 from app.domain.relevance import publishing
-from app.domain.relevance.learning import forgetting
-from app.domain.relevance.learning.learning import learn_site, learn_words, store, study
-from app.domain.relevance.learning.listing import learned_rows, learning_state
-from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
-from app.domain.relevance.learning.teaching import teaching_words
-from app.domain.relevance.trials.proposal import LearningProposal, as_json, proposed, read
+from app.domain.relevance.learned_searches import learned_rows, learning_state
+from app.domain.relevance.learning import learn_site, learn_words, store_study, study_counts, teaching_words
+from app.domain.relevance.models import ALL_SEARCHES, ForgottenWord, LearnedWord
+from app.domain.relevance.proposals import LearningProposal, apply_proposal, as_json, read_proposal
 from app.domain.search.engine import LearnedFactors, SearchRequest
 from app.domain.search.serving.configuration import served, serving_state
 from app.domain.search.serving.plan import Learned, LearningMode, plan
@@ -109,10 +108,10 @@ def test_off_and_in_shadow_requests_stay_exactly_as_they_are(
 def test_a_replay_compares_shadow_with_on(clock: StoppedClock, site_id: int, product_id: int) -> None:
     count(site_id, "tent", product_id)
     learn(clock, site_id, LearningMode.SHADOW)
-    proposal = read(as_json(LearningProposal(on=True)))
+    proposal = read_proposal(as_json(LearningProposal(on=True)))
     now = served(site_id)
     assert not plan("tent", now, NOW).learned
-    assert plan("tent", proposed(now, proposal), NOW).learned.products[0].product_id == product_id
+    assert plan("tent", apply_proposal(now, proposal), NOW).learned.products[0].product_id == product_id
 
 
 def test_since_when_shoppers_are_served_it_is_kept_until_they_are_not(
@@ -155,13 +154,13 @@ def test_what_is_forgotten_moves_nothing_until_it_is_restored(
     count(site_id, "stove", product_id)
     learn(clock, site_id)
     with transaction():
-        forgetting.forget(author(clock, site_id), "tent")
+        forgetting.forget_search(author(clock, site_id), "tent")
     publish(clock, site_id)
     assert not request(site_id).learned and request(site_id, "stove").learned
     learn(clock, site_id)
     assert not request(site_id).learned, "the nightly job leaves it forgotten"
     with transaction():
-        forgetting.remember(author(clock, site_id), "tent")
+        forgetting.restore_search(author(clock, site_id), "tent")
     publish(clock, site_id)
     assert request(site_id).learned
     entries = db.session.scalars(select(AuditEntry.summary).order_by(AuditEntry.id)).all()
@@ -177,7 +176,7 @@ def test_all_is_forgotten_and_what_comes_later_is_learned_anew(
     count(site_id, "tent", product_id)
     learn(clock, site_id)
     with transaction():
-        forgetting.forget(author(clock, site_id), ALL)
+        forgetting.forget_search(author(clock, site_id), ALL_SEARCHES)
     publish(clock, site_id)
     assert not request(site_id).learned
     count(site_id, "tent", product_id, range(-3, 0))
@@ -187,7 +186,7 @@ def test_all_is_forgotten_and_what_comes_later_is_learned_anew(
 
 
 def test_what_was_never_learned_or_forgotten_can_be_neither(clock: StoppedClock, site_id: int) -> None:
-    for change in (forgetting.forget, forgetting.remember):
+    for change in (forgetting.forget_search, forgetting.restore_search):
         with pytest.raises(NotFound), transaction():
             change(author(clock, site_id), "tent")
 
@@ -198,7 +197,7 @@ def test_the_words_of_a_forgotten_search_go_after_ninety_days(
     count(site_id, "tent", product_id)
     learn(clock, site_id)
     with transaction():
-        forgetting.forget(author(clock, site_id), "tent")
+        forgetting.forget_search(author(clock, site_id), "tent")
     clock.move(days=92)  # It is forgotten to the end of the week, two days later.
     purged(clock, *forgetting.RETENTIONS)
     assert db.session.scalars(select(ForgottenWord.word)).all() == ["tent"]
@@ -214,7 +213,7 @@ def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_i
     count(site_id, "tent", product_id)
     learn(clock, site_id)
     with transaction():
-        forgetting.forget(author(clock, site_id), ALL)
+        forgetting.forget_search(author(clock, site_id), ALL_SEARCHES)
     assert forgetting.records(site_id, ["*", "tent"]) == {"*": {"through": "2026-11-22"}}
     with transaction():
         forgetting.revert(author(clock, site_id), "*", None)
@@ -253,10 +252,10 @@ def test_what_was_forgotten_takes_no_place(clock: StoppedClock, site_id: int, pr
     count(site_id, "stove", product_id)
     learn(clock, site_id)
     with transaction():
-        forgetting.forget(author(clock, site_id), "tent")
+        forgetting.forget_search(author(clock, site_id), "tent")
     assert words_that_teach(site_id) == ["stove"]
     with transaction():
-        forgetting.forget(author(clock, site_id), ALL)
+        forgetting.forget_search(author(clock, site_id), ALL_SEARCHES)
     assert words_that_teach(site_id) == []
     count(site_id, "stove", product_id, range(-3, 0))
     assert words_that_teach(site_id) == ["stove"]
@@ -295,14 +294,14 @@ def test_what_was_forgotten_while_the_counts_were_read_is_not_learned_again(
 ) -> None:
     count(site_id, "tent", product_id)
     learn(clock, site_id)
-    studied = study(clock, site_id)
+    studied = study_counts(clock, site_id)
     with transaction():
         if meanwhile == "switched off":
             change_settings(site_id, {"search-learning": "off"})
         else:
-            forgetting.forget(author(clock, site_id), "tent" if meanwhile == "forgotten" else ALL)
+            forgetting.forget_search(author(clock, site_id), "tent" if meanwhile == "forgotten" else ALL_SEARCHES)
     with transaction():
-        assert not store(clock, site_id, studied)
+        assert not store_study(clock, site_id, studied)
     learning.learn(site_id)
     assert db.session.scalars(select(LearnedWord)).all() == []
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.relevance.overview.advice import Signs, advise
+from app.domain.relevance.advice import Signs, advise_on_index
 
 
 def test_all_well_needs_no_advice() -> None:
-    assert advise(Signs()) == ()
+    assert advise_on_index(Signs()) == ()
 
 
 def test_a_shop_without_an_index_hears_of_nothing_else() -> None:
-    assert len(advise(Signs(products_built=False, content_built=False, waiting=9_000, set_aside=3))) == 1
+    assert len(advise_on_index(Signs(products_built=False, content_built=False, waiting=9_000, set_aside=3))) == 1
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,10 @@ def test_a_shop_without_an_index_hears_of_nothing_else() -> None:
     ],
 )
 def test_each_sign_has_its_sentence(signs: Signs, words: str) -> None:
-    (sentence,) = advise(signs)
+    (sentence,) = advise_on_index(signs)
     assert words in sentence
 
 
 @pytest.mark.parametrize("signs", [Signs(waiting=4_999), Signs(drift=99)])
 def test_what_mends_itself_needs_no_advice(signs: Signs) -> None:
-    assert advise(signs) == ()
+    assert advise_on_index(signs) == ()

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from app.adapters.null_engine import NullEngine
-from app.domain.relevance.overview.rebuilds import rebuilds
+from app.domain.relevance.overview import rebuild_history
 from app.transaction import transaction
 from tests.factories import make_run, make_site
 from tests.fakes.clock import StoppedClock
@@ -29,7 +29,7 @@ def test_a_run_is_shown_for_thirty_days_after_its_end(clock: StoppedClock, age: 
     with transaction():
         site = make_site()
         make_run(site, created_at=clock.now() - age - timedelta(minutes=5), finished_at=clock.now() - age)
-    assert rebuilds(clock, NullEngine(), site.id).total_items == is_shown
+    assert rebuild_history(clock, NullEngine(), site.id).total_items == is_shown
 
 
 def test_all_are_shown_a_page_at_a_time_the_latest_first(clock: StoppedClock) -> None:
@@ -39,6 +39,6 @@ def test_all_are_shown_a_page_at_a_time_the_latest_first(clock: StoppedClock) ->
         for hours in range(60):
             at = clock.now() - timedelta(hours=hours)
             make_run(site, created_at=at, finished_at=at, done=hours)
-    pages = [rebuilds(clock, NullEngine(), site.id, number, page_size=25) for number in (1, 2, 3, 4)]
+    pages = [rebuild_history(clock, NullEngine(), site.id, number, page_size=25) for number in (1, 2, 3, 4)]
     assert [run.done for page in pages for run in page.items] == list(range(60))
     assert [(page.total_items, page.total_pages) for page in pages] == [(60, 3)] * 4

@@ -6,7 +6,7 @@ import pytest
 
 from app.adapters.null_engine import NullEngine
 from app.domain.merchandising.models import Tree
-from app.domain.relevance.overview.status import advice_of, status_view
+from app.domain.relevance.overview import advice_of, status_view
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.sites.settings import change_settings

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import event, select
 
-from app.domain.relevance.rules import editing, listing
-from app.domain.relevance.rules.listing import Narrowed, RuleOrder, RuleQuery
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.rules.rule import MOST_RULES
+from app.domain.relevance import rules
+from app.domain.relevance.models import SearchRule
+from app.domain.relevance.rule_definition import MOST_RULES
+from app.domain.relevance.rules import RuleOrder, RuleQuery, StateFilter
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.shared.author import Author
@@ -38,7 +38,7 @@ def site(context: None) -> Iterator[Site]:
 
 def add(clock: StoppedClock, site: Site, draft: Rule = DRAFT) -> SearchRule:
     with transaction():
-        return editing.add(Author(site.id, MIA, clock), draft)
+        return rules.add(Author(site.id, MIA, clock), draft)
 
 
 def entries() -> list[AuditEntry]:
@@ -73,12 +73,12 @@ def test_a_product_of_another_site_is_unknown(site: Site, clock: StoppedClock):
 def test_a_change_is_served_and_one_that_changes_nothing_is_no_change(site: Site, clock: StoppedClock):
     rule = add(clock, site)
     with transaction():
-        _, changed = editing.change(Author(site.id, "Theo", clock), rule.id, 1, replace(DRAFT, boosts=("A-2",)))
+        _, changed = rules.change(Author(site.id, "Theo", clock), rule.id, 1, replace(DRAFT, boosts=("A-2",)))
     assert changed == ("boosts",) and rule.revision == 2
     assert configuration.served(site.id).rules.find("rain coat", clock.now()).boosts == ("A-2",)
     version = configuration.serving_state(site.id).saved_version
     with transaction():
-        _, changed = editing.change(Author(site.id, "Theo", clock), rule.id, 2, rule.value)
+        _, changed = rules.change(Author(site.id, "Theo", clock), rule.id, 2, rule.value)
     assert (changed, rule.revision, configuration.serving_state(site.id).saved_version) == ((), 2, version)
     assert [entry.action for entry in entries()] == ["rule.add", "rule.change"]
 
@@ -86,17 +86,17 @@ def test_a_change_is_served_and_one_that_changes_nothing_is_no_change(site: Site
 def test_who_saved_in_between_is_named_and_nothing_is_written(site: Site, clock: StoppedClock):
     rule = add(clock, site)
     with transaction():
-        editing.pause(Author(site.id, "Theo", clock), rule.id)
+        rules.pause(Author(site.id, "Theo", clock), rule.id)
     with pytest.raises(StaleRevision, match="Theo saved this rule"), transaction():
-        editing.change(Author(site.id, MIA, clock), rule.id, 1, replace(DRAFT, note="mine"))
+        rules.change(Author(site.id, MIA, clock), rule.id, 1, replace(DRAFT, note="mine"))
     with pytest.raises(StaleRevision), transaction():
-        editing.delete(Author(site.id, MIA, clock), rule.id, 1)
-    assert editing.rule_of(site.id, rule.id).note == ""
+        rules.delete(Author(site.id, MIA, clock), rule.id, 1)
+    assert rules.rule_of(site.id, rule.id).note == ""
 
 
 def test_a_paused_rule_applies_no_more_until_it_is_resumed(site: Site, clock: StoppedClock):
     rule = add(clock, site)
-    for act, applies in ((editing.pause, False), (editing.pause, False), (editing.resume, True)):
+    for act, applies in ((rules.pause, False), (rules.pause, False), (rules.resume, True)):
         with transaction():
             act(Author(site.id, MIA, clock), rule.id)
         assert (configuration.served(site.id).rules.find("rain coat", clock.now()) is not None) == applies
@@ -107,47 +107,47 @@ def test_pausing_asks_nothing_of_products_that_are_gone(site: Site, clock: Stopp
     with transaction():
         rule = make_rule(site, "old", pins=[{"sku": "GONE", "position": 1}])
     with transaction():
-        editing.pause(Author(site.id, MIA, clock), rule.id)
+        rules.pause(Author(site.id, MIA, clock), rule.id)
     assert not rule.enabled
 
 
 def test_a_deleted_rule_is_gone_from_search_and_can_be_put_back_as_it_was(site: Site, clock: StoppedClock):
     rule_id = add(clock, site).id
     with transaction():
-        assert editing.delete(Author(site.id, MIA, clock), rule_id, 1) == "Rain Coat"
+        assert rules.delete(Author(site.id, MIA, clock), rule_id, 1) == "Rain Coat"
     assert configuration.served(site.id).rules.find("rain coat", clock.now()) is None
     before = entries()[-1].before
     with transaction():
-        editing.revert(Author(site.id, MIA, clock), rule_id, before)
-    assert editing.rule_of(site.id, rule_id).value.as_json() == before
+        rules.revert(Author(site.id, MIA, clock), rule_id, before)
+    assert rules.rule_of(site.id, rule_id).value.as_json() == before
     assert configuration.served(site.id).rules.find("rain coat", clock.now()).id == rule_id
     with transaction():
-        editing.revert(Author(site.id, MIA, clock), rule_id, None)
+        rules.revert(Author(site.id, MIA, clock), rule_id, None)
     with pytest.raises(NotFound):
-        editing.rule_of(site.id, rule_id)
+        rules.rule_of(site.id, rule_id)
     assert [entry.action for entry in entries()][-2:] == ["rule.undo", "rule.undo"]
 
 
 def test_a_rule_is_not_put_back_over_another_for_its_term(site: Site, clock: StoppedClock):
     rule_id = add(clock, site).id
     with transaction():
-        editing.delete(Author(site.id, MIA, clock), rule_id, 1)
+        rules.delete(Author(site.id, MIA, clock), rule_id, 1)
     before = entries()[-1].before
     with transaction():
         make_rule(site, "umbrella")  # SQLite gives the id of the last record again.
         other = make_rule(site, "rain coat")
     with pytest.raises(Invalid, match="already"), transaction():
-        editing.revert(Author(site.id, MIA, clock), other.id + 1, before)
+        rules.revert(Author(site.id, MIA, clock), other.id + 1, before)
 
 
 def test_another_sites_rule_is_not_found(site: Site, clock: StoppedClock):
     with transaction():
         theirs = make_rule(make_site("other.test"))
     for act in (
-        lambda: editing.rule_of(site.id, theirs.id),
-        lambda: editing.change(Author(site.id, MIA, clock), theirs.id, 1, DRAFT),
-        lambda: editing.delete(Author(site.id, MIA, clock), theirs.id, 1),
-        lambda: editing.pause(Author(site.id, MIA, clock), theirs.id),
+        lambda: rules.rule_of(site.id, theirs.id),
+        lambda: rules.change(Author(site.id, MIA, clock), theirs.id, 1, DRAFT),
+        lambda: rules.delete(Author(site.id, MIA, clock), theirs.id, 1),
+        lambda: rules.pause(Author(site.id, MIA, clock), theirs.id),
     ):
         with pytest.raises(NotFound):
             act()
@@ -162,7 +162,7 @@ def test_a_shop_has_an_end_of_rules(site: Site, clock: StoppedClock):
 
 
 def listed(clock: StoppedClock, site: Site, **asked: object) -> list[str]:
-    return [row.rule.term for row in listing.rules(site.id, RuleQuery(**asked), clock.now(), {"coat": 3}).page.items]
+    return [row.rule.term for row in rules.find_rules(site.id, RuleQuery(**asked), clock.now(), {"coat": 3}).page.items]
 
 
 def test_the_list_is_narrowed_by_words_and_state(site: Site, clock: StoppedClock):
@@ -173,10 +173,10 @@ def test_the_list_is_narrowed_by_words_and_state(site: Site, clock: StoppedClock
         make_rule(site, "hat", starts_at=datetime(2027, 1, 1, tzinfo=UTC))
         make_rule(site, "scarf", ends_at=now, redirect_url="/c/scarves")
     assert listed(clock, site) == ["boots", "coat", "hat", "scarf"]
-    assert listed(clock, site, narrowed=Narrowed.LIVE) == ["coat"]
-    assert listed(clock, site, narrowed=Narrowed.PAUSED) == ["boots"]
-    assert listed(clock, site, narrowed=Narrowed.SCHEDULED) == ["hat"]
-    assert listed(clock, site, narrowed=Narrowed.ENDED) == ["scarf"]
+    assert listed(clock, site, narrowed=StateFilter.LIVE) == ["coat"]
+    assert listed(clock, site, narrowed=StateFilter.PAUSED) == ["boots"]
+    assert listed(clock, site, narrowed=StateFilter.SCHEDULED) == ["hat"]
+    assert listed(clock, site, narrowed=StateFilter.ENDED) == ["scarf"]
     assert listed(clock, site, words="AUTUMN") == ["coat"]
     assert listed(clock, site, words="a-2") == ["boots"]
     assert listed(clock, site, words="/c/sca") == ["scarf"]
@@ -187,7 +187,7 @@ def test_the_list_is_narrowed_by_words_and_state(site: Site, clock: StoppedClock
 def test_what_search_has_not_yet_is_marked(site: Site, clock: StoppedClock):
     with transaction():
         make_rule(site, "coat", words_version=1)
-    assert listed(clock, site, narrowed=Narrowed.UNSYNCED) == ["coat"]
+    assert listed(clock, site, narrowed=StateFilter.UNSYNCED) == ["coat"]
 
 
 def test_the_list_costs_two_statements_however_long(site: Site, clock: StoppedClock):
@@ -202,7 +202,7 @@ def test_the_list_costs_two_statements_however_long(site: Site, clock: StoppedCl
 
     event.listen(db.engine, "before_cursor_execute", counted)
     try:
-        found = listing.rules(site_id, RuleQuery(), clock.now())
+        found = rules.find_rules(site_id, RuleQuery(), clock.now())
     finally:
         event.remove(db.engine, "before_cursor_execute", counted)
     assert (len(found.page.items), found.total) == (50, 60)
@@ -214,7 +214,7 @@ def live_since_after(clock: StoppedClock, site: Site, first: Rule, **changes: ob
     rule, began = add(clock, site, first), clock.now()
     clock.move(hours=1)
     with transaction():
-        editing.change(Author(site.id, MIA, clock), rule.id, 1, replace(first, **changes))
+        rules.change(Author(site.id, MIA, clock), rule.id, 1, replace(first, **changes))
     assert rule.live_since in (began, clock.now())
     return rule.live_since == began
 
@@ -247,9 +247,9 @@ def test_a_rule_that_had_ended_and_goes_on_is_live_since_then(site: Site, clock:
 def test_a_paused_rule_is_not_live_and_a_resumed_one_since_it_was_resumed(site: Site, clock: StoppedClock):
     rule = add(clock, site)
     with transaction():
-        editing.pause(Author(site.id, MIA, clock), rule.id)
+        rules.pause(Author(site.id, MIA, clock), rule.id)
     assert rule.live_since is None
     clock.move(days=3)
     with transaction():
-        editing.resume(Author(site.id, MIA, clock), rule.id)
+        rules.resume(Author(site.id, MIA, clock), rule.id)
     assert rule.live_since == clock.now()

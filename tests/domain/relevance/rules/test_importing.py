@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.blueprints.admin.spreadsheet import lines
-from app.domain.relevance.rules import importing
-from app.domain.relevance.rules.importing import stored_rules
-from app.domain.relevance.rules.table import read_table, rows_of, rule_of
+from app.domain.relevance import rule_import
+from app.domain.relevance.rule_import import read_rule, read_table, table_rows
+from app.domain.relevance.rules import stored_rules
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
@@ -47,13 +47,13 @@ def site(context: None) -> Site:
 
 @given(RULES)
 def test_what_goes_out_comes_in_again(rule: Rule):
-    ((_, cells),) = read_table(lines(rows_of([rule])))
-    assert rule_of(cells) == rule
+    ((_, cells),) = read_table(lines(table_rows([rule])))
+    assert read_rule(cells) == rule
 
 
 def outcomes(site: Site, *typed: str) -> list[tuple[int, str, str]]:
     return [
-        (line.number, line.outcome.value, line.reason) for line in importing.preview(site.id, "\n".join(typed)).lines
+        (line.number, line.outcome.value, line.reason) for line in rule_import.preview(site.id, "\n".join(typed)).lines
     ]
 
 
@@ -90,7 +90,7 @@ def test_what_a_table_has_no_column_for_stays(site: Site):
     assert outcomes(site, "term,note", "rain coat,Summer")[0][1:] == ("same", "")
     ((_, cells),) = read_table("term,note\nrain coat,Winter")
     stored = next(rule for rule in stored_rules(site.id) if rule.term == "rain coat")
-    assert rule_of(cells, stored).pins == stored.pins
+    assert read_rule(cells, stored).pins == stored.pins
 
 
 def test_a_line_with_more_than_its_columns_is_refused(site: Site):
@@ -99,18 +99,18 @@ def test_a_line_with_more_than_its_columns_is_refused(site: Site):
 
 def test_an_unknown_column_is_named(site: Site):
     with pytest.raises(Invalid) as refused:
-        importing.preview(site.id, "term,pinned\nhats,1:COAT-1")
+        rule_import.preview(site.id, "term,pinned\nhats,1:COAT-1")
     assert "Unknown: pinned." in refused.value.problems[0].message
 
 
 def test_only_what_was_previewed_is_written(site: Site, clock: StoppedClock):
     author, text = Author(site.id, "Mia Moss", clock), "term,boosts\nboots,COAT-2\nhats,COAT-1"
-    seen = importing.preview(site.id, text)
+    seen = rule_import.preview(site.id, text)
     with pytest.raises(Conflict), transaction():
-        importing.apply(author, text, "of another preview")
+        rule_import.apply(author, text, "of another preview")
     assert len(stored_rules(site.id)) == 2
     with transaction():
-        importing.apply(author, text, seen.digest)
+        rule_import.apply(author, text, seen.digest)
     assert {rule.term: rule.boosts for rule in stored_rules(site.id)} == {
         "boots": ("COAT-2",),
         "hats": ("COAT-1",),

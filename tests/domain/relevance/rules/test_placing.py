@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.rules.placing import Placement, PlacementKind
+from app.domain.relevance.placing import Placement, PlacementKind
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.shared.problems import Problem
 

@@ -10,12 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.rules.rule import LAST_POSITION, MOST_PLACED, check
+from app.domain.relevance.rule_definition import LAST_POSITION, MOST_PLACED, check_rule, tidy
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule, safe_redirect
 from app.domain.shared.problems import Invalid
 
 SKUS = dict.fromkeys(("A-1", "A-2", "A-3"), "")
 SOUND = Rule(term="rain coat", pins=(PinnedSku("A-1", 1),))
+
+
+def check(rule: Rule, skus: dict[str, str]) -> Rule:
+    return check_rule(tidy(rule), skus)
 
 
 def problems(**changed: object) -> list[tuple[str, str]]:

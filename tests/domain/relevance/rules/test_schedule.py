@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.rules.schedule import local_text, moment_of
+from app.domain.relevance.rule_definition import local_text, moment_of
 from app.domain.shared.problems import Problem
 
 LONDON = ZoneInfo("Europe/London")

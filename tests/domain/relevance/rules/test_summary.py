@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.domain.relevance.rules.summary import RuleState, effects, state_of, when_deleted
+from app.domain.relevance.rule_definition import RuleState, deletion_effects, rule_effects, state_of
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -33,12 +33,12 @@ def test_the_state_says_whether_search_applies_the_rule(changed: dict, state: Ru
 
 def test_what_a_rule_does_is_told_in_parts():
     rule = Rule(term="coat", pins=PINS, buries=("B",), redirect_url="/c/Coats", banner=Banner("Dry"))
-    assert effects(rule) == ["redirect to /c/Coats", "3 pinned", "1 buried", "banner"]
+    assert rule_effects(rule) == ["redirect to /c/Coats", "3 pinned", "1 buried", "banner"]
 
 
 def test_deleting_states_what_will_change():
     rule = Rule(term="coat", pins=PINS, boosts=("B",), redirect_url="/c/coats", banner=Banner("Dry"))
-    assert when_deleted(rule, NOW) == [
+    assert deletion_effects(rule, NOW) == [
         "Shoppers see results again instead of /c/coats.",
         "3 pinned products go back to their usual places.",
         "1 boosted product goes back to its usual place, where the search finds it at all.",
@@ -48,4 +48,4 @@ def test_deleting_states_what_will_change():
 
 def test_deleting_what_does_nothing_changes_nothing():
     rule = Rule(term="coat", pins=PINS, enabled=False)
-    assert when_deleted(rule, NOW) == ["The rule is paused, so shoppers see no difference."]
+    assert deletion_effects(rule, NOW) == ["The rule is paused, so shoppers see no difference."]

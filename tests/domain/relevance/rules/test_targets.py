@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.merchandising.models import Node, Tree
-from app.domain.relevance.rules import editing
-from app.domain.relevance.rules.targets import leading_nowhere
+from app.domain.relevance import rules
+from app.domain.relevance.rules import missing_pages
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
@@ -64,7 +64,7 @@ def _node(site: Site, tree_id: int, path: str, parent_id: int | None = None, vis
 
 
 def test_what_shoppers_find_is_told_from_what_they_do_not(site: Site):
-    assert set(leading_nowhere(site.id, (*THERE, *NOWHERE, None, "//evil.example"))) == set(NOWHERE)
+    assert set(missing_pages(site.id, (*THERE, *NOWHERE, None, "//evil.example"))) == set(NOWHERE)
 
 
 def test_a_rule_may_lead_to_a_landing_page_of_a_category_that_has_such_pages(site: Site):
@@ -78,29 +78,29 @@ def test_a_rule_may_lead_to_a_landing_page_of_a_category_that_has_such_pages(sit
         *("/c/all/brand", "/c/all/brand/", "/c/all/colour/moss", "/c/all/size/m", "/c/all/brand/hp/x"),
         *("/c/all/café/brand/hp", "/c/all/hidden/size/m", "/c/other/size/m", "/c/brand/hp"),
     )
-    assert set(leading_nowhere(site.id, (*there, *nowhere))) == set(nowhere)
+    assert set(missing_pages(site.id, (*there, *nowhere))) == set(nowhere)
     with transaction():
         nodes["all"].canonical_override = "/c/all/café"
-    assert set(leading_nowhere(site.id, there)) == set(there[:2])
+    assert set(missing_pages(site.id, there)) == set(there[:2])
 
 
 def test_a_rule_that_leads_nowhere_is_refused_with_the_reason(site: Site, clock: StoppedClock):
     draft = Rule(term="tent", redirect_url="/c/nope", banner=Banner("Sale", "/somewhere"))
     with pytest.raises(Invalid) as refused, transaction():
-        editing.add(Author(site.id, "Mia", clock), draft)
+        rules.add(Author(site.id, "Mia", clock), draft)
     assert [problem.pointer for problem in refused.value.problems] == ["#/redirectUrl", "#/banner/linkUrl"]
     first, second = (problem.message for problem in refused.value.problems)
     assert first == "The redirect “/c/nope” leads nowhere: no such category, or it or one above it is hidden."
     assert "shoppers have no such address" in second
     with transaction():
-        rule = editing.add(
+        rule = rules.add(
             Author(site.id, "Mia", clock), replace(draft, redirect_url="/c/all", banner=Banner("Sale", "/"))
         )
     with pytest.raises(Invalid), transaction():
-        editing.change(Author(site.id, "Mia", clock), rule.id, rule.revision, draft)
+        rules.change(Author(site.id, "Mia", clock), rule.id, rule.revision, draft)
 
 
 def test_a_bundle_may_bring_rules_before_their_pages(site: Site, clock: StoppedClock):
     with transaction():
         draft = Rule(term="tent", redirect_url="/c/later")
-        assert editing.add(Author(site.id, "Mia", clock), draft, may_lead_nowhere=True).redirect_url == "/c/later"
+        assert rules.add(Author(site.id, "Mia", clock), draft, may_lead_nowhere=True).redirect_url == "/c/later"

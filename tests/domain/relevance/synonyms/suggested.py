@@ -8,9 +8,9 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.relevance.synonyms import suggesting
-from app.domain.relevance.synonyms.models import SuggestionRun, Synonym
-from app.domain.relevance.synonyms.source import MinedSuggestions
+from app.domain.relevance import synonym_suggestions
+from app.domain.relevance.models import SuggestionRun, Synonym
+from app.domain.relevance.synonym_mining import MinedSuggestions
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search_statistics.models import SearchWordDay
@@ -57,8 +57,8 @@ def _day(site_id: int, day: date, word: str, times: int) -> SearchWordDay:
 
 def ask(indexing: SearchContext, site_id: int, *sources: Any) -> SuggestionRun:
     with transaction():
-        suggesting.request(Author(site_id, "Mia Moss", indexing.clock))
-    suggesting.suggest(indexing, sources or MINED, site_id)
+        synonym_suggestions.request_run(Author(site_id, "Mia Moss", indexing.clock))
+    synonym_suggestions.run_suggestions(indexing, sources or MINED, site_id)
     return db.session.get(SuggestionRun, site_id, populate_existing=True)
 
 

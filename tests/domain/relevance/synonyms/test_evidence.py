@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.relevance.synonyms.evidence import describe_evidence, strength
+from app.domain.relevance.synonym_mining import describe_evidence, evidence_strength
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_evidence_is_told_in_sentences(evidence: dict[str, Any] | None, words: s
 
 def test_what_is_searched_most_comes_first() -> None:
     assert (
-        strength({"visits": 4})
-        > strength({"searches": 3, "wouldFind": 1})
-        > strength({"searches": 2, "wouldFind": 90})
-        > strength(None)
+        evidence_strength({"visits": 4})
+        > evidence_strength({"searches": 3, "wouldFind": 1})
+        > evidence_strength({"searches": 2, "wouldFind": 90})
+        > evidence_strength(None)
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.synonyms.group import Taken, check, fingerprint, split_words
+from app.domain.relevance.synonym_definition import TakenWords, check_synonym, fingerprint, split_words
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.problems import Invalid
 
@@ -16,12 +16,12 @@ WORDS = st.lists(st.sampled_from(["phone", "mobile", "cell phone", "handset", "b
 
 def refused(*group: object, others: object = ()) -> dict[str, str]:
     with pytest.raises(Invalid) as caught:
-        check(SynonymGroup(*group), others)  # type: ignore[arg-type]
+        check_synonym(SynonymGroup(*group), others)  # type: ignore[arg-type]
     return {problem.pointer: problem.code for problem in caught.value.problems}
 
 
 def test_a_group_comes_out_tidied() -> None:
-    assert check(SynonymGroup(ONE, "  phone ", tuple([" cell   phone", "mobile"])), []) == SynonymGroup(
+    assert check_synonym(SynonymGroup(ONE, "  phone ", tuple([" cell   phone", "mobile"])), []) == SynonymGroup(
         ONE, "phone", ("cell phone", "mobile")
     )
 
@@ -47,20 +47,20 @@ def test_each_rule_is_told_at_its_place(group: tuple[object, ...], problems: dic
 
 
 def test_twenty_words_of_five_tokens_and_a_root_are_the_limit() -> None:
-    assert len(check(SynonymGroup(ONE, "root", tuple([f"a b c d word{n}" for n in range(20)])), []).words) == 20
+    assert len(check_synonym(SynonymGroup(ONE, "root", tuple([f"a b c d word{n}" for n in range(20)])), []).words) == 20
 
 
 def test_a_word_of_two_groups_is_refused_with_the_other_named() -> None:
     other = SynonymGroup(BOTH, None, ("mobile", "cell phone"), 7)
     with pytest.raises(Invalid) as caught:
-        check(SynonymGroup(BOTH, None, tuple(["telephone", "Cell Phones"])), [other])
+        check_synonym(SynonymGroup(BOTH, None, tuple(["telephone", "Cell Phones"])), [other])
     assert caught.value.message == "“Cell Phones” is in another synonym already: mobile = cell phone."
 
 
 def test_a_root_has_one_synonym() -> None:
     other = SynonymGroup(ONE, "phone", ("mobile",), 7)
     assert refused(ONE, "Phones", ["handset"], others=[other]) == {"#/root": "root_taken"}
-    assert check(SynonymGroup(BOTH, None, tuple(["phone", "mobile"])), [other]).words == ("phone", "mobile")
+    assert check_synonym(SynonymGroup(BOTH, None, tuple(["phone", "mobile"])), [other]).words == ("phone", "mobile")
 
 
 @given(words=WORDS, other=st.permutations(["a", "b", "c"]))
@@ -74,10 +74,10 @@ def test_the_fingerprint_knows_a_group_however_it_is_written(words: list[str], o
 
 @given(st.lists(WORDS.filter(lambda words: len(words) > 1), max_size=6))
 def test_groups_that_were_taken_one_by_one_never_share_a_word(groups: list[list[str]]) -> None:
-    taken, kept = Taken(), []
+    taken, kept = TakenWords(), []
     for words in groups:
         try:
-            group = check(SynonymGroup(BOTH, None, tuple(words)), taken)
+            group = check_synonym(SynonymGroup(BOTH, None, tuple(words)), taken)
         except Invalid:
             continue
         taken.add(group)

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.blueprints.admin.spreadsheet import lines
-from app.domain.relevance.synonyms import editing, importing
-from app.domain.relevance.synonyms.group import check, fingerprint
-from app.domain.relevance.synonyms.importing import planned
-from app.domain.relevance.synonyms.table import read_table, rows_of
+from app.domain.relevance import synonym_import, synonyms
+from app.domain.relevance.synonym_definition import check_synonym, fingerprint
+from app.domain.relevance.synonym_import import plan_import, read_table, table_rows
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
@@ -27,7 +26,7 @@ STORED = [
 
 
 def outcomes(*typed: str) -> list[tuple[int, str, str]]:
-    report = planned(STORED, read_table("\n".join(typed)))
+    report = plan_import(STORED, read_table("\n".join(typed)))
     return [(line.number, line.outcome.value, line.reason) for line in report.lines]
 
 
@@ -102,12 +101,12 @@ WORD_LISTS = st.lists(WORD, min_size=2, max_size=5)
 def test_what_is_exported_comes_back_the_same(root: str | None, words: list[str]) -> None:
     kind = SynonymType.ONE_WAY if root else SynonymType.EQUIVALENT
     try:
-        group = check(SynonymGroup(kind, root, tuple(words)), [])
+        group = check_synonym(SynonymGroup(kind, root, tuple(words)), [])
     except Invalid:
         return
-    (line,) = read_table(lines(rows_of([group])))
+    (line,) = read_table(lines(table_rows([group])))
     assert line.group is not None
-    again = check(line.group, [])
+    again = check_synonym(line.group, [])
     assert fingerprint(again) == fingerprint(group)
 
 
@@ -118,15 +117,15 @@ def test_an_import_does_what_its_preview_said(clock: StoppedClock) -> None:
         site = make_site()
         make_synonym(site, "mobile", "phone")
         site_id = site.id
-    seen = importing.preview(site_id, text)
+    seen = synonym_import.preview(site_id, text)
     assert [seen.count(one) for one in ("added", "changed", "same", "refused")] == [1, 1, 0, 1]
     with transaction():
-        importing.apply(Author(site_id, MIA, clock), text, seen.digest)
-    groups = {(group.root, group.words) for group in editing.live_groups(site_id)}
+        synonym_import.apply(Author(site_id, MIA, clock), text, seen.digest)
+    groups = {(group.root, group.words) for group in synonyms.live_groups(site_id)}
     assert groups == {(None, ("mobile", "cell phone")), ("telly", ("television",))}
-    assert importing.preview(site_id, text).changes == 0
+    assert synonym_import.preview(site_id, text).changes == 0
     with pytest.raises(Conflict), transaction():
-        importing.apply(Author(site_id, MIA, clock), text, seen.digest)
+        synonym_import.apply(Author(site_id, MIA, clock), text, seen.digest)
 
 
 @pytest.mark.usefixtures("context")
@@ -135,5 +134,5 @@ def test_a_thousand_lines_come_in_at_once(clock: StoppedClock) -> None:
     with transaction():
         site_id = make_site().id
     with transaction():
-        report = importing.apply(Author(site_id, MIA, clock), text, importing.preview(site_id, text).digest)
-    assert report.count("added") == len(editing.live_groups(site_id)) == 1_000
+        report = synonym_import.apply(Author(site_id, MIA, clock), text, synonym_import.preview(site_id, text).digest)
+    assert report.count("added") == len(synonyms.live_groups(site_id)) == 1_000

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.synonyms.candidate import Candidate
-from app.domain.relevance.synonyms.mining import CatalogueWords, FoundNothing, mine
+from app.domain.relevance.synonym_mining import Candidate, CatalogueWords, FoundNothing, mine_catalogue
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search.text import words
 
@@ -20,7 +19,7 @@ CATALOGUE = CatalogueWords(
 
 
 def candidates(word: str, searches: int = 7) -> list[Candidate]:
-    return list(mine([FoundNothing(word, searches)], CATALOGUE))
+    return list(mine_catalogue([FoundNothing(word, searches)], CATALOGUE))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_what_the_catalogue_says_already_needs_no_synonym() -> None:
 
 def test_initials_of_two_brands_mean_neither() -> None:
     ambiguous = CatalogueWords({}, brands=("Western Digital", "Wacky Devices"))
-    assert list(mine([FoundNothing("wd", 1)], ambiguous)) == []
+    assert list(mine_catalogue([FoundNothing("wd", 1)], ambiguous)) == []
 
 
 def test_initials_of_a_value_mean_nothing() -> None:

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of, is_evidence
+from app.domain.relevance.synonym_mining import is_evidence, mine_rephrasings
 from app.domain.search_statistics.counting.aggregation import Rephrased
 
 PAIR = Rephrased("cooktop", "hob", visits=20, weeks=3, followed=60, popularity=0.02)
 
 
 def test_visits_of_several_weeks_make_a_one_way_synonym_with_their_counts() -> None:
-    (found,) = candidates_of([PAIR])
+    (found,) = mine_rephrasings([PAIR])
     assert (found.type, found.root, found.words) == ("ONE_WAY", "cooktop", ("hob",))
     assert found.evidence == {
         "reason": "visits",
@@ -28,7 +28,7 @@ def test_visits_of_several_weeks_make_a_one_way_synonym_with_their_counts() -> N
 def test_words_that_are_rephrased_either_way_find_each_other() -> None:
     back = replace(PAIR, word="hob", next_word="cooktop", visits=16, weeks=2)
     for pairs in ([PAIR, back], [back, PAIR]):
-        (found,) = candidates_of(pairs)
+        (found,) = mine_rephrasings(pairs)
         assert (found.type, found.root, found.words) == ("EQUIVALENT", None, ("cooktop", "hob"))
         assert found.evidence["visits"] == 20
 
@@ -64,5 +64,5 @@ def test_a_word_that_half_of_all_searches_have_is_evidence_where_half_go_on_to_i
     ],
 )
 def test_one_slip_is_a_spelling_and_a_space_is_a_word_that_is_joined(word: str, next_word: str, reason: str) -> None:
-    (found,) = candidates_of([replace(PAIR, word=word, next_word=next_word)])
+    (found,) = mine_rephrasings([replace(PAIR, word=word, next_word=next_word)])
     assert found.evidence["reason"] == reason

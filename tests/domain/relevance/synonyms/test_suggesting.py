@@ -8,14 +8,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from app.domain.relevance import synonym_suggestions, synonyms
+from app.domain.relevance.models import RejectedSuggestion, SearchRule
 from app.domain.relevance.publishing import publish
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms import editing, rejected, suggesting
-from app.domain.relevance.synonyms.candidate import Candidate
-from app.domain.relevance.synonyms.evidence import describe_evidence
-from app.domain.relevance.synonyms.group import words_digest
-from app.domain.relevance.synonyms.models import RejectedSuggestion
-from app.domain.relevance.synonyms.source import Question
+from app.domain.relevance.synonym_definition import words_digest
+from app.domain.relevance.synonym_mining import Candidate, Question, describe_evidence
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.serving import configuration
@@ -23,7 +20,7 @@ from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.models import SearchWordDay
 from app.domain.shared.author import Author
-from app.domain.sites.models import AuditEntry, Site
+from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.counted_searches import count_batch, visits
@@ -76,22 +73,9 @@ def test_a_rejected_suggestion_never_comes_back(indexing: SearchContext, site_id
     ask(indexing, site_id)
     with transaction():
         (found,) = suggestions(site_id)
-        editing.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
+        synonyms.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
     assert ask(indexing, site_id).added == 0
     assert [one.status for one in suggestions(site_id)] == ["REJECTED"]
-
-
-@pytest.mark.usefixtures("context")
-def test_a_suggestion_that_nobody_decides_about_goes_after_ninety_days_and_may_come_back(
-    indexing: SearchContext, site_id: int, clock: StoppedClock
-) -> None:
-    searched_in_vain(site_id, clock, "hewlett packard", 43)
-    ask(indexing, site_id)
-    clock.move(days=91)
-    purged(clock, *rejected.RETENTIONS)
-    assert suggestions(site_id) == []
-    searched_in_vain(site_id, clock, "hewlett packard", 43)
-    assert ask(indexing, site_id).added == 1
 
 
 @pytest.mark.usefixtures("context")
@@ -102,17 +86,15 @@ def test_of_a_rejected_suggestion_a_keyed_hash_is_left_after_ninety_days_and_it_
     ask(indexing, site_id)
     with transaction():
         (found,) = suggestions(site_id)
-        editing.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
+        synonyms.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
     clock.move(days=90)
-    purged(clock, *rejected.RETENTIONS)
+    purged(clock, synonym_suggestions.RETENTION)
     assert [one.status for one in suggestions(site_id)] == ["REJECTED"]
     clock.move(days=1)
     for _ in range(2):
-        purged(clock, *rejected.RETENTIONS)
+        purged(clock, synonym_suggestions.RETENTION)
     assert suggestions(site_id) == []
     kept = db.session.scalars(select(RejectedSuggestion)).one()
-    entries = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "synonym.reject")).all()
-    assert [(one.summary, one.before, one.after) for one in entries] == [(rejected.FORGOTTEN, None, None)]
     assert kept.digest != words_digest(SynonymGroup(SynonymType.ONE_WAY, "hewlett packard", ("HP",)))
     searched_in_vain(site_id, clock, "hewlett packard", 43)
     assert ask(indexing, site_id).added == 0
@@ -178,7 +160,7 @@ def test_a_rejected_suggestion_of_visits_never_comes_back_nor_its_way_back(
     ask(indexing, site_id)
     with transaction():
         (found,) = suggestions(site_id)
-        editing.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
+        synonyms.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
     rephrased(site_id, clock, "kettle", "boiler", (0, 1, 2))
     clock.move(days=1)
     assert ask(indexing, site_id).added == 0
@@ -204,7 +186,7 @@ def test_evidence_counts_the_searches_that_found_nothing_in_the_days_of_the_shop
         for row in rows:
             fields = {"day": today, "last_result_count": 0} | row
             db.session.add(SearchWordDay(site_id=site_id, **fields))
-    found = suggesting.searched_in_vain(clock, site_id)
+    found = synonym_suggestions.searched_in_vain(clock, site_id)
     assert [(one.word, one.searches) for one in found] == [("hewlett packard", 43), ("late", 9), ("seldom", 1)]
     ask(indexing, site_id)
     (suggestion,) = suggestions(site_id)

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.domain.relevance.synonyms import suggesting
-from app.domain.relevance.synonyms.candidate import Candidate
-from app.domain.relevance.synonyms.models import SuggestionRun
-from app.domain.relevance.synonyms.source import MinedSuggestions, Question, SuggestionsFailed
-from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
+from app.domain.relevance import synonym_suggestions
+from app.domain.relevance.models import SuggestionRun
+from app.domain.relevance.synonym_mining import Candidate, MinedSuggestions, Question, SuggestionsFailed
+from app.domain.relevance.synonym_suggestions import SUGGESTIONS
 from app.domain.search.engine import SearchContext
 from app.domain.shared.author import Author
 from app.domain.work import leases
@@ -73,7 +72,7 @@ def test_a_source_that_bursts_ends_the_run_with_a_sentence_and_the_others_count(
 ) -> None:
     searched_in_vain(site_id, clock, "hewlett packard", 43)
     run = ask(indexing, site_id, Bursting(), MinedSuggestions())
-    assert (run.state, run.added, run.error) == ("failed", 1, suggesting.UNEXPECTED)
+    assert (run.state, run.added, run.error) == ("failed", 1, synonym_suggestions.UNEXPECTED)
     assert leases.free_keys(SUGGESTIONS, clock) == []
 
 
@@ -84,7 +83,7 @@ def test_what_bursts_while_candidates_are_tried_ends_the_run(
     searched_in_vain(site_id, clock, "hewlett packard", 43)
     nothing: Any = None
     run = ask(replace(indexing, engine=nothing), site_id)
-    assert (run.state, run.added, run.error) == ("failed", 0, suggesting.UNEXPECTED)
+    assert (run.state, run.added, run.error) == ("failed", 0, synonym_suggestions.UNEXPECTED)
 
 
 @pytest.mark.usefixtures("context")
@@ -93,13 +92,13 @@ def test_a_run_that_keeps_breaking_off_is_given_up(indexing: SearchContext, site
         raise SystemExit
 
     with transaction():
-        suggesting.request(Author(site_id, "Mia Moss", clock))
-    for _ in range(suggesting.MOST_ATTEMPTS):
+        synonym_suggestions.request_run(Author(site_id, "Mia Moss", clock))
+    for _ in range(synonym_suggestions.MOST_ATTEMPTS):
         assert leases.free_keys(SUGGESTIONS, clock) == [site_id]
         with pytest.raises(SystemExit):
-            suggesting.suggest(indexing, [Slow(clock, 1, die)], site_id)
+            synonym_suggestions.run_suggestions(indexing, [Slow(clock, 1, die)], site_id)
         clock.move(seconds=SUGGESTIONS.lease.total_seconds())
-    suggesting.suggest(indexing, MINED, site_id)
+    synonym_suggestions.run_suggestions(indexing, MINED, site_id)
     run = db.session.get(SuggestionRun, site_id, populate_existing=True)
     assert (run.state, run.error) == ("failed", SUGGESTIONS.exhausted)
     assert ask(indexing, site_id).state == "done"
@@ -143,9 +142,9 @@ def test_who_was_silent_for_too_long_changes_nothing(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
     def another_does_it_and_somebody_asks_again() -> None:
-        suggesting.suggest(indexing, (), site_id)
+        synonym_suggestions.run_suggestions(indexing, (), site_id)
         with transaction():
-            assert suggesting.request(Author(site_id, "Max Moor", clock))
+            assert synonym_suggestions.request_run(Author(site_id, "Max Moor", clock))
         with transaction():
             run = db.session.get_one(SuggestionRun, site_id)
             run.state, run.attempts, run.fence, run.lease_until = "running", 1, run.fence + 1, clock.now()
@@ -162,16 +161,16 @@ def test_only_one_asks_at_a_time_and_a_dead_one_blocks_nobody(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
     with transaction():
-        assert suggesting.request(Author(site_id, "Mia Moss", clock))
+        assert synonym_suggestions.request_run(Author(site_id, "Mia Moss", clock))
     with transaction():
-        assert not suggesting.request(Author(site_id, "Max Moor", clock))
+        assert not synonym_suggestions.request_run(Author(site_id, "Max Moor", clock))
     with transaction():
         db.session.get(SuggestionRun, site_id).state = "running"
         db.session.get(SuggestionRun, site_id).lease_until = clock.now() + SUGGESTIONS.lease
     assert leases.free_keys(SUGGESTIONS, clock) == []
     clock.move(seconds=SUGGESTIONS.lease.total_seconds())
     assert leases.free_keys(SUGGESTIONS, clock) == [site_id]
-    suggesting.suggest(indexing, MINED, site_id)
+    synonym_suggestions.run_suggestions(indexing, MINED, site_id)
     assert db.session.get(SuggestionRun, site_id, populate_existing=True).state == "done"
 
 
@@ -192,11 +191,11 @@ def test_who_asks_at_the_same_moment_as_the_first_person_joins_that_search(
 
     def ask_too() -> None:
         with app.app_context(), transaction():
-            asked.append(suggesting.request(Author(site_id, "Max Moor", clock)))
+            asked.append(synonym_suggestions.request_run(Author(site_id, "Max Moor", clock)))
 
     other = threading.Thread(target=ask_too)
     with transaction():
-        assert suggesting.request(Author(site_id, "Mia Moss", clock))
+        assert synonym_suggestions.request_run(Author(site_id, "Mia Moss", clock))
         db.session.flush()
         other.start()
         wait_until_somebody_waits()

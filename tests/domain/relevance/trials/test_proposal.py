@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.trials.proposal import (
+from app.domain.relevance.proposals import (
     Proposal,
     RuleProposal,
     SynonymProposal,
     TermsProposal,
+    apply_proposal,
     as_json,
-    completed,
-    moment_of,
-    proposed,
-    read,
+    complete_removal,
+    describe,
+    preview_moment,
+    read_proposal,
     searches_of,
-    summary,
 )
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule, RuleSet
@@ -58,7 +58,7 @@ proposals = st.one_of(
 
 @given(proposals)
 def test_a_proposal_survives_its_way_through_a_page(proposal: Proposal) -> None:
-    back = read(json.loads(json.dumps(as_json(proposal))))
+    back = read_proposal(json.loads(json.dumps(as_json(proposal))))
     if isinstance(proposal, TermsProposal):
         assert isinstance(back, TermsProposal) and back.product_id == proposal.product_id
         assert [term.casefold() for term in back.terms] == list(
@@ -66,7 +66,7 @@ def test_a_proposal_survives_its_way_through_a_page(proposal: Proposal) -> None:
         )
     else:
         assert back == proposal
-    assert summary(back) and searches_of(back)
+    assert describe(back) and searches_of(back)
 
 
 FIELDS = ("kind", "pins", "terms", "banner", "synonyms", "id", "term", "productId", "startsAt")
@@ -81,11 +81,11 @@ anything = st.recursive(
 def test_whatever_is_sent_is_a_proposal_or_refused_in_words(sent: object, kind: str) -> None:
     body = {**sent, "kind": kind} if isinstance(sent, dict) else sent
     try:
-        proposal = read(body)
+        proposal = read_proposal(body)
     except Invalid as invalid:
         assert all(problem.message for problem in invalid.problems)
     else:
-        assert read(as_json(proposal)) == proposal
+        assert read_proposal(as_json(proposal)) == proposal
 
 
 @pytest.mark.parametrize(
@@ -105,26 +105,26 @@ def test_whatever_is_sent_is_a_proposal_or_refused_in_words(sent: object, kind: 
 )
 def test_what_cannot_be_tried_is_said(sent: dict[str, object], said: str) -> None:
     with pytest.raises(Invalid, match=said):
-        read(sent)
+        read_proposal(sent)
 
 
 def test_ids_may_be_text_as_in_the_json_of_the_admin() -> None:
-    proposal = read({"kind": "rule", "id": "12", "term": "mug"})
+    proposal = read_proposal({"kind": "rule", "id": "12", "term": "mug"})
     assert isinstance(proposal, RuleProposal) and proposal.rule.id == 12
     with pytest.raises(Invalid, match="whole number"):
-        read({"kind": "terms", "productId": "9" * 30, "terms": ["a"]})
+        read_proposal({"kind": "terms", "productId": "9" * 30, "terms": ["a"]})
 
 
 @pytest.mark.parametrize("sent", ["2026-12-01T09:00", "2026-12-01T09:00:00Z", "2026-12-01T11:00:00+02:00"])
 def test_a_time_without_a_zone_is_in_utc(sent: str) -> None:
-    proposal = read({"kind": "rule", "term": "mug", "startsAt": sent})
+    proposal = read_proposal({"kind": "rule", "term": "mug", "startsAt": sent})
     assert isinstance(proposal, RuleProposal)
     assert proposal.rule.starts_at == datetime(2026, 12, 1, 9, tzinfo=UTC)
 
 
 def test_two_products_at_one_position_are_no_reason_to_refuse_a_look() -> None:
     pins = [{"sku": "A", "position": 1}, {"sku": "B", "position": 1}, {"sku": "A", "position": 2}, {"sku": "C"}]
-    proposal = read({"kind": "rule", "term": "mug", "pins": pins})
+    proposal = read_proposal({"kind": "rule", "term": "mug", "pins": pins})
     assert isinstance(proposal, RuleProposal) and proposal.rule.pins == (PinnedSku("A", 1),)
 
 
@@ -134,26 +134,26 @@ def _served() -> Served:
 
 
 def test_a_removal_that_names_the_id_alone_is_told_whole() -> None:
-    synonym = completed(SynonymProposal(SynonymGroup(SynonymType.EQUIVALENT, None, (), 3), True), _served())
-    rule = completed(RuleProposal(Rule("", id=5), True), _served())
+    synonym = complete_removal(SynonymProposal(SynonymGroup(SynonymType.EQUIVALENT, None, (), 3), True), _served())
+    rule = complete_removal(RuleProposal(Rule("", id=5), True), _served())
     assert (searches_of(synonym), searches_of(rule)) == (("mug", "cup"), ("mug",))
 
 
 def test_a_rule_is_removed_by_its_term_where_it_has_no_id() -> None:
-    assert not proposed(_served(), RuleProposal(Rule(" MUG"), True)).rules.by_term
-    assert proposed(_served(), RuleProposal(Rule("jug"), True)) == _served()
+    assert not apply_proposal(_served(), RuleProposal(Rule(" MUG"), True)).rules.by_term
+    assert apply_proposal(_served(), RuleProposal(Rule("jug"), True)) == _served()
 
 
 def test_an_unsaved_group_cannot_be_removed() -> None:
     unsaved = SynonymProposal(SynonymGroup(SynonymType.EQUIVALENT, None, ("a", "b")), True)
-    assert proposed(_served(), unsaved).synonyms == _served().synonyms
+    assert apply_proposal(_served(), unsaved).synonyms == _served().synonyms
 
 
 def test_terms_change_nothing_of_what_is_served() -> None:
-    assert proposed(_served(), TermsProposal(1, ("a",))) == _served()
+    assert apply_proposal(_served(), TermsProposal(1, ("a",))) == _served()
 
 
 def test_a_rule_of_the_past_is_looked_at_now() -> None:
     rule = Rule("mug", starts_at=datetime(2026, 1, 1, tzinfo=UTC))
-    assert moment_of(RuleProposal(rule), NOW) == NOW
-    assert moment_of(TermsProposal(1, ("a",)), NOW) == NOW
+    assert preview_moment(RuleProposal(rule), NOW) == NOW
+    assert preview_moment(TermsProposal(1, ("a",)), NOW) == NOW

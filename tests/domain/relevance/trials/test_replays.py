@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.domain.relevance.trials import replays
-from app.domain.relevance.trials.models import SearchReplay
-from app.domain.relevance.trials.proposal import Proposal, SynonymProposal, TermsProposal
-from app.domain.relevance.trials.replay_report import ReplayReport, Touched, read_report
-from app.domain.relevance.trials.replays import REPLAY
+from app.domain.relevance import replays
+from app.domain.relevance.comparison import ReplayReport, Touched, read_report
+from app.domain.relevance.models import SearchReplay
+from app.domain.relevance.proposals import Proposal, SynonymProposal, TermsProposal
+from app.domain.relevance.replays import REPLAY
 from app.domain.search.engine import IndexName, SearchContext, SearchRequest, SearchResult
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.counting.queries import site_today

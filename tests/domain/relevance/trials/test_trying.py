@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from app.domain.catalogue import products, terms
-from app.domain.relevance.trials.comparison import Comparison, Movement
-from app.domain.relevance.trials.proposal import Proposal, RuleProposal, SynonymProposal, TermsProposal
-from app.domain.relevance.trials.trial import Tried, try_out
+from app.domain.relevance.comparison import Comparison, Movement
+from app.domain.relevance.previews import Preview, preview_change
+from app.domain.relevance.proposals import Proposal, RuleProposal, SynonymProposal, TermsProposal
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.serving.configuration import served
@@ -30,8 +30,8 @@ def _group(*words: str, root: str | None = None, id: int | None = None) -> Synon
     return SynonymGroup(SynonymType.ONE_WAY if root else SynonymType.EQUIVALENT, root, words, id)
 
 
-def _try(indexing: SearchContext, site_id: int, proposal: Proposal, query: str = "") -> Tried:
-    return try_out(indexing.engine, indexing.clock, site_id, proposal, query)
+def _try(indexing: SearchContext, site_id: int, proposal: Proposal, query: str = "") -> Preview:
+    return preview_change(indexing.engine, indexing.clock, site_id, proposal, query)
 
 
 def _names(comparison: Comparison) -> list[str]:

@@ -8,8 +8,7 @@ from flask import current_app
 
 from app.domain.catalogue.models import Product
 from app.domain.relevance import publishing
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.serving import configuration

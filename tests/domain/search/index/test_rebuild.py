@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.catalogue.models import Product
-from app.domain.relevance.overview.summary import summary
+from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import IndexName, SearchContext
 from app.domain.search.index import runs
 from app.domain.search.index.backlog import apply_waiting
@@ -145,7 +145,7 @@ def test_a_failure_leaves_both_old_indexes_live_and_says_why(
     assert [indexing.engine.status(site_id, index).generation for index in IndexName] == before
     assert found(indexing, site_id) == {"tent", "stove"}
     assert found(indexing, site_id, IndexName.CONTENT) == {"delivery"}
-    shown = summary(indexing.clock, indexing.engine, run)
+    shown = run_summary(indexing.clock, indexing.engine, run)
     assert shown.aftermath == "The old index stays live, so shoppers notice nothing."
     apply_waiting(indexing, site_id)
     assert found(indexing, site_id) == {"tent", "stove", "lamp"}

@@ -11,8 +11,7 @@ from flask import Flask
 from sqlalchemy import event, select
 
 from app.domain.relevance import publishing
-from app.domain.relevance.rules.models import SearchRule
-from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search.events import ConfigurationSaved
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving import configuration

@@ -9,7 +9,7 @@ from itertools import permutations
 
 import pytest
 
-from app.domain.relevance.golden.check import Golden, ranks_of
+from app.domain.relevance.golden import Golden, ranks_of
 from app.domain.search.engine import Alternatives, IndexName, Pin, SearchContext, SearchRequest, SearchResult
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.serving.plan import Served, plan

@@ -1,0 +1,189 @@
+"""Search rules as a table, one a line, and its import: a preview of what each line does, then its application.
+
+Products stand as `SKU`, or as `position:SKU` for pins, separated by semicolons.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from io import StringIO
+from typing import Any
+
+from app.domain.relevance.rule_definition import MOST_RULES, check_rule, rule_effects, tidy
+from app.domain.relevance.rules import (
+    add_checked,
+    change_checked,
+    missing_page_problems,
+    missing_pages,
+    product_names,
+    rule_of,
+    stored_rules,
+)
+from app.domain.search.serving import configuration
+from app.domain.search.serving.rules import RULE, Rule, normalized_term
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
+from app.domain.shared.text import one_line
+
+NAMES = (
+    *("term", "pins", "boosts", "buries", "redirectUrl", "bannerText", "bannerLinkUrl"),
+    *("enabled", "startsAt", "endsAt", "note"),
+)
+COLUMNS = {name.casefold(): name for name in NAMES}
+YES = frozenset(("", "yes", "true", "1"))
+NO = frozenset(("no", "false", "0"))
+Cells = Mapping[str, str]
+ReadLine = tuple[int, str, Rule | Invalid]  # Number and text of a line, and its rule or what is wrong with it.
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule as the page of an import shows it."""
+
+    rule: Rule
+
+    def __str__(self) -> str:
+        return f"{self.rule.term}: {', '.join(rule_effects(self.rule)) or 'no effect'}"
+
+
+def table_rows(rules: Iterable[Rule]) -> Iterator[Sequence[str]]:
+    yield NAMES
+    for rule in rules:
+        fields, banner = rule.as_json(), rule.banner
+        pins = [f"{pin.position}:{pin.sku}" for pin in rule.pins]
+        lists = (_join_skus(skus) for skus in (pins, rule.boosts, rule.buries))
+        texts = (fields["redirectUrl"], banner and banner.text, banner and banner.link_url)
+        times = (fields["startsAt"], fields["endsAt"])
+        enabled = "yes" if rule.enabled else "no"
+        yield rule.term, *lists, *(text or "" for text in texts), enabled, *(time or "" for time in times), rule.note
+
+
+def read_table(text: str) -> list[tuple[int, Cells]]:
+    """Return the number and the cells, by column, of each line. Raises Invalid for a text that is no table of rules."""
+    return [*read_named(text, COLUMNS, ("term",), "rules", MOST_RULES)]
+
+
+def read_rule(cells: Cells, stored: Rule | None = None) -> Rule:
+    """Return the rule of a line; fields without a column stay as in `stored`. Raises Invalid."""
+    check_cells(cells)
+    fields = (stored.as_json() if stored else {}) | {"term": one_line(cells.get("term", ""))}
+    fields |= {name: _split_skus(cells[name]) for name in ("boosts", "buries") if name in cells}
+    if "pins" in cells:
+        fields["pins"] = [_read_pin(pin) for pin in _split_skus(cells["pins"])]
+    fields |= {name: one_line(cells[name]) or None for name in ("redirectUrl", "startsAt", "endsAt") if name in cells}
+    if "note" in cells:
+        fields["note"] = cells["note"]
+    if "enabled" in cells:
+        flag = one_line(cells["enabled"])
+        if flag.casefold() not in YES | NO:
+            raise Invalid.one("invalid_flag", f"“{flag[:40]}” under enabled must be yes or no.")
+        fields["enabled"] = flag.casefold() in YES
+    banner = fields.get("banner") or {}
+    text = one_line(cells.get("bannerText", banner.get("text") or ""))
+    link = one_line(cells.get("bannerLinkUrl", banner.get("linkUrl") or ""))
+    fields["banner"] = {"text": text, "linkUrl": link or None} if text or link else None
+    return Rule.of_json(RULE.load(fields))
+
+
+def _join_skus(skus: Iterable[str]) -> str:
+    """Return SKUs with semicolons between; one that has a semicolon of its own is in quotation marks."""
+    made = StringIO()
+    csv.writer(made, delimiter=";", lineterminator="").writerow(skus)
+    return made.getvalue()
+
+
+def _read_pin(text: str) -> dict[str, Any]:
+    position, colon, sku = text.partition(":")
+    if not colon or not position.strip().isdecimal() or len(position) > 6:
+        raise Invalid.one("invalid_position", f"“{text[:64]}” is no pin: write its place and its SKU, as in 1:COAT-2.")
+    return {"sku": sku.strip(), "position": int(position)}
+
+
+def _split_skus(text: str) -> list[str]:
+    parts = next(csv.reader([one_line(text)], delimiter=";"), [])
+    return [sku.strip() for sku in parts if sku.strip()]
+
+
+@dataclass(slots=True)
+class ShopState:
+    """What the shop has when a table is previewed: rules by normalised term, names of products by SKU, and the paths
+    that lead nowhere, each with the reason."""
+
+    rules: Mapping[str, Rule]
+    names: Mapping[str, str] = field(default_factory=dict)
+    nowhere: Mapping[str, str] = field(default_factory=dict)
+
+
+def preview(site_id: int, text: str) -> ImportReport[RuleRow]:
+    """Preview an import; nothing is written. Raises Invalid."""
+    shop = ShopState({rule.normalized_term: rule for rule in stored_rules(site_id)})
+    lines: list[ReadLine] = []
+    for number, cells in read_table(text):
+        line = ", ".join(cell for cell in cells.values() if cell)
+        try:
+            lines.append((number, line, read_rule(cells, shop.rules.get(normalized_term(cells.get("term", ""))))))
+        except Invalid as invalid:
+            lines.append((number, line, invalid))
+    rules = [rule for _, _, rule in lines if isinstance(rule, Rule)]
+    shop.names = product_names(site_id, {sku for rule in rules for sku in rule.skus})
+    shop.nowhere = missing_pages(site_id, (path for rule in rules for path in rule.paths))
+    return plan_import(shop, lines)
+
+
+def plan_import(shop: ShopState, lines: Iterable[ReadLine]) -> ImportReport[RuleRow]:
+    """Return the report of what each line does to the rules, as the lines before it leave them. Rules that no line
+    names stay."""
+    seen: dict[str, int] = {}
+    room = MOST_RULES - len(shop.rules)
+    planned: list[ImportLine[RuleRow]] = []
+    for number, text, read in lines:
+        try:
+            line = _plan_line(shop, number, text, read, seen, room)
+        except Invalid as invalid:
+            line = refused(number, text, invalid)
+        room -= line.outcome is RowOutcome.ADDED
+        planned.append(line)
+    return ImportReport(planned)
+
+
+def _plan_line(
+    shop: ShopState, number: int, text: str, read: Rule | Invalid, seen: dict[str, int], room: int
+) -> ImportLine[RuleRow]:
+    """Return what a line does, and add its search to those `seen`. Raises Invalid."""
+    if isinstance(read, Invalid):
+        raise read
+    clean = tidy(read)
+    if clean.normalized_term in seen:
+        raise Invalid.one("duplicate_term", f"Line {seen[clean.normalized_term]} is about the same search.")
+    stored = shop.rules.get(clean.normalized_term)
+    if stored is None or clean.as_json() != stored.as_json():  # Else its pages may be gone: the list warns of that.
+        clean = check_rule(clean, shop.names, missing_page_problems(clean, shop.nowhere))
+    if stored is None and room < 1:
+        raise Invalid.one("too_many", f"A shop has at most {MOST_RULES:,} rules.")
+    seen[clean.normalized_term] = number
+    if stored is None:
+        return ImportLine(number, text, RowOutcome.ADDED, RuleRow(clean))
+    made = RuleRow(replace(clean, id=stored.id))
+    if clean.as_json() == stored.as_json():
+        return ImportLine(number, text, RowOutcome.SAME, made)
+    return ImportLine(number, text, RowOutcome.CHANGED, made, RuleRow(stored))
+
+
+def apply(author: Author, text: str, digest: str) -> ImportReport[RuleRow]:
+    """Apply the changes that the preview with this digest showed; refused lines are left out. Raises Invalid, and
+    Conflict where the rules or what they name have changed since."""
+    configuration.raise_version(author.site_id)  # Locks the rules of the site until the commit.
+    report = preview(author.site_id, text)
+    if report.digest != digest:
+        raise Conflict("The rules changed since you looked. Look at what the file does now, then import it.")
+    for line in report.lines:
+        if line.made is None or line.outcome is RowOutcome.SAME:
+            continue
+        if line.made.rule.id is None:
+            add_checked(author, line.made.rule)
+        else:
+            change_checked(author, rule_of(author.site_id, line.made.rule.id, to_change=True), line.made.rule)
+    return report

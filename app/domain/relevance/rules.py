@@ -1,0 +1,371 @@
+"""Search rules of a site: adding, changing, pausing, deleting and reverting them, the pages they lead to, their list.
+
+Call the use cases in a transaction; what they save is served once it is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import func, select
+
+from app.domain.catalogue.models import Collection, Page, Product
+from app.domain.catalogue.revisions import check_revision
+from app.domain.merchandising.shop import load_tree
+from app.domain.merchandising.tree import ShopTree
+from app.domain.relevance.models import SearchRule
+from app.domain.relevance.rule_definition import (
+    MOST_PLACED,
+    MOST_RULES,
+    RuleState,
+    check_rule,
+    rule_effects,
+    state_of,
+    tidy,
+)
+from app.domain.search.serving import configuration
+from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
+from app.domain.shared.author import Author
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.paging import Paged
+from app.domain.shared.portions import portions
+from app.domain.shared.problems import Problem
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.times import rfc3339
+from app.domain.sites import audit
+from app.extensions import db
+
+# Fields of the JSON whose change makes the effect of a rule be measured anew.
+EFFECT = ("term", "pins", "boosts", "buries", "redirectUrl", "banner", "enabled", "startsAt")
+TAKEN = "Another user added a rule for this term at the same moment. Nothing was saved."
+PAGE_SIZE = 50
+SKUS_AT_ONCE = 500
+CATEGORY = "c"
+PAGES_BY_NAME: Mapping[str, tuple[Any, str]] = {
+    "p": (Product, "no such product, or it is hidden"),
+    "collections": (Collection, "no such collection, or it is hidden"),
+    "pages": (Page, "no such page, or it is hidden"),
+}
+ALWAYS_THERE = {"/", "/search", "/basket"}
+NO_CATEGORY = "no such category, or it or one above it is hidden"
+NO_ADDRESS = (
+    "shoppers have no such address. Give a category (/c/…), a product (/p/…), a collection (/collections/…), "
+    "a page (/pages/…), a search (/search?q=…), / or /basket"
+)
+Record = Mapping[str, Any]
+
+
+def rule_of(site_id: int, rule_id: int, to_change: bool = False) -> SearchRule:
+    """Return a rule of this site; `to_change` locks its row. Raises NotFound."""
+    rule = find_record(SearchRule, site_id, rule_id, to_change)
+    return existing(rule, "There is no such search rule on this site.")
+
+
+def rule_for(site_id: int, term: str) -> SearchRule | None:
+    """Return the rule for a search, whatever its case and spacing; None for none."""
+    query = select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.normalized_term == normalized_term(term))
+    return db.session.scalar(query)
+
+
+def stored_rules(site_id: int) -> list[Rule]:
+    """Return the rules of a site, by their terms."""
+    query = select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.normalized_term)
+    return [row.value for row in db.session.scalars(query)]
+
+
+def add(author: Author, rule: Rule, *, may_lead_nowhere: bool = False) -> SearchRule:
+    """Add a rule. Raises Invalid, and Conflict when another user adds one for the same term at the same moment. With
+    `may_lead_nowhere` the pages that the rule leads to need not exist yet; the list of rules warns until they do."""
+    return add_checked(author, check_for_site(author.site_id, rule, None, may_lead_nowhere))
+
+
+def add_checked(author: Author, clean: Rule) -> SearchRule:
+    """Add a rule that is checked already."""
+    row = SearchRule(site_id=author.site_id, revision=1, created_at=author.now())
+    _insert(author, row, clean, "rule.add", f"Added a rule for “{clean.term}”: {', '.join(rule_effects(clean))}")
+    return row
+
+
+def change(
+    author: Author, rule_id: int, revision: int, rule: Rule, *, may_lead_nowhere: bool = False
+) -> tuple[SearchRule, tuple[str, ...]]:
+    """Change a rule; return it and the names of the fields that changed. `may_lead_nowhere` as in `add`. Raises
+    NotFound, StaleRevision, Invalid, Conflict."""
+    row = _lock_for_change(author.site_id, rule_id, revision)
+    return row, change_checked(author, row, check_for_site(author.site_id, rule, row, may_lead_nowhere))
+
+
+def change_checked(
+    author: Author, row: SearchRule, clean: Rule, action: str = "rule.change", summary: str = "Changed the rule for"
+) -> tuple[str, ...]:
+    """Change a rule to one that is checked already; return the names of the fields that changed."""
+    before, after = row.value.as_json(), clean.as_json()
+    changed = tuple(name for name in after if after[name] != before[name])
+    if changed:
+        row.write(clean)
+        _save_change(author, row, before, action, f"{summary} “{clean.term}”")
+    return changed
+
+
+def pause(author: Author, rule_id: int) -> SearchRule:
+    """Pause a rule, so that it stays but applies no more; one that is paused already is left as it is. Raises
+    NotFound."""
+    return _switch(author, rule_id, enabled=False)
+
+
+def resume(author: Author, rule_id: int) -> SearchRule:
+    """Resume a paused rule. Raises NotFound."""
+    return _switch(author, rule_id, enabled=True)
+
+
+def delete(author: Author, rule_id: int, revision: int) -> str:
+    """Delete a rule and return its term. Raises NotFound, StaleRevision."""
+    row = _lock_for_change(author.site_id, rule_id, revision)
+    term = row.term
+    _remove(author, row, "rule.delete", f"Deleted the rule for “{term}”")
+    return term
+
+
+def records(site_id: int, ids: list[int]) -> dict[str, Record]:
+    """Return the current JSON of those rules that exist, by their ids as text."""
+    rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.id.in_(ids)))
+    return {str(row.id): row.value.as_json() for row in rows}
+
+
+def revert(author: Author, rule_id: int, before: Record | None) -> None:
+    """Restore a rule to its earlier JSON, or delete it for None. Raises Invalid and Conflict where it cannot be stored
+    any more: a product is gone, or its term has another rule."""
+    row = find_record(SearchRule, author.site_id, rule_id, to_change=True)
+    if before is None:
+        if row is not None:
+            _remove(author, row, "rule.undo", f"Took back the rule for “{row.term}”")
+        return
+    clean = check_for_site(author.site_id, Rule.of_json(RULE.load(dict(before))), row)
+    if row is None:
+        row = SearchRule(id=rule_id, site_id=author.site_id, revision=1, created_at=author.now())
+        _insert(author, row, clean, "rule.undo", f"Brought back the rule for “{clean.term}”")
+    else:
+        change_checked(author, row, clean, "rule.undo", "Undid a change of the rule for")
+
+
+def check_for_site(
+    site_id: int,
+    rule: Rule,
+    own: SearchRule | None,
+    may_lead_nowhere: bool = False,
+    known_skus: Mapping[str, str] | None = None,
+) -> Rule:
+    """Return the rule as it can be stored in `own`, or in a new row for None. `known_skus` replaces the SKUs that the
+    shop has now, with the names of the products. Raises Invalid with every problem."""
+    clean = tidy(rule)
+    further: list[Problem] = []
+    if not may_lead_nowhere:
+        further += missing_page_problems(clean, missing_pages(site_id, clean.paths))
+    same = rule_for(site_id, clean.term)
+    if same is not None and (own is None or same.id != own.id):
+        further.append(Problem("duplicate_term", f"There is a rule for “{same.term}” already.", "#/term"))
+    elif own is None:
+        number = db.session.scalar(select(func.count()).where(SearchRule.site_id == site_id)) or 0
+        if number >= MOST_RULES:
+            message = f"A shop has at most {MOST_RULES:,} rules. Delete some that have ended."
+            further.append(Problem("too_many", message))
+    if known_skus is None:
+        pinned = (pin.sku for pin in clean.pins[:MOST_PLACED])
+        known_skus = product_names(site_id, {*pinned, *clean.boosts[:MOST_PLACED], *clean.buries[:MOST_PLACED]})
+    return check_rule(clean, known_skus, further)
+
+
+def product_names(site_id: int, skus: Iterable[str]) -> dict[str, str]:
+    """Return the names of those of the SKUs that products of this site have."""
+    query = select(Product.sku, Product.name).where(Product.site_id == site_id)
+    return {
+        sku: name
+        for some in portions(sorted(skus), SKUS_AT_ONCE)
+        for sku, name in db.session.execute(query.where(Product.sku.in_(some)))
+    }
+
+
+def _lock_for_change(site_id: int, rule_id: int, revision: int) -> SearchRule:
+    row = rule_of(site_id, rule_id, to_change=True)
+    check_revision(site_id, ("rule", row.id), row.revision, revision)
+    return row
+
+
+def _insert(author: Author, row: SearchRule, clean: Rule, action: str, summary: str) -> None:
+    row.write(clean)
+    row.updated_at, row.updated_by = author.now(), author.name[:100]
+    row.words_version = configuration.raise_version(row.site_id)
+    db.session.add(row)
+    flush_or_conflict(TAKEN)
+    audit.record(author, action, ("rule", str(row.id)), summary, None, row.value.as_json())
+
+
+def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
+    before, subject = row.value.as_json(), ("rule", str(row.id))
+    configuration.raise_version(row.site_id)
+    db.session.delete(row)
+    db.session.flush()
+    audit.record(author, action, subject, summary, before)
+
+
+def _switch(author: Author, rule_id: int, enabled: bool) -> SearchRule:
+    row = rule_of(author.site_id, rule_id, to_change=True)
+    if row.enabled != enabled:
+        before = row.value.as_json()
+        row.enabled = enabled
+        action, verb = ("rule.resume", "Resumed") if enabled else ("rule.pause", "Paused")
+        _save_change(author, row, before, action, f"{verb} the rule for “{row.term}”")
+    return row
+
+
+def _save_change(author: Author, row: SearchRule, before: Record, action: str, summary: str) -> None:
+    """Save a change of an existing rule: revision and author, the version that publishes it, and the activity log. Its
+    effect is measured anew where the rule does something else, or does it again after it was paused or had ended."""
+    after, now = row.value.as_json(), author.now()
+    had_ended = before["endsAt"] is not None and before["endsAt"] <= rfc3339(now)
+    if any(before[name] != after[name] for name in EFFECT) or (had_ended and before["endsAt"] != after["endsAt"]):
+        row.live_since = None
+    row.revision += 1
+    row.updated_at, row.updated_by = now, author.name[:100]
+    row.words_version = configuration.raise_version(row.site_id)
+    flush_or_conflict(TAKEN)
+    audit.record(author, action, ("rule", str(row.id)), summary, before, after)
+
+
+def missing_pages(site_id: int, paths: Iterable[str | None]) -> dict[str, str]:
+    """Return those of the paths at which shoppers of this site find nothing, each with the reason, by one query for
+    each kind of page. What is no path of a site is left out (app/domain/search/serving/rules.py)."""
+    places: dict[str, tuple[str, str]] = {}
+    for path in paths:
+        address = unquote(urlsplit(path).path) if path and safe_redirect(path) else ""
+        if path and address and address not in ALWAYS_THERE:
+            kind, _, name = address.removeprefix("/").partition("/")
+            places[path] = kind, name
+    names: dict[str, set[str]] = {}
+    for kind, name in places.values():
+        names.setdefault(kind, set()).add(name)
+    found = {kind: _existing_names(site_id, kind, wanted) for kind, wanted in names.items()}
+    reasons = {CATEGORY: NO_CATEGORY} | {kind: reason for kind, (_, reason) in PAGES_BY_NAME.items()}
+    return {path: reasons.get(kind, NO_ADDRESS) for path, (kind, name) in places.items() if name not in found[kind]}
+
+
+def missing_page_problems(rule: Rule, missing: Mapping[str, str]) -> list[Problem]:
+    """Return the problems of the pages that a rule leads to; `missing` has the paths that lead nowhere, with the
+    reasons."""
+    labelled = (
+        ("The redirect", rule.redirect_url, "#/redirectUrl"),
+        ("The banner’s link", rule.banner.link_url if rule.banner else None, "#/banner/linkUrl"),
+    )
+    return [
+        Problem("unknown_page", f"{label} “{path[:60]}” leads nowhere: {missing[path]}.", pointer)
+        for label, path, pointer in labelled
+        if path is not None and path in missing
+    ]
+
+
+def _existing_names(site_id: int, kind: str, names: set[str]) -> set[str]:
+    if kind == CATEGORY:
+        tree = load_tree(site_id)
+        return {name for name in names if tree.at(name) is not None or _may_be_landing_page(tree, name)}
+    if kind not in PAGES_BY_NAME:
+        return set()
+    model = PAGES_BY_NAME[kind][0]
+    shown = select(model.seo_name).where(model.site_id == site_id, model.seo_name.in_(names), model.enabled)
+    return set(db.session.scalars(shown))
+
+
+def _may_be_landing_page(tree: ShopTree, path: str) -> bool:
+    """Whether a path has the form of a landing page of a category that has such pages. Whether enough products carry
+    its value is not checked, since that changes from hour to hour."""
+    category, segment, slug = path.rsplit("/", 2) if path.count("/") > 1 else ("", "", "")
+    node = tree.at(category) if slug else None
+    return node is not None and segment in tree.landing_segments(node)
+
+
+class StateFilter(StrEnum):
+    """The filter of rules by their state; UNSYNCED are those that are not served as they are saved."""
+
+    ALL = ""
+    LIVE = "live"
+    PAUSED = "paused"
+    SCHEDULED = "scheduled"
+    ENDED = "ended"
+    UNSYNCED = "unsynced"
+
+
+class RuleOrder(StrEnum):
+    TERM = "term"
+    CHANGED = "changed"
+    APPLIED = "applied"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleQuery:
+    """`words` are part of the term, the note, the redirect, the banner or a SKU."""
+
+    words: str = ""
+    narrowed: StateFilter = StateFilter.ALL
+    order: RuleOrder = RuleOrder.TERM
+    page: int = 1
+    page_size: int = PAGE_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRule:
+    """`applied` is how many searches it applied to; None where nothing is counted."""
+
+    rule: SearchRule
+    state: RuleState
+    is_synced: bool
+    applied: int | None
+
+    @property
+    def summary(self) -> str:
+        """The effects of the rule, in one line."""
+        text = ", ".join(rule_effects(self.rule))
+        return text[:1].upper() + text[1:]
+
+    def is_in(self, narrowed: StateFilter) -> bool:
+        if narrowed is StateFilter.UNSYNCED:
+            return not self.is_synced
+        return narrowed is StateFilter.ALL or self.state.value == narrowed.value
+
+    def sort_key(self, order: RuleOrder) -> tuple[Any, ...]:
+        if order is RuleOrder.CHANGED:
+            return -self.rule.updated_at.timestamp(), self.rule.normalized_term
+        if order is RuleOrder.APPLIED:
+            return -(self.applied or 0), self.rule.normalized_term
+        return (self.rule.normalized_term,)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleList:
+    """`is_behind`: something that was saved or deleted is not served to shoppers yet."""
+
+    page: Paged[ListedRule]
+    total: int
+    is_behind: bool
+
+
+def find_rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[str, int] | None = None) -> RuleList:
+    """Return a page of rules, in two statements: a site has at most MOST_RULES. `applied` are searches by normalised
+    term."""
+    state = configuration.serving_state(site_id)
+    stored = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)).all()
+    wanted = query.words.strip().casefold()
+    found = []
+    for rule in stored:
+        texts = (rule.term, rule.note, rule.redirect_url, rule.banner_text, *rule.value.skus) if wanted else ()
+        if wanted and not any(wanted in text.casefold() for text in texts if text):
+            continue
+        times = applied.get(rule.normalized_term, 0) if applied is not None else None
+        row = ListedRule(rule, state_of(rule, now), configuration.is_live(rule, state), times)
+        if row.is_in(query.narrowed):
+            found.append(row)
+    found.sort(key=lambda row: row.sort_key(query.order))
+    return RuleList(Paged.cut(found, query.page, query.page_size), len(stored), configuration.is_behind(state))
