@@ -88,8 +88,8 @@ def _read() -> None:
 def _build(host: str) -> None:
     context = work_context()
     with transaction():
-        build_id = builds.request(Author(site_at(host).id, "bench", context.clock)).id
-    assert builds.build(context, ports.sitemaps(), build_id)
+        build_id = builds.request_build(Author(site_at(host).id, "bench", context.clock)).id
+    assert builds.run_build(context, ports.sitemaps(), build_id)
 
 
 def _peak_megabytes() -> float:

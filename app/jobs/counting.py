@@ -11,7 +11,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from app.domain.search_statistics.counting import daily_counts as searches
 from app.domain.search_statistics.counting import suggestions
 from app.domain.search_statistics.counting.spool import EventBatch, Spool
-from app.domain.seo.crawlers import daily_counts as crawlers
+from app.domain.seo import crawler_hits
 from app.domain.shared.clock import Clock
 from app.domain.work.context import read_afresh
 from app.jobs.purging import is_clock_trusted
@@ -34,7 +34,7 @@ def drain() -> None:
     read_afresh()
     _drain(counting(), searches.aggregate_by_site, _write_searches)
     _drain(suggestions_shown(), suggestions.sums_by_day, suggestions.write_suggestions)
-    _drain(crawler_visits(), crawlers.sums_by_day, crawlers.write_visits)
+    _drain(crawler_visits(), crawler_hits.sums_by_day, crawler_hits.write_visits)
 
 
 def _write_searches(clock: Clock, batch_id: str, by_site: searches.ChangesBySite) -> None:

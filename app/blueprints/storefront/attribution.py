@@ -27,7 +27,7 @@ from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import gather
 from app.domain.search_statistics.counting.journey_codec import from_text, to_text
 from app.domain.search_statistics.counting.words import countable
-from app.domain.seo.crawlers.families import is_browser
+from app.domain.seo.crawlers import is_browser
 
 COOKIE = "trail"
 LONGEST_COOKIE = 4_096

@@ -23,7 +23,7 @@ from app.domain.search.serving.snapshot import BY_MEANING, STOP_WORDS
 from app.domain.search.suggestions.directory import SuggestionDirectory
 from app.domain.search_statistics.popular import PopularCache
 from app.domain.seo.heads import ShownListing
-from app.domain.seo.landing.of_category import LandingDirectory
+from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf

@@ -7,8 +7,7 @@ from flask import Response, current_app, g, request
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.search_statistics.counting.days import day_at
-from app.domain.seo.crawlers.families import family_of
-from app.domain.seo.crawlers.visits import CrawlerVisit, parameter_of
+from app.domain.seo.crawlers import CrawlerVisit, family_of, parameter_of
 from app.logs import IN_PROCESS
 
 

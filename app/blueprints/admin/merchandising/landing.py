@@ -24,12 +24,17 @@ from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import Facet
 from app.domain.search.engine import SearchUnavailable
-from app.domain.seo.landing import near_twins, saving
-from app.domain.seo.landing.excepted import categories_with_own_rules
-from app.domain.seo.landing.facet_choices import facet_choices
-from app.domain.seo.landing.inheritance import LandingMode, describe_move, effective_rules, moved_segments
-from app.domain.seo.landing.overview import LandingOverview, overview
-from app.domain.seo.landing.rules import Rule
+from app.domain.seo.landing import stored_rules
+from app.domain.seo.landing.overview import LandingOverview, alike_in_size, find_near_twins, landing_overview
+from app.domain.seo.landing.rules import (
+    LandingMode,
+    Rule,
+    describe_move,
+    effective_rules,
+    facet_choices,
+    moved_segments,
+)
+from app.domain.seo.landing.stored_rules import categories_with_own_rules
 from app.domain.shared.problems import Conflict, Invalid
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -122,21 +127,21 @@ def category_landing_twins(category_id: int) -> Answer:
     edited = _category(category_id)
     found = None
     with suppress(SearchUnavailable):
-        found = near_twins.compare(ports.search_engine(), edited.shop.site_id, category_id, _overview(edited).pages)
+        found = find_near_twins(ports.search_engine(), edited.shop.site_id, category_id, _overview(edited).pages)
     return render_template("admin/merchandising/landing/_twins.html", edited=edited, found=found)
 
 
 def _tree(tree_id: int) -> Edited:
     """Return the tree to edit. Raises NotFound."""
-    tree = saving.tree_of(current_user.site_id, tree_id)
+    tree = stored_rules.tree_of(current_user.site_id, tree_id)
     rules = tree.default_landing_rules
     return Edited(tree, None, read_shop(tree.site_id), rules, rules)
 
 
 def _category(category_id: int) -> Edited:
     """Return the category to edit. Raises NotFound."""
-    rules = saving.node_rules(current_user.site_id, category_id)
-    tree = saving.tree_of(current_user.site_id, rules.node.tree_id)
+    rules = stored_rules.node_rules(current_user.site_id, category_id)
+    tree = stored_rules.tree_of(current_user.site_id, rules.node.tree_id)
     return Edited(tree, rules.node, read_shop(tree.site_id), rules.own, rules.default)
 
 
@@ -174,9 +179,9 @@ def _save(edited: Edited, form: LandingForm) -> None:
         raise Invalid.one("no_rules", NO_RULES, "#/rules")
     with transaction():
         if edited.node:
-            saving.set_node_rules(current_author(), edited.node.id, rules, form.seen)
+            stored_rules.set_node_rules(current_author(), edited.node.id, rules, form.seen)
         else:
-            saving.set_tree_rules(current_author(), edited.tree.id, rules or [], form.seen)
+            stored_rules.set_tree_rules(current_author(), edited.tree.id, rules or [], form.seen)
 
 
 def _refused(edited: Edited, form: LandingForm, error: Invalid | Conflict) -> Answer:
@@ -214,11 +219,11 @@ def _context(edited: Edited) -> dict[str, Any]:
     if edited.node is None:
         return context | {"exceptions": categories_with_own_rules(edited.tree.id), "found": None, "compared": False}
     found = _overview(edited, least)
-    return context | {"found": found, "compared": bool(near_twins.alike_in_size(found.pages))}
+    return context | {"found": found, "compared": bool(alike_in_size(found.pages))}
 
 
 def _overview(edited: Edited, least: int | None = None) -> LandingOverview:
     assert edited.node is not None, "trees have no pages of their own"
     shop = edited.shop
     node = shop.tree.nodes[edited.node.id]
-    return overview(ports.landing_directory(), ports.search_engine(), ports.clock(), shop, node, least)
+    return landing_overview(ports.landing_directory(), ports.search_engine(), ports.clock(), shop, node, least)

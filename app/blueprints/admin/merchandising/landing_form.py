@@ -11,9 +11,8 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_number
-from app.domain.seo.landing.inheritance import LandingMode, mode_of
-from app.domain.seo.landing.rules import Rule
-from app.domain.seo.landing.saving import fingerprint
+from app.domain.seo.landing.rules import LandingMode, Rule, mode_of
+from app.domain.seo.landing.stored_rules import rules_fingerprint
 from app.domain.shared.problems import Invalid
 
 TEXTS = ("value", "heading", "metaTitle", "metaDescription", "intro")
@@ -113,7 +112,7 @@ class LandingForm:
 
     @classmethod
     def of(cls, stored: Sequence[Rule] | None) -> LandingForm:
-        return cls(mode_of(stored), tuple(map(TypedRule.of, stored or ())), fingerprint(stored))
+        return cls(mode_of(stored), tuple(map(TypedRule.of, stored or ())), rules_fingerprint(stored))
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> LandingForm:
@@ -135,7 +134,7 @@ class LandingForm:
 
     def on(self, stored: Sequence[Rule] | None) -> LandingForm:
         """Return the typed form, to be saved over other rules."""
-        return replace(self, seen=fingerprint(stored))
+        return replace(self, seen=rules_fingerprint(stored))
 
     def after(self, intent: str, inherited: Sequence[Rule]) -> LandingForm:
         """The form after a button was pressed that changes only the form. Where the category has no rules of its own

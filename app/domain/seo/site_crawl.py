@@ -1,23 +1,168 @@
-"""A crawl of all pages of a shop that looks for contradictions. Pure: pages come from a function."""
+"""A crawl of all pages of a shop that looks for contradictions, and what it finds. Pure: pages come from a function."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
+from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl
 from zlib import crc32
 
-from app.domain.seo.fetching import Fetch, Fetched, address_on
-from app.domain.seo.site_check.findings import Finding, FindingKind, Findings
-from app.domain.seo.site_check.page_reading import ReadPage, read_page
-from app.domain.seo.site_check.page_rules import is_indexable, page_findings
+from app.domain.seo.crawled_page import Fetch, Fetched, ReadPage, address_on, read_page
+from app.domain.seo.indexing_decision import INDEX
+from app.domain.seo.structured_data import data_problems
 
+MOST_LISTED = 100  # Findings of each kind; all are counted.
 MOST_ADDRESSES = 50_000
 MOST_SAMPLES = 500  # Addresses with parameters: filters make more of them than anybody can read.
 SAMPLES_OF_PAGE = 2
+NOINDEX_DIRECTIVES = frozenset(("noindex", "none"))
 OTHER_SURFACES = ("/admin", "/v1/", "/static/", "/media/", "/picture/")
+
+
+class FindingKind(StrEnum):
+    SITEMAP_FAILS = "sitemap_fails"
+    SITEMAP_REDIRECTS = "sitemap_redirects"
+    SITEMAP_NOT_INDEXABLE = "sitemap_not_indexable"
+    SITEMAP_NOT_CANONICAL = "sitemap_not_canonical"
+    MISSING_FROM_SITEMAP = "missing_from_sitemap"
+    LINK_FAILS = "link_fails"
+    LINK_REDIRECTS = "link_redirects"
+    CANONICAL_FAILS = "canonical_fails"
+    CANONICAL_NOT_INDEXABLE = "canonical_not_indexable"
+    SEVERAL_CANONICALS = "several_canonicals"
+    ROBOTS_DISAGREE = "robots_disagree"
+    INVALID_DATA = "invalid_data"
+    BROKEN_HTML = "broken_html"
+    NOT_LINKED = "not_linked"
+    HEADING_COUNT = "heading_count"
+    MISSING_TITLE = "missing_title"
+    SAME_TITLE = "same_title"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning of a kind of finding. `is_contradiction`: search engines get two answers, or are sent where nothing
+    is; the others are advice."""
+
+    label: str
+    advice: str
+    is_contradiction: bool = True
+
+
+_FIX_LINK = "Change the link on that page, or restore the page it leads to."
+MEANINGS: Mapping[FindingKind, Meaning] = {
+    FindingKind.SITEMAP_FAILS: Meaning(
+        "In the sitemap, but does not answer", "Rebuild the sitemap. If the page should exist, find out why it fails."
+    ),
+    FindingKind.SITEMAP_REDIRECTS: Meaning(
+        "In the sitemap, but redirects", "Rebuild the sitemap: it lists an old address of the page."
+    ),
+    FindingKind.SITEMAP_NOT_INDEXABLE: Meaning(
+        "In the sitemap, but not indexable", "Leave the page out of the sitemap, or let search engines list it."
+    ),
+    FindingKind.SITEMAP_NOT_CANONICAL: Meaning(
+        "In the sitemap, but another address is canonical", "Remove the page’s canonical address, or list that instead."
+    ),
+    FindingKind.MISSING_FROM_SITEMAP: Meaning(
+        "Indexable, but not in the sitemap", "Rebuild the sitemap. Its warnings say what was left out and why."
+    ),
+    FindingKind.LINK_FAILS: Meaning("A link leads to a page that does not answer", _FIX_LINK),
+    FindingKind.LINK_REDIRECTS: Meaning(
+        "A link leads to a redirect", "Link straight to the address where the redirect ends."
+    ),
+    FindingKind.CANONICAL_FAILS: Meaning(
+        "The canonical address does not answer", "Correct the canonical address in the editor of the page."
+    ),
+    FindingKind.CANONICAL_NOT_INDEXABLE: Meaning(
+        "The canonical address is not indexable", "Enter an indexable address, or leave it empty."
+    ),
+    FindingKind.SEVERAL_CANONICALS: Meaning(
+        "More than one canonical address", "A page has at most one: check the theme’s templates."
+    ),
+    FindingKind.ROBOTS_DISAGREE: Meaning(
+        "Page and X-Robots-Tag disagree", "Both must agree: check the theme and the proxy in front of the shop."
+    ),
+    FindingKind.INVALID_DATA: Meaning(
+        "Structured data is not valid", "Inspect the page to see what is missing. Fill it in, or correct the theme."
+    ),
+    FindingKind.BROKEN_HTML: Meaning(
+        "The page’s HTML is broken", "Look for “<![” in its texts or in the theme: nothing after it was read."
+    ),
+    FindingKind.NOT_LINKED: Meaning(
+        "In the sitemap, but no page links to it",
+        "Add it to a category or collection that shoppers can reach, or link to it from a page.",
+        is_contradiction=False,
+    ),
+    FindingKind.HEADING_COUNT: Meaning(
+        "Not exactly one main heading", "Use one H1 per page, and H2 for its sections.", is_contradiction=False
+    ),
+    FindingKind.MISSING_TITLE: Meaning(
+        "No title", "Give the page a title: it is the first line of a search result.", is_contradiction=False
+    ),
+    FindingKind.SAME_TITLE: Meaning("The same title as another page", "Give each page its own title.", False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A finding of a check. `url` is an address on the shop without its host, `linked_from` one that leads there."""
+
+    kind: FindingKind
+    url: str
+    linked_from: str = ""
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Findings:
+    """The findings of a check: all are counted, the first of each kind kept."""
+
+    counts: Counter[FindingKind] = field(default_factory=Counter)
+    kept: list[Finding] = field(default_factory=list)
+
+    def add(self, finding: Finding) -> None:
+        self.counts[finding.kind] += 1
+        if self.counts[finding.kind] <= MOST_LISTED:
+            self.kept.append(finding)
+
+
+def is_indexable(robots: str) -> bool:
+    """Whether directives let search engines list a page; without any they may."""
+    return not _directives(robots) & NOINDEX_DIRECTIVES
+
+
+def page_findings(address: str, answer: Fetched, page: ReadPage) -> Iterator[Finding]:
+    """Yield the findings about a single page that answered."""
+    if page.is_cut_off:
+        yield Finding(FindingKind.BROKEN_HTML, address)
+    if problem := robots_problem(answer.robots, page.robots):
+        yield Finding(FindingKind.ROBOTS_DISAGREE, address, detail=problem)
+    if len(page.canonicals) > 1:
+        yield Finding(FindingKind.SEVERAL_CANONICALS, address, detail=", ".join(page.canonicals[:5]))
+    if not page.title:
+        yield Finding(FindingKind.MISSING_TITLE, address)
+    if page.headings != 1:
+        yield Finding(FindingKind.HEADING_COUNT, address, detail=f"{page.headings} H1 elements.")
+    for text in page.data:
+        for problem in data_problems(text):
+            yield Finding(FindingKind.INVALID_DATA, address, detail=problem)
+
+
+def robots_problem(header: str, written: list[str]) -> str:
+    """Return how the robots directives of an answer's header and its page disagree, empty where they do not."""
+    if len(written) > 1:
+        return f"The page has {len(written)} robots directives."
+    page = written[0] if written else INDEX
+    if (_directives(header) or _directives(INDEX)) == _directives(page):
+        return ""
+    return f"The page says “{page}”, X-Robots-Tag says “{header or 'nothing'}”."
+
+
+def _directives(robots: str) -> frozenset[str]:
+    return frozenset(part.strip().lower() for part in robots.split(",") if part.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +255,19 @@ class Crawl:
         answer = self.shop.fetch(address)
         if answer.status != 200 or not answer.text:
             self.seen[address] = SeenPage(answer.status, location=answer.location)
-            self._follow_redirect(address, answer)
+            target = address_on(self.shop.host, answer.location, address) if answer.is_redirect else None
+            if target is not None:
+                self._meet(target, address)
             return
         page = read_page(answer.text)
         for finding in page_findings(address, answer, page):
             self._add(finding)
-        self.seen[address] = self._seen(address, answer, page)
-        canonical = self.seen[address].canonical
+        may_list = is_indexable(",".join((answer.robots, *page.robots)))
+        canonical = address_on(self.shop.host, page.canonical, address) if page.canonical else None
+        self.seen[address] = SeenPage(answer.status, may_list, canonical, page.title)
         if canonical is not None:
             self._meet(canonical, "")
         self._follow_links(address, page)
-
-    def _seen(self, address: str, answer: Fetched, page: ReadPage) -> SeenPage:
-        may_list = is_indexable(",".join((answer.robots, *page.robots)))
-        canonical = address_on(self.shop.host, page.canonical, address) if page.canonical else None
-        return SeenPage(answer.status, may_list, canonical, page.title)
-
-    def _follow_redirect(self, address: str, answer: Fetched) -> None:
-        target = address_on(self.shop.host, answer.location, address) if answer.is_redirect else None
-        if target is not None:
-            self._meet(target, address)
 
     def _follow_links(self, address: str, page: ReadPage) -> None:
         """Follow the links of a page. Nofollow links, and addresses with parameters, are tried in a sample that is the
@@ -143,7 +281,7 @@ class Crawl:
                 self._meet(target, address)
             elif target not in self._linked_from:
                 sampled.add(target)
-        for target in sorted(sampled, key=_shuffled)[:SAMPLES_OF_PAGE]:
+        for target in sorted(sampled, key=lambda one: crc32(one.encode()))[:SAMPLES_OF_PAGE]:
             if self._samples < self.most_samples:
                 self._samples += 1
                 self._meet(target, address)
@@ -215,10 +353,6 @@ def _has_parameters(address: str) -> bool:
     """Whether an address has parameters besides the page number."""
     query = address.partition("?")[2]
     return any(name != "p" for name, _ in parse_qsl(query, keep_blank_values=True))
-
-
-def _shuffled(address: str) -> int:
-    return crc32(address.encode())
 
 
 def _leads_to(page: SeenPage) -> str:

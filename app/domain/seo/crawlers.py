@@ -1,8 +1,14 @@
-"""The family of bots that a user agent names. Pure."""
+"""Crawlers: the family of bots that a user agent names, and a visit to a page that is not indexable as it is recorded,
+with neither the page's address nor the client's. Pure."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from app.domain.seo.indexing_decision import PARAMETER_REASONS
 
 OTHER = "Other bots"
 LONGEST_AGENT = 512
@@ -27,6 +33,9 @@ BOT = re.compile(
     r"lighthouse|pingdom|uptime|monitor|validator|google-|yandex|baidu|duckduckgo|bingbot|semrush|ahrefs",
     re.IGNORECASE,
 )
+LONGEST_PARAMETER = 64
+OTHERS = "(others)"  # Stands for parameters whose names are too long, or came when a day had too many.
+PARAMETER_OF_REASON = {reason: name for name, reason in PARAMETER_REASONS.items()}
 
 
 def is_bot(agent: str) -> bool:
@@ -47,3 +56,37 @@ def family_of(agent: str) -> str | None:
         if any(marker in agent for marker in markers):
             return family
     return OTHER if is_bot(agent) else None
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlerVisit:
+    """A visit of a crawler. `day` is in the site's time zone; `parameter` is the one that made the page not indexable,
+    empty where something else did."""
+
+    site_id: int
+    day: date
+    family: str
+    parameter: str
+
+
+def parameter_of(reason: str) -> str:
+    """Return the parameter that a decision's reason names, empty for none."""
+    code, _, parameter = reason.partition(":")
+    if code != "facet_parameter":
+        return PARAMETER_OF_REASON.get(code, "")
+    is_valid = 0 < len(parameter) <= LONGEST_PARAMETER and parameter.isprintable()
+    return parameter if is_valid else OTHERS
+
+
+def visit_to_json(visit: CrawlerVisit) -> list[Any]:
+    """Return a visit in the form that `visit_from_json` reads."""
+    return [visit.site_id, visit.day.isoformat(), visit.family, visit.parameter]
+
+
+def visit_from_json(value: Any) -> CrawlerVisit | None:
+    """Read a visit from JSON; None for anything else, such as the beginning of a line that a full disk cut off."""
+    try:
+        site_id, day, family, parameter, *_later = value
+        return CrawlerVisit(int(site_id), date.fromisoformat(day), str(family), str(parameter))
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -8,7 +8,7 @@ only the slice.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -17,13 +17,13 @@ from zlib import compress, decompress
 from sqlalchemy import ColumnElement, insert, select
 from sqlalchemy.orm import aliased
 
-from app.domain.merchandising.shop import read_shop
+from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.context import SearchContext
-from app.domain.seo.fetching import Fetch
+from app.domain.search.engine import SearchEngine
+from app.domain.seo.crawled_page import Fetch, address_on
 from app.domain.seo.models import SiteCheck, SiteCheckFinding
-from app.domain.seo.site_check.checked_shop import checked_shop
-from app.domain.seo.site_check.crawl import Crawl
-from app.domain.seo.site_check.findings import MEANINGS, Finding, FindingKind, Meaning
+from app.domain.seo.site_crawl import MEANINGS, Crawl, CrawledShop, Finding, FindingKind, Meaning
+from app.domain.seo.sitemap.generator import SitemapGenerator, categories_left_out
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.counts import numbered
@@ -109,7 +109,7 @@ class CheckSummary(WorkSummary):
         return f"{self.done:,} of {numbered(self.total, 'address', 'addresses')} read."
 
 
-def request(author: Author) -> SiteCheck:
+def request_check(author: Author) -> SiteCheck:
     """Request a site check and return it: the one under way where there is one. Raises Conflict for a staging site,
     whose pages all keep search engines out. Call it in a transaction."""
     site = db.session.get_one(Site, author.site_id)
@@ -122,7 +122,7 @@ def request(author: Author) -> SiteCheck:
     return check
 
 
-def latest(clock: Clock, site_id: int) -> CheckSummary | None:
+def latest_check(clock: Clock, site_id: int) -> CheckSummary | None:
     newest = select(SiteCheck).where(SiteCheck.site_id == site_id).order_by(SiteCheck.created_at.desc(), SiteCheck.id)
     row = db.session.scalar(newest.limit(1))
     if row is None:
@@ -131,13 +131,13 @@ def latest(clock: Clock, site_id: int) -> CheckSummary | None:
     return CheckSummary(**shown, findings=row.findings, unvisited=row.unvisited, groups=_groups(row))
 
 
-def check(context: SearchContext, pages_of: PagesOf, check_id: str) -> bool:
+def run_check(context: SearchContext, pages_of: PagesOf, check_id: str) -> bool:
     """Do the next slice of a check; return False when it cannot be claimed. Its outcome is stored in the row."""
     claim = context.commit(lambda: leases.claim(SITE_CHECK, context.clock, SiteCheck.id == check_id))
-    return claim is not None and perform(context, claim, lambda: _check(context, pages_of, claim))
+    return claim is not None and perform(context, claim, lambda: _check_slice(context, pages_of, claim))
 
 
-def _check(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> None:
+def _check_slice(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> None:
     """Do a slice of a claimed check and store its progress, or its findings at the end. Raises LeaseLost."""
     crawl = _crawl_of(context, pages_of, claim)
     began_at = noted_at = context.clock.monotonic()
@@ -170,7 +170,7 @@ def _crawl_of(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]
     if progress is not None:
         crawl = Crawl.resumed(json.loads(decompress(progress)), shop.primary_host, fetch)
     else:
-        crawl = Crawl(checked_shop(context.engine, context.clock, shop, fetch))
+        crawl = Crawl(shop_to_crawl(context.engine, context.clock, shop, fetch))
     read_afresh()
     return crawl
 
@@ -200,13 +200,24 @@ def _groups(row: SiteCheck) -> tuple[FindingGroup, ...]:
         SiteCheckFinding.site_id == row.site_id, SiteCheckFinding.check_id == row.id
     )
     found = db.session.scalars(stored.order_by(SiteCheckFinding.id)).all()
-    groups = (_group(kind, row.counts.get(kind.value, 0), found) for kind in FindingKind)
-    return tuple(group for group in groups if group.count)
+    listed: dict[str, list[Finding]] = {}
+    for one in found:
+        listed.setdefault(one.kind, []).append(Finding(FindingKind(one.kind), one.url, one.linked_from, one.detail))
+    counts = ((kind, row.counts.get(kind.value, 0)) for kind in FindingKind)
+    return tuple(FindingGroup(kind, count, tuple(listed.get(kind, ()))) for kind, count in counts if count)
 
 
-def _group(kind: FindingKind, count: int, found: Sequence[SiteCheckFinding]) -> FindingGroup:
-    listed = (Finding(kind, row.url, row.linked_from, row.detail) for row in found if row.kind == kind)
-    return FindingGroup(kind, count, tuple(listed))
+def shop_to_crawl(engine: SearchEngine, clock: Clock, shop: Shop, fetch: Fetch) -> CrawledShop:
+    """Return the input of a crawl: the sitemap as it would be written now, and what that leaves out on purpose. Pages
+    that the generator rejects should be listed, so they do not count as left out on purpose."""
+    generator = SitemapGenerator.of(engine, clock, shop, lambda _path, _reason: None)
+    listed = (address_on(shop.primary_host, entry.address) for entry in generator.entries())
+    sitemap = [address for address in listed if address is not None]
+    left_out: list[str | None] = []
+    for node, _ in categories_left_out(shop.tree, generator.counts.of):
+        paths = [f"/c/{node.path}", *(page.path for page in generator.pages_of(node).pages)]
+        left_out += [address_on(shop.primary_host, path) for path in paths]
+    return CrawledShop(shop.primary_host, fetch, sitemap, frozenset(filter(None, left_out)))
 
 
 def is_superseded() -> ColumnElement[bool]:

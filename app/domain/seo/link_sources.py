@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -11,13 +11,10 @@ from app.domain.catalogue.models import Collection, CollectionEntry, Product
 from app.domain.merchandising.content import content_link
 from app.domain.merchandising.queries import placed_in
 from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import ShopNode
-from app.domain.seo.landing.addresses import landing_at
-from app.domain.seo.landing.pages import LandingPages
+from app.domain.seo.landing.pages import LandingPagesOf, landing_at
 from app.extensions import db
 
 MOST = 50
-PagesOf = Callable[[ShopNode], LandingPages]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,7 @@ class LinkSource:
     path: str = ""
 
 
-def link_sources(shop: Shop, pages_of: PagesOf, path: str, query: str = "") -> list[LinkSource]:
+def link_sources(shop: Shop, pages_of: LandingPagesOf, path: str, query: str = "") -> list[LinkSource]:
     """Return the links to a page that the shop itself makes in menus, lists, breadcrumb trails and the footer."""
     if query:
         return [LinkSource("The same page without parameters", "Filters, order, variants and page numbers", path)]
@@ -45,7 +42,7 @@ def link_sources(shop: Shop, pages_of: PagesOf, path: str, query: str = "") -> l
     return []
 
 
-def _to_category(shop: Shop, pages_of: PagesOf, path: str) -> Iterator[LinkSource]:
+def _to_category(shop: Shop, pages_of: LandingPagesOf, path: str) -> Iterator[LinkSource]:
     node = shop.tree.at(path)
     if node is None:
         yield from _to_landing_page(shop, pages_of, path)
@@ -59,7 +56,7 @@ def _to_category(shop: Shop, pages_of: PagesOf, path: str) -> Iterator[LinkSourc
         yield LinkSource(child.name, "Breadcrumb trail", f"/c/{child.path}")
 
 
-def _to_landing_page(shop: Shop, pages_of: PagesOf, path: str) -> Iterator[LinkSource]:
+def _to_landing_page(shop: Shop, pages_of: LandingPagesOf, path: str) -> Iterator[LinkSource]:
     found = landing_at(shop.tree, path, pages_of)
     if found is None:
         return

@@ -1,19 +1,19 @@
-"""The landing pages of a shop's categories, as they stand now."""
+"""The landing pages of a shop's categories as they are now, and the live counts of products that make them: one
+counts-only query per category and facet. Both are cached in each process."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 import structlog
 from cachetools import LRUCache
 
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, ShopNode
-from app.domain.search.engine import SearchEngine
-from app.domain.seo.landing.counts import LandingCounts
-from app.domain.seo.landing.inheritance import effective_rules
+from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchUnavailable, ValueFilter
 from app.domain.seo.landing.pages import (
     FacetCounts,
     LandingPages,
@@ -21,12 +21,60 @@ from app.domain.seo.landing.pages import (
     WarningKind,
     landing_pages,
 )
-from app.domain.seo.landing.rules import Rule, facet_problem
+from app.domain.seo.landing.rules import Rule, effective_rules, facet_problem
 from app.domain.shared.clock import Clock
 
+FRESH = timedelta(minutes=5).total_seconds()
+STALE_AT_MOST = timedelta(hours=24).total_seconds()
+MOST_COUNTS = 5_000  # Each of one category and facet.
 MOST_CATEGORIES = 2_000
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    counts: FacetCounts
+    counted_at: float
+    index_version: int
+
+
+class LandingCounts:
+    """Cache of counts by site, category, its last change and facet, for five minutes or until the index changes. While
+    search is unavailable the last good counts serve for up to a day, where the site allows it. Safe to share between
+    threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counted: LRUCache[Hashable, _Counted] = LRUCache(MOST_COUNTS)
+
+    def __len__(self) -> int:
+        return len(self._counted)
+
+    def of(self, engine: SearchEngine, clock: Clock, shop: Shop, node: ShopNode, facet_id: str) -> FacetCounts | None:
+        """Return the counts of a facet in a category; None while none can be fetched."""
+        key = (shop.site_id, node.id, node.updated_at, facet_id)
+        now = clock.monotonic()
+        with self._lock:
+            known = self._counted.get(key)
+        if known and known.index_version == shop.index_version and now - known.counted_at < FRESH:
+            return known.counts
+        try:
+            counts = count_values(engine, shop.site_id, node.id, facet_id)
+        except SearchUnavailable:
+            is_allowed = known is not None and shop.settings["facet-landing-stale-counts"]
+            return known.counts if known and is_allowed and now - known.counted_at <= STALE_AT_MOST else None
+        with self._lock:
+            self._counted[key] = _Counted(counts, now, shop.index_version)
+        return counts
+
+
+def count_values(engine: SearchEngine, site_id: int, node_id: int, facet_id: str) -> FacetCounts:
+    """Count the products of a category and those that carry each value of a facet. Raises SearchUnavailable."""
+    scope = (ValueFilter("category", (str(node_id),)),)
+    request = SearchRequest(scope=scope, facets=(facet_id,), per_page=0, fresh=True)
+    result = engine.search(site_id, IndexName.PRODUCTS, request)
+    return FacetCounts(result.total, tuple(result.facets.get(facet_id, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +99,13 @@ class LandingDirectory:
         with self._lock:
             known = self._made.get(key)
         rules = rules_in_force(shop, node) if known is None else known.rules
-        counts = self._counted(engine, clock, shop, node, rules)
+        counts = self._count_facets(engine, clock, shop, node, rules)
         if known and all(a is b for a, b in zip(known.counts, counts, strict=True)):
             return known.pages
         pages = landing_pages(subject_of(shop, node), rules, counts_by_facet(rules, counts))
-        _warn(shop, node, pages)
+        for warning in pages.warnings:  # Once for each state of the rules and counts.
+            if warning.kind == WarningKind.SEGMENT_TAKEN:
+                log.warning("landing_rule_skipped", site=shop.site_id, node=node.id, reason=warning.message)
         with self._lock:
             self._made[key] = _Made(rules, counts, pages)
         return pages
@@ -64,9 +114,9 @@ class LandingDirectory:
         self, engine: SearchEngine, clock: Clock, shop: Shop, node: ShopNode, rules: Sequence[Rule]
     ) -> dict[str, FacetCounts | None]:
         """Return the counts of the rules' facets; None for what cannot be fetched."""
-        return counts_by_facet(rules, self._counted(engine, clock, shop, node, rules))
+        return counts_by_facet(rules, self._count_facets(engine, clock, shop, node, rules))
 
-    def _counted(
+    def _count_facets(
         self, engine: SearchEngine, clock: Clock, shop: Shop, node: ShopNode, rules: Sequence[Rule]
     ) -> list[FacetCounts | None]:
         return [self._counts.of(engine, clock, shop, node, rule["facetId"]) for rule in rules]
@@ -96,23 +146,13 @@ def rules_of(shop: Shop, node: ShopNode) -> list[tuple[Rule, str | None]]:
 
 
 def subject_of(shop: Shop, node: ShopNode) -> LandingSubject:
+    every_child = shop.tree.every_child
+    two_below = ((child.slug, below.slug) for child in every_child(node.id) for below in every_child(child.id))
     return LandingSubject(
         name=node.name,
         path=node.path,
         taken=frozenset(child.slug for child in shop.tree.children(node.id)),
-        categories=_categories_two_below(shop, node),
+        categories=frozenset(two_below),
         site_name=shop.name,
         least_products=shop.settings["facet-landing-min-products"],
     )
-
-
-def _categories_two_below(shop: Shop, node: ShopNode) -> frozenset[tuple[str, str]]:
-    every_child = shop.tree.every_child
-    return frozenset((child.slug, below.slug) for child in every_child(node.id) for below in every_child(child.id))
-
-
-def _warn(shop: Shop, node: ShopNode, made: LandingPages) -> None:
-    """Log the warnings, once for each state of the rules and counts."""
-    for warning in made.warnings:
-        if warning.kind == WarningKind.SEGMENT_TAKEN:
-            log.warning("landing_rule_skipped", site=shop.site_id, node=node.id, reason=warning.message)
