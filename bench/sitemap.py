@@ -13,7 +13,7 @@ from sqlalchemy import insert, text
 
 from app import create_app, ports
 from app.config import from_environment
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
 from app.domain.search.index.documents import product_documents

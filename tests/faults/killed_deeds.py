@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.catalogue import picture_uploads
 from app.domain.orders import basket_contents, submission
 from app.domain.orders.checkout import place

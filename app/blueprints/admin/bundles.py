@@ -18,8 +18,8 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
 from app.config import Config
-from app.domain.bundles import running, runs
-from app.domain.bundles.folder import LARGEST_UPLOAD, BundleFolder
+from app.domain.bundles import runner, runs
+from app.domain.bundles.archive import LARGEST_UPLOAD, BundleFolder
 from app.domain.bundles.parts import LABELS, OF_AN_ADMIN, TRANSFERRED, Part, in_order
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.sites import accounts
@@ -111,7 +111,7 @@ def bundle_confirm(bundle_run_id: str) -> Response | tuple[str, int]:
     removes = "removes" in request.form
     try:
         with transaction():
-            run_id = runs.confirm(current_author(), current_user.user_id, bundle_run_id, removes).id
+            run_id = runs.confirm_run(current_author(), current_user.user_id, bundle_run_id, removes).id
     except Conflict as conflict:
         return _run_page(bundle_run_id, FieldErrors(conflict)), 409
     return _at(run_id)
@@ -122,7 +122,7 @@ def bundle_confirm(bundle_run_id: str) -> Response | tuple[str, int]:
 def bundle_cancel(bundle_run_id: str) -> Response:
     try:
         with transaction():
-            runs.cancel(current_author(), bundle_run_id)
+            runs.cancel_run(current_author(), bundle_run_id)
     except Conflict as conflict:
         flash(conflict.message, "bad")
     return _at(bundle_run_id)
@@ -168,7 +168,7 @@ def _page(errors: FieldErrors = NO_ERRORS, form: str = "") -> str:
     chosen = set(request.form.getlist("part")) if form else set()
     return render_template(
         "admin/bundles/page.html",
-        latest=runs.latest(clock, site_id),
+        latest=runs.latest_runs(clock, site_id),
         permit=_permits().issue(*_holder(), clock.now()),
         most=LARGEST_UPLOAD // 1024**2,
         sources=_sources(),
@@ -189,7 +189,7 @@ def _run_page(run_id: str, errors: FieldErrors) -> str:
     template = "admin/bundles/_run.html" if wants_fragment() else "admin/bundles/run.html"
     record = runs.run_of(current_user.site_id, run_id)
     run, was_followed = runs.summary_of(ports.clock(), record), record.is_dry_run and runs.was_followed(record)
-    report = running.report_of(run_id) if run.is_done and not run.is_refused else None
+    report = runner.report_of(run_id) if run.is_done and not run.is_refused else None
     shown = {"run": run, "was_followed": was_followed, "report": report, "shown": REFUSALS_SHOWN}
     return render_template(template, **shown, errors=errors, labels=LABELS)
 
@@ -220,7 +220,7 @@ def _sources() -> list[ReachableSite]:
 
 def _report(run_id: str) -> dict[str, Any]:
     run = runs.run_of(current_user.site_id, run_id)
-    return running.report_of(run.id) or {}
+    return runner.report_of(run.id) or {}
 
 
 def _attachment(text: str, mimetype: str, name: str) -> Response:

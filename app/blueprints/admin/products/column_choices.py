@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from werkzeug.datastructures import MultiDict
 
-from app.domain.bundles.tables.columns import ATTRIBUTE, MOST_COLUMNS, NOT_IMPORTED, Target, guessed, targets
+from app.domain.bundles.table_rows import (
+    ATTRIBUTE,
+    MOST_COLUMNS,
+    NOT_IMPORTED,
+    ColumnTarget,
+    column_targets,
+    guess_columns,
+)
 
 MOST_ATTRIBUTES = 100  # In the menu of every column; of more only the one that a column names.
 
@@ -20,7 +27,7 @@ class ColumnChoice:
     name: str
     samples: tuple[str, ...]
     chosen: str
-    options: Sequence[Target]
+    options: Sequence[ColumnTarget]
 
 
 def column_choices(
@@ -30,10 +37,10 @@ def column_choices(
     chosen: Sequence[str] | None,
 ) -> list[ColumnChoice]:
     """Return the columns with what each is about; `chosen` None guesses that by their names."""
-    every = targets(attributes)
+    every = column_targets(attributes)
     shared = every if len(attributes) <= MOST_ATTRIBUTES else [one for one in every if not _is_attribute(one.id)]
     by_id = {one.id: one for one in every}
-    matched = list(chosen or guessed(header, attributes))
+    matched = list(chosen or guess_columns(header, attributes))
     matched += [NOT_IMPORTED] * (len(header) - len(matched))
     return [
         ColumnChoice(

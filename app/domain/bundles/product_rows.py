@@ -1,24 +1,31 @@
-"""One line of products.jsonl as a checked record."""
+"""A line of products.jsonl: read as a checked record, and written of a stored product."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from app.domain.bundles.archive import MEDIA
 from app.domain.bundles.reading import FileRow
 from app.domain.catalogue.images import LONGEST_ALT, MOST_IMAGES
 from app.domain.catalogue.markup import clean_html
+from app.domain.catalogue.models import Product, ProductImage, Variant
 from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
 from app.domain.catalogue.search_terms import clean_terms
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Many, Number, Object, Record, Text, Texts, TextsByName, Whole
 from app.domain.shared.text import line_problems, one_line
+from app.extensions import db
 
 MOST_READ = 1_000  # Variants; the catalogue takes fewer, and says so.
+EXPORT_BATCH = 500  # Products, or files of pictures, that are read at once.
 VARIANT = Record(
     sku=Text(required=True),
     upc=Text(allow_none=True),
@@ -109,11 +116,11 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     fields = PRODUCT.read(row.fields, "#", problems)
     classified = fields.get("taxonomy")
     taxonomy = {} if classified is None else TAXONOMY.read(classified, "#/taxonomy", problems)
-    created_at = _time(fields.get("createdAt"), problems)
+    created_at = _read_time(fields.get("createdAt"), problems)
     if problems:
         raise Invalid(problems)
-    variants = [_variant(variant) for variant in fields["variants"]] if "variants" in fields else None
-    columns = _columns(fields, variants, site_id)
+    variants = [_read_variant(variant) for variant in fields["variants"]] if "variants" in fields else None
+    columns = _read_columns(fields, variants, site_id)
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     product.size = row.size
     if row.is_partial:
@@ -132,11 +139,11 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     return product
 
 
-def _variant(fields: Mapping[str, Any]) -> VariantDraft:
+def _read_variant(fields: Mapping[str, Any]) -> VariantDraft:
     return VariantDraft(picture=fields.get("image"), **{name: fields[name] for name in fields if name != "image"})
 
 
-def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None, site_id: int) -> dict[str, Any]:
+def _read_columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None, site_id: int) -> dict[str, Any]:
     """Return the columns of a row, tidied and checked by the catalogue's rules. Raises Invalid."""
     given = {column: fields[name] for name, column in COLUMNS.items() if name in fields}
     given.update({column: given[column] or "" for column in TEXT_COLUMNS if column in given})
@@ -153,7 +160,7 @@ def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None, sit
     return columns
 
 
-def _time(text: str | None, problems: list[Problem]) -> datetime | None:
+def _read_time(text: str | None, problems: list[Problem]) -> datetime | None:
     if text is None:
         return None
     try:
@@ -198,3 +205,51 @@ def _take_image_texts(product: ImportedProduct, texts: list[str] | None) -> None
         product.complaints += problems
         tidy[place] = "" if problems else text
     product.image_texts = [*tidy, *[""] * (len(product.images) - len(tidy))]
+
+
+def export_rows(site_id: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all products in the order in which they were added."""
+    loaded = selectinload(Product.variants), selectinload(Product.images)
+    query = select(Product).where(Product.site_id == site_id).order_by(Product.id).limit(EXPORT_BATCH).options(*loaded)
+    last = 0
+    while batch := db.session.scalars(query.where(Product.id > last)).all():
+        yield from [_product_json(product) for product in batch]  # A watcher ends the transaction that read them.
+        last = batch[-1].id
+
+
+def picture_files(site_id: int) -> Iterator[str]:
+    """Yield the files of the products' pictures, each once, by name."""
+    query = select(ProductImage.file).where(ProductImage.site_id == site_id).distinct().order_by(ProductImage.file)
+    last = ""
+    while batch := db.session.scalars(query.where(ProductImage.file > last).limit(EXPORT_BATCH)).all():
+        yield from batch
+        last = batch[-1]
+
+
+def _product_json(product: Product) -> dict[str, Any]:
+    """Return the row of a product. It has every field, so that an import leaves none as it was."""
+    plain = {name: getattr(product, column) for name, column in COLUMNS.items()}
+    canonical_url = plain.pop("canonicalUrl")
+    level_id, attributes = product.taxonomy_level_id, dict(sorted(product.taxonomy_attributes.items()))
+    alts = [image.alt for image in product.images]
+    return plain | {
+        "images": [f"{MEDIA}{image.file}" for image in product.images],
+        **({"imageTexts": alts} if any(alts) else {}),
+        "searchTerms": product.search_terms,
+        "canonicalUrl": canonical_url,
+        "createdAt": product.created_at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z",
+        "taxonomy": None if level_id is None else {"levelId": level_id, "attributes": attributes},
+        "variants": [_variant_json(product, variant) for variant in product.variants],
+    }
+
+
+def _variant_json(product: Product, variant: Variant) -> dict[str, Any]:
+    picture = product.picture_of(variant)
+    return {
+        "sku": variant.sku,
+        "upc": variant.upc,
+        "price": variant.price,
+        "stock": variant.stock,
+        "options": dict(sorted(variant.options.items())),
+        **({"image": f"{MEDIA}{picture.file}"} if picture else {}),
+    }

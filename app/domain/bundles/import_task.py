@@ -1,22 +1,27 @@
-"""The state that the parts of one import share."""
+"""The state that the parts of one import share, and what all of them need: progress, refusals, products by SKU."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+
+from sqlalchemy import select
 
 from app.domain.bundles.archive import Bundle
 from app.domain.bundles.parts import EVERYTHING, Importer, Part
 from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BundleReport, Refusal
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Problem
 from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.extensions import db
 
 NO_SITE = 0  # The id that stands for a site which a dry run did not make: no record has it.
+AT_ONCE = 500  # SKUs in one query.
 
 Transaction = Callable[[], AbstractContextManager[None]]
 Watch = Callable[[str, int, int | None], None]  # Step, rows done and of how many; may raise to end the work.
@@ -71,14 +76,34 @@ class ImportTask:
         """Note a record of a JSON document that is left out, with the lines of its problems."""
         self.report.refuse(
             kind,
-            [refusal_of(document.name, document.line_of(problem.pointer), problem) for problem in problems],
+            [_refusal(document.name, document.line_of(problem.pointer), problem) for problem in problems],
         )
 
+    def refuse_line(self, kind: str, file: str, line: int, problems: Iterable[Problem]) -> None:
+        """Note a record of a file of lines, or a part of one, that is left out."""
+        self.report.refuse(kind, [_refusal(file, line, problem) for problem in problems])
 
-def refusal_of(file: str, line: int, problem: Problem) -> Refusal:
-    return Refusal(file, line, field_of(problem.pointer), problem.message, problem.code)
+
+def _refusal(file: str, line: int, problem: Problem) -> Refusal:
+    """Return the refusal for a problem. Its field is the JSON pointer as people read it: `#/variants/0/price` is
+    `variants/0/price`."""
+    field = problem.pointer.removeprefix("#").removeprefix("/").replace("~1", "/").replace("~0", "~")
+    return Refusal(file, line, field, problem.message, problem.code)
 
 
-def field_of(pointer: str) -> str:
-    """A JSON pointer as people read it: `#/variants/0/price` is `variants/0/price`."""
-    return pointer.removeprefix("#").removeprefix("/").replace("~1", "/").replace("~0", "~")
+def problems_at(at: str, problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems of a record as problems of a document that holds it at the pointer `at`."""
+    return [Problem(one.code, one.message, f"{at}{one.pointer.removeprefix('#')}") for one in problems]
+
+
+def ids_by_sku(task: ImportTask, skus: Sequence[str]) -> dict[str, int]:
+    """Return the ids of products by SKU; in a dry run also of the products that it would add, with an id that no record
+    has."""
+    found: dict[str, int] = {}
+    for start in range(0, len(skus), AT_ONCE):
+        part = skus[start : start + AT_ONCE]
+        query = select(Product.sku, Product.id).where(Product.site_id == task.site_id, Product.sku.in_(part))
+        found.update(db.session.execute(query).all())
+    if task.dry_run:
+        found.update({sku: NO_SITE for sku in skus if sku not in found and sku in task.skus})
+    return found

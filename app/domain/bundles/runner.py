@@ -7,15 +7,15 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.bundles.exporting import export_bundle
-from app.domain.bundles.folder import BundleFolder
-from app.domain.bundles.importing import REBUILD_ADVISED, import_bundle
+from app.domain.bundles.archive import BundleFolder
+from app.domain.bundles.exporter import export_bundle
+from app.domain.bundles.import_task import Watch
+from app.domain.bundles.importer import REBUILD_ADVISED, import_bundle
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Importer, Part
+from app.domain.bundles.product_tables import format_of
 from app.domain.bundles.report import BundleReport
 from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, ended_files, live_files
-from app.domain.bundles.tables.opening import format_of
-from app.domain.bundles.task import Watch
 from app.domain.bundles.transfer import note_transfer
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.search.context import SearchContext
@@ -93,38 +93,39 @@ class _Notes:
             raise Cancelled(CANCELLED)
 
 
-def run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
+def perform_run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
     """Do a requested run, from its beginning where an earlier worker broke off, and return True; False when another
     worker holds it or the lease was lost. The outcome is in the row: a refused bundle is a result, no failure."""
-    sweep(context, settings.folder)
+    sweep_folder(context, settings.folder)
     claim = context.commit(lambda: leases.claim(BUNDLE_RUN, context.clock, BundleRun.id == run_id))
-    return claim is not None and perform(context, claim, lambda: _run(context, settings, claim))
+    return claim is not None and perform(context, claim, lambda: _perform(context, settings, claim))
 
 
-def sweep(context: SearchContext, folder: BundleFolder) -> int:
+def sweep_folder(context: SearchContext, folder: BundleFolder) -> int:
     """Remove the files that are no longer needed, and return their number."""
     read_afresh()
     live, ended = frozenset(live_files(context.clock)), frozenset(ended_files(context.clock))
     return folder.sweep(live, ended, context.clock.now().timestamp() - UNCLAIMED)
 
 
-def _run(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> None:
+def _perform(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> None:
     """Run a claimed export or import. Raises LeaseLost."""
-    order = context.commit(lambda: _order(context, settings, claim))
+    order = context.commit(lambda: _read_order(context, settings, claim))
     try:
         report = _carry_out(context, settings, order, _Notes(context, claim))
     except DomainError as refused:
-        reason = _reason(refused)
+        problems = refused.problems if isinstance(refused, Invalid) else []
+        reason = " ".join(problem.message for problem in problems) or refused.message
         context.commit(lambda: leases.finish(context.clock, claim, error=reason))
         if order.is_dry_run or order.action is Action.EXPORT:
             settings.folder.drop(order.file)
         return
-    context.commit(lambda: _finish(context, claim, order, report))
+    context.commit(lambda: _finish_run(context, claim, order, report))
     if not order.keeps_file:
         settings.folder.drop(order.file)
 
 
-def _order(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> _Order:
+def _read_order(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> _Order:
     row = leases.hold(context.clock, claim)
     row.file = row.file or settings.folder.new_name()
     roles = accounts.roles_of(row.user_id, row.site_id) if row.user_id is not None else frozenset()
@@ -167,7 +168,7 @@ def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, 
         table=format_of(order.site_id, order.columns) if order.columns is not None else None,
     )
     if not order.is_dry_run:
-        context.commit(lambda: _follow_up(context, order, report))
+        context.commit(lambda: _complete_import(context, order, report))
     return report.as_json()
 
 
@@ -191,15 +192,15 @@ def _host_of(site_id: int) -> str:
     return db.session.get_one(Site, site_id).primary_host
 
 
-def _follow_up(context: SearchContext, order: _Order, report: BundleReport) -> None:
+def _complete_import(context: SearchContext, order: _Order, report: BundleReport) -> None:
     """Log a transfer on both sites, and rebuild the index where single updates would take longer."""
     if order.source_site_id is not None:
         source, target = ((site_id, _host_of(site_id)) for site_id in (order.source_site_id, order.site_id))
         note_transfer(order.importer, context.clock, source, target, report)
-    reindex(context, order.importer, order.site_id, report)
+    request_reindex(context, order.importer, order.site_id, report)
 
 
-def reindex(context: SearchContext, importer: Importer, site_id: int, report: BundleReport) -> bool:
+def request_reindex(context: SearchContext, importer: Importer, site_id: int, report: BundleReport) -> bool:
     """Request a rebuild where so many products changed that it is quicker than the single updates, which are done
     anyway; return whether it was requested. Call it in a transaction."""
     products = report.of("products")
@@ -214,17 +215,12 @@ def reindex(context: SearchContext, importer: Importer, site_id: int, report: Bu
     return True
 
 
-def _finish(context: SearchContext, claim: Claim[BundleRun], order: _Order, report: dict[str, Any]) -> None:
+def _finish_run(context: SearchContext, claim: Claim[BundleRun], order: _Order, report: dict[str, Any]) -> None:
     is_kept = order.keeps_file
     kept_until = context.clock.now() + FILE_KEPT if is_kept else None
     row = leases.hold(context.clock, claim)
     columns = {"report": report, "kept_until": kept_until, "step": "", "done": row.total or row.done}
     leases.finish(context.clock, claim, **columns, **({} if is_kept else {"file": None}))
-
-
-def _reason(refused: DomainError) -> str:
-    problems = refused.problems if isinstance(refused, Invalid) else []
-    return " ".join(problem.message for problem in problems) or refused.message
 
 
 def report_of(run_id: str) -> dict[str, Any] | None:

@@ -1,4 +1,5 @@
-"""Import of category trees: a tree is matched by its name and replaced whole, its nodes keep their records by path."""
+"""The category trees of merchandising.json, in and out: a tree is matched by its name and replaced whole, its nodes
+keep their records by path, and the products that a category shows first are placed in the order of the bundle."""
 
 from __future__ import annotations
 
@@ -6,16 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Table, delete, insert, select
 
+from app.domain.bundles.archive import order_fields
+from app.domain.bundles.category_drafts import NodeDraft, NodeReader, every_node
+from app.domain.bundles.import_task import ImportTask, ids_by_sku
 from app.domain.bundles.reading import Document
-from app.domain.bundles.task import ImportTask
 from app.domain.bundles.taxonomy_file import enqueue_all_products
-from app.domain.bundles.trees.drafts import NodeDraft, NodeReader, every_node
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
+from app.domain.catalogue.models import Product
 from app.domain.merchandising.facet_rules import clean_facets
-from app.domain.merchandising.models import Node, Tree
+from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.merchandising.trees import LONGEST_NAME
-from app.domain.search.index.outbox import categories_indexed_separately
+from app.domain.search.index.outbox import PRODUCT, categories_indexed_separately, enqueue
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
@@ -24,6 +28,8 @@ from app.extensions import db
 
 FILE = "merchandising.json"
 TREES, NODES, PARTS = "category trees", "categories", "parts of categories"
+ORDERS = "orders of categories"
+PLACEMENTS: Table = Placement.__table__  # type: ignore[assignment]
 TREE = Record(
     name=Text(required=True),
     primary=Flag(),
@@ -187,3 +193,113 @@ def _store_node(
     node.updated_at = task.clock.now()
     db.session.flush()
     return node
+
+
+def import_orders(task: ImportTask, orders: Sequence[RequestedOrder]) -> None:
+    """Place the products of the categories by hand, in the order of the bundle. A SKU that the shop does not have is
+    reported and left out."""
+    document = task.documents.get(FILE)
+    if document is None or not orders:
+        return
+    task.report.of(ORDERS)
+    with task.writing():
+        for order in orders:
+            _import_order(task, document, order)
+
+
+def _import_order(task: ImportTask, document: Document, order: RequestedOrder) -> None:
+    skus = list(dict.fromkeys(order.skus))
+    ids = ids_by_sku(task, skus)
+    for index, sku in enumerate(order.skus):
+        if sku not in ids:
+            message = f"The shop has no product with the SKU “{sku[:80]}”."
+            task.refuse(PARTS, document, [Problem("unknown_sku", message, f"{order.at}/{index}")])
+    wanted = [sku for sku in skus if sku in ids]
+    stored = _stored_order(order.node_id)
+    counts = task.report.of(ORDERS)
+    if wanted == list(stored):
+        counts.note("unchanged", order.path)
+        return
+    counts.note("changed", order.path)
+    if not task.dry_run and order.node_id is not None:
+        _write_order(task, order.node_id, [ids[sku] for sku in wanted], list(stored.values()))
+
+
+def _stored_order(node_id: int | None) -> dict[str, int]:
+    """Ids of the placed products by SKU, in their order."""
+    query = (
+        select(Product.sku, Product.id)
+        .join(Placement, Placement.product_id == Product.id)
+        .where(Placement.node_id == node_id)
+        .order_by(Placement.position, Product.id)
+    )
+    return dict(db.session.execute(query).all())
+
+
+def _write_order(task: ImportTask, node_id: int, product_ids: Sequence[int], before: Sequence[int]) -> None:
+    removal = delete(PLACEMENTS).where(PLACEMENTS.c.node_id == node_id)
+    db.session.execute(removal, execution_options=INDEXED_SEPARATELY)
+    rows = [
+        {"node_id": node_id, "product_id": product_id, "site_id": task.site_id, "position": position}
+        for position, product_id in enumerate(product_ids)
+    ]
+    if rows:
+        db.session.execute(insert(PLACEMENTS), rows, execution_options=INDEXED_SEPARATELY)
+    node = db.session.get_one(Node, node_id)
+    node.updated_at = task.clock.now()
+    node.revision += 1
+    enqueue(db.session, task.site_id, PRODUCT, {*product_ids, *before})
+
+
+def trees_document(site_id: int) -> dict[str, Any]:
+    rows = db.session.scalars(select(Tree).where(Tree.site_id == site_id).order_by(Tree.id))
+    return {"trees": [_tree_json(tree) for tree in rows]}
+
+
+def _tree_json(tree: Tree) -> dict[str, Any]:
+    query = select(Node).where(Node.tree_id == tree.id).order_by(Node.position, Node.id)
+    children: dict[int | None, list[Node]] = {}
+    for node in db.session.scalars(query):
+        children.setdefault(node.parent_id, []).append(node)
+    placed = _placed_skus(tree)
+    return {
+        "name": tree.name,
+        "primary": tree.primary,
+        "facets": order_fields(tree.facets),
+        "landingRules": order_fields(tree.default_landing_rules),
+        "nodes": [_node_json(node, children, placed) for node in children.get(None, [])],
+    }
+
+
+def _placed_skus(tree: Tree) -> dict[int, list[str]]:
+    query = (
+        select(Placement.node_id, Product.sku)
+        .join(Node, Node.id == Placement.node_id)
+        .join(Product, Product.id == Placement.product_id)
+        .where(Node.tree_id == tree.id)
+        .order_by(Placement.position, Product.id)
+    )
+    found: dict[int, list[str]] = {}
+    for node_id, sku in db.session.execute(query):
+        found.setdefault(node_id, []).append(sku)
+    return found
+
+
+def _node_json(node: Node, children: dict[int | None, list[Node]], placed: dict[int, list[str]]) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "slug": node.slug,
+        "visible": node.visible,
+        "description": node.description,
+        "seo": {
+            "canonicalOverride": node.canonical_override,
+            "excludeFromSitemap": node.exclude_from_sitemap,
+            "metaTitle": node.meta_title,
+            "metaDescription": node.meta_description,
+        },
+        "landingRules": order_fields(node.landing_rules),
+        "facets": order_fields(node.facets),
+        "products": placed.get(node.id, []),
+        "source": {"levels": node.source_levels, "manufacturers": node.source_manufacturers},
+        "children": [_node_json(child, children, placed) for child in children.get(node.id, [])],
+    }

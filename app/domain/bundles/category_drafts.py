@@ -1,4 +1,4 @@
-"""The categories of a bundle, read and checked without the database."""
+"""The categories of a bundle, read and checked without the database. Pure."""
 
 from __future__ import annotations
 

@@ -8,23 +8,18 @@ from typing import Any
 
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
-from app.domain.bundles.golden_file import import_goldens
+from app.domain.bundles.import_task import ImportTask, Transaction, Watch, unwatched
+from app.domain.bundles.merchandising_file import import_orders, import_trees
 from app.domain.bundles.parts import EVERYTHING, FILES, Importer, Part, is_chosen
 from app.domain.bundles.pos_file import import_pos
-from app.domain.bundles.products.importing import import_products
-from app.domain.bundles.reading import RowBundle, read_document, read_rows
+from app.domain.bundles.product_importer import import_products
+from app.domain.bundles.product_tables import open_table
+from app.domain.bundles.reading import RowBundle, check_size, read_document, read_rows
 from app.domain.bundles.report import BrokenBundle, BundleReport
-from app.domain.bundles.rules_file import import_rules
-from app.domain.bundles.site_file import host_of, import_site
-from app.domain.bundles.size_limits import check_size
-from app.domain.bundles.synonyms_file import import_synonyms
-from app.domain.bundles.tables.opening import open_table
-from app.domain.bundles.tables.products import TableFormat
-from app.domain.bundles.task import ImportTask, Transaction, Watch, unwatched
+from app.domain.bundles.search_files import import_goldens, import_rules, import_synonyms
+from app.domain.bundles.site_files import host_of, import_site, import_users
+from app.domain.bundles.table_rows import TableFormat
 from app.domain.bundles.taxonomy_file import import_taxonomies
-from app.domain.bundles.trees.importing import import_trees
-from app.domain.bundles.trees.orders import import_orders
-from app.domain.bundles.users_file import import_users
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
