@@ -82,17 +82,17 @@ class NodeReader:
     count: int = 0
 
     def read(self, raw: Sequence[Any], facets: Facets, pointer: str, above: str = "") -> list[NodeDraft]:
-        """The sound nodes of a list; `facets` are the ones that hold above it, `above` is the parent's path."""
+        """Return the sound nodes of a list; `facets` are the ones that hold above it, `above` is the parent's path."""
         nodes: list[NodeDraft] = []
         taken: set[str] = set()
         for index, item in enumerate(raw):
-            node = self._node(item, facets, f"{pointer}/{index}", above, taken)
+            node = self._read_node(item, facets, f"{pointer}/{index}", above, taken)
             if node is not None:
                 node.columns["position"] = len(nodes)
                 nodes.append(node)
         return nodes
 
-    def _node(self, raw: Any, inherited: Facets, at: str, above: str, taken: set[str]) -> NodeDraft | None:
+    def _read_node(self, raw: Any, inherited: Facets, at: str, above: str, taken: set[str]) -> NodeDraft | None:
         problems: list[Problem] = []
         fields = NODE.read(raw, at, problems)
         seo = SEO.read(fields.get("seo") or {}, f"{at}/seo", problems)
@@ -101,22 +101,24 @@ class NodeReader:
         node_slug = own_slug or slug_from(fields.get("name", ""), taken)
         path = path_of(above, node_slug)
         self.count += 1
-        problems += [*_problems(fields, seo, node_slug, path, taken, at), *count_problems(self.count, at)]
+        problems += [*_node_problems(fields, seo, node_slug, path, taken, at), *count_problems(self.count, at)]
         if problems:
             self.complaints.append(Complaint(problems))
             has_path = bool(own_slug or fields.get("name")) and all(p.pointer != f"{at}/slug" for p in problems)
             self.refused.add(path if has_path else above)
             return None
         taken.add(node_slug)
-        node = NodeDraft(at, path, {"slug": node_slug, **_columns(fields, seo, self.site_id)}, fields.get("products"))
-        facets = self._take_facets(node, fields, inherited)
+        node = NodeDraft(
+            at, path, {"slug": node_slug, **_node_columns(fields, seo, self.site_id)}, fields.get("products")
+        )
+        facets = self._read_facets(node, fields, inherited)
         if "landingRules" in fields:
             node.columns["landing_rules"] = self.rules(fields["landingRules"], facets, f"{at}/landingRules")
-        self._take_source(node, source, "source" in fields)
+        self._read_source(node, source, "source" in fields)
         node.children = self.read(fields.get("children", []), facets, f"{at}/children", path)
         return node
 
-    def _take_facets(self, node: NodeDraft, fields: Mapping[str, Any], inherited: Facets) -> Facets:
+    def _read_facets(self, node: NodeDraft, fields: Mapping[str, Any], inherited: Facets) -> Facets:
         if "facets" not in fields:
             return inherited
         if fields["facets"] is None:
@@ -134,7 +136,7 @@ class NodeReader:
         self.complain(problems)
         return kept
 
-    def _take_source(self, node: NodeDraft, source: Mapping[str, list[str]], is_given: bool) -> None:
+    def _read_source(self, node: NodeDraft, source: Mapping[str, list[str]], is_given: bool) -> None:
         if not is_given:
             return
         levels, makers = source.get("levels", []), source.get("manufacturers", [])
@@ -155,7 +157,7 @@ def shown_as_range(facets: Facets) -> set[str]:
 
 
 def every_node(nodes: Sequence[NodeDraft]) -> Iterator[tuple[NodeDraft, NodeDraft | None]]:
-    """Each node with its parent, parents first."""
+    """Yield each node with its parent, parents first."""
     waiting: list[tuple[NodeDraft, NodeDraft | None]] = [(node, None) for node in reversed(nodes)]
     while waiting:
         node, parent = waiting.pop()
@@ -163,7 +165,7 @@ def every_node(nodes: Sequence[NodeDraft]) -> Iterator[tuple[NodeDraft, NodeDraf
         waiting += [(child, node) for child in reversed(node.children)]
 
 
-def _problems(
+def _node_problems(
     fields: Mapping[str, Any], seo: Mapping[str, Any], node_slug: str, path: str, taken: Collection[str], at: str
 ) -> Iterator[Problem]:
     yield from name_problems(fields.get("name", "x"), f"{at}/name")
@@ -176,7 +178,7 @@ def _problems(
     yield from meta_problems(seo.get("metaTitle") or "", seo.get("metaDescription") or "", f"{at}/seo")
 
 
-def _columns(fields: Mapping[str, Any], seo: Mapping[str, Any], site_id: int) -> dict[str, Any]:
+def _node_columns(fields: Mapping[str, Any], seo: Mapping[str, Any], site_id: int) -> dict[str, Any]:
     columns: dict[str, Any] = {"name": one_line(fields["name"])}
     if "visible" in fields:
         columns["visible"] = fields["visible"]

@@ -58,10 +58,10 @@ def content_rows(listed: ContentFile, site_id: int) -> Iterator[dict[str, Any]]:
     for record in db.session.scalars(select(model).where(model.site_id == site_id).order_by(model.id)):
         row = {field: getattr(record, name) for field, name in listed.columns.items()}
         plain = {field: row.pop(field) for field in ("canonicalUrl", "enabled")}
-        yield row | ({"skus": _skus(record.id)} if listed.holds_products else {}) | plain
+        yield row | ({"skus": _skus_of(record.id)} if listed.holds_products else {}) | plain
 
 
-def _skus(collection_id: int) -> list[str]:
+def _skus_of(collection_id: int) -> list[str]:
     query = (
         select(Product.sku)
         .join(CollectionEntry, CollectionEntry.product_id == Product.id)

@@ -67,7 +67,7 @@ def import_bundle(
         watch(READING, 0, None)
         chosen = [name for name in (*DOCUMENTS, *ROWS) if is_chosen(name, parts)]
         rows = check_size(bundle, filter(None, map(bundle.find, chosen)))
-        documents = {name: found for name in DOCUMENTS if name in chosen and (found := _document(bundle, name))}
+        documents = {name: found for name in DOCUMENTS if name in chosen and (found := _read_document(bundle, name))}
         _check_rows(bundle, chosen)
         host = host_of(documents.get("site.json"), host)
         task = ImportTask(
@@ -86,12 +86,12 @@ def import_bundle(
             password_memory_kib=password_memory_kib,
             documents=documents,
         )
-        _name_skipped(task)
-        _import(task, chosen)
+        _report_skipped_files(task)
+        _import_parts(task, chosen)
         return task.report
 
 
-def _document(bundle: Bundle, name: str) -> Any:
+def _read_document(bundle: Bundle, name: str) -> Any:
     """Return the content of a file; None without the file. Raises BrokenBundle for the wrong shape."""
     file = bundle.find(name)
     if file is None:
@@ -115,7 +115,7 @@ def _check_rows(bundle: Bundle, chosen: Collection[str]) -> None:
             pass
 
 
-def _name_skipped(task: ImportTask) -> None:
+def _report_skipped_files(task: ImportTask) -> None:
     for file in task.bundle.files:
         name = file.removesuffix(".gz")
         if file.startswith(MEDIA):
@@ -126,7 +126,7 @@ def _name_skipped(task: ImportTask) -> None:
             task.report.skip(file, "This part was not chosen.")
 
 
-def _import(task: ImportTask, chosen: Collection[str]) -> None:
+def _import_parts(task: ImportTask, chosen: Collection[str]) -> None:
     task.step("Settings, users and locations")
     import_site(task, task.report.host)
     import_users(task)
@@ -147,10 +147,10 @@ def _import(task: ImportTask, chosen: Collection[str]) -> None:
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
         task.report.note(ADVICE if task.importer.user_id is None else FOLLOWED)
     if task.report.changes and not task.dry_run:
-        _note_in_log(task)
+        _log_import(task)
 
 
-def _note_in_log(task: ImportTask) -> None:
+def _log_import(task: ImportTask) -> None:
     counts = {kind: counts.as_json() for kind, counts in task.report.counts.items()}
     with task.transaction():
         summary = f"Imported {task.name} into {task.report.host}"

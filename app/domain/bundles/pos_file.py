@@ -171,7 +171,7 @@ def _read_location(places: _KnownLocations, raw: Any, at: str) -> tuple[dict[str
 
 def _import_agent(task: ImportTask, people: _KnownUsers, raw: Any, at: str) -> str:
     row = _read_agent(people, raw, at)
-    user = _member(task.site_id, row["email"])
+    user = _find_member(task.site_id, row["email"])
     if user is None and row["email"] not in people.to_come:
         _raise_at([Problem("unknown_user", f"The shop has no user {row['email'][:80]}.", "#/email")], at)
     agent = agents.find_agent(task.site_id, user.id) if user else None
@@ -181,13 +181,13 @@ def _import_agent(task: ImportTask, people: _KnownUsers, raw: Any, at: str) -> s
     if agent is None:
         if not task.dry_run and user is not None:
             agent = agents.enable_user(task.author, user, fields)
-            _switch(task, agent, enabled)
+            _set_enabled(task, agent, enabled)
         return "added"
     if agents.fields_of(agent) == fields and agent.enabled == enabled:
         return "unchanged"
     if not task.dry_run:
         agents.save(task.author, agent.id, agent.revision, fields)
-        _switch(task, agent, enabled)
+        _set_enabled(task, agent, enabled)
     return "changed"
 
 
@@ -221,14 +221,14 @@ def _agent_fields(row: Mapping[str, Any], agent: PosAgent | None, user: User | N
     )
 
 
-def _switch(task: ImportTask, agent: PosAgent, enabled: bool) -> None:
+def _set_enabled(task: ImportTask, agent: PosAgent, enabled: bool) -> None:
     if enabled:
         agents.enable(task.author, agent.id, agent.revision)
     else:
         agents.disable(task.author, agent.id, agent.revision)
 
 
-def _member(site_id: int, email: str) -> User | None:
+def _find_member(site_id: int, email: str) -> User | None:
     """Return the user with this email address, if they have a role on the site."""
     user = accounts.find_user(email)
     if user is None:

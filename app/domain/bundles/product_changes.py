@@ -241,7 +241,7 @@ def write_changes(site_id: int, additions: Sequence[Change], changes: Sequence[C
     terms_before = dict(db.session.execute(terms).all())
     for change in changes:
         columns = change.columns | {"revision": PRODUCTS.c.revision + 1, "updated_at": now}
-        _run(update(PRODUCTS).where(PRODUCTS.c.id == change.product_id).values(**columns))
+        _run_unindexed(update(PRODUCTS).where(PRODUCTS.c.id == change.product_id).values(**columns))
     _insert_products(site_id, additions)
     _note_terms(site_id, [*changes, *additions], terms_before, now)
     everything = [*changes, *additions]
@@ -260,7 +260,7 @@ def _insert_products(site_id: int, additions: Sequence[Change]) -> None:
     """Insert the products and set their ids. These are read back by SKU: one statement with thousands of parameters and
     RETURNING is far slower."""
     if additions:
-        _run(insert(PRODUCTS), [change.columns for change in additions])
+        _run_unindexed(insert(PRODUCTS), [change.columns for change in additions])
         skus = [change.columns["sku"] for change in additions]
         query = select(PRODUCTS.c.sku, PRODUCTS.c.id).where(PRODUCTS.c.site_id == site_id, PRODUCTS.c.sku.in_(skus))
         ids = dict(db.session.execute(query).all())
@@ -300,7 +300,7 @@ def _replace_variants(site_id: int, changes: Sequence[Change]) -> None:
         if all(sku != variant.sku for variant in change.variants or ())
     ]
     if gone:
-        _run(delete(VARIANTS).where(VARIANTS.c.id.in_(gone)))
+        _run_unindexed(delete(VARIANTS).where(VARIANTS.c.id.in_(gone)))
     staying: list[dict[str, Any]] = []
     new: list[dict[str, Any]] = []
     for change in changes:
@@ -312,7 +312,7 @@ def _replace_variants(site_id: int, changes: Sequence[Change]) -> None:
             else:
                 staying.append({**columns, "known_id": known})
     if staying:
-        _run(update(VARIANTS).where(VARIANTS.c.id == bindparam("known_id")), staying)
+        _run_unindexed(update(VARIANTS).where(VARIANTS.c.id == bindparam("known_id")), staying)
     _insert_all(VARIANTS, new)
 
 
@@ -352,14 +352,14 @@ def _replace_images(site_id: int, changes: Sequence[Change]) -> None:
 
 def _delete_of(table: Table, changes: Sequence[Change]) -> None:
     if changes:
-        _run(delete(table).where(table.c.product_id.in_([change.product_id for change in changes])))
+        _run_unindexed(delete(table).where(table.c.product_id.in_([change.product_id for change in changes])))
 
 
 def _insert_all(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     if rows:
-        _run(insert(table), rows)
+        _run_unindexed(insert(table), rows)
 
 
-def _run(statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
+def _run_unindexed(statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
     """Run a statement on indexed tables without outbox entries: `write_changes` makes them."""
     return db.session.execute(statement, rows, execution_options=INDEXED_SEPARATELY)

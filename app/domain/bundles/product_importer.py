@@ -82,12 +82,12 @@ class ProductImport:
         self._variant_skus: dict[str, str] = {}
 
     def run(self) -> None:
-        for batch in _batches(self._candidate(row) for row in self._rows()):
+        for batch in _batches(self._check_row(row) for row in self._read_rows()):
             with self._task.writing():
                 self._import_batch(batch)
             self._task.step(STEP, len(batch))
 
-    def _rows(self) -> Iterator[ImportedProduct]:
+    def _read_rows(self) -> Iterator[ImportedProduct]:
         for raw in self._complete(read_rows(self._task.bundle, self._file)):
             try:
                 row = read_product(raw, self._task.site_id)
@@ -122,7 +122,7 @@ class ProductImport:
             raise Invalid.one("duplicate_sku", f"The SKU “{row.sku}” is already on line {earlier}.", "#/sku")
         self._task.skus[row.sku] = row.line
 
-    def _candidate(self, row: ImportedProduct) -> CheckedRow:
+    def _check_row(self, row: ImportedProduct) -> CheckedRow:
         candidate = CheckedRow(row)
         if row.images is not None:
             kept, complaints = keep_pictures(self._task, row.images, row.image_texts)

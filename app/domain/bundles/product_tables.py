@@ -51,7 +51,7 @@ Row = Mapping[str, Any]
 
 
 class FirstLinesEnd(BrokenBundle):
-    """The lines that are read in a request ended before what they were read for."""
+    """The error that a request may read no more lines of a file, and has not found what it needs."""
 
 
 class Lines:
@@ -65,12 +65,12 @@ class Lines:
         self._read = 0
         self._bytes = 0
         self._size = 0  # Bytes of the line of cells that is being read: it goes on over line ends in quotation marks.
-        first = self._text(self._stream.readline(LONGEST_LINE + 1))
+        first = self._decode(self._stream.readline(LONGEST_LINE + 1))
         self._separator = max(SEPARATORS, key=first.count)
         self._first = first
 
     def __iter__(self) -> Iterator[TableLine]:
-        reader = csv.reader(self._texts(), delimiter=self._separator, strict=True)
+        reader = csv.reader(self._decode_lines(), delimiter=self._separator, strict=True)
         before = 0
         try:
             for raw in reader:
@@ -84,12 +84,12 @@ class Lines:
         except csv.Error as error:
             raise BrokenBundle.at(self._name, f"The table ends too early: {error}.", reader.line_num) from error
 
-    def _texts(self) -> Iterator[str]:
+    def _decode_lines(self) -> Iterator[str]:
         yield self._first
         while raw := self._stream.readline(LONGEST_LINE + 1):
-            yield self._text(raw)
+            yield self._decode(raw)
 
-    def _text(self, raw: bytes) -> str:
+    def _decode(self, raw: bytes) -> str:
         self._read += 1
         self._size += len(raw)
         self._bytes += len(raw)

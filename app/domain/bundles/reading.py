@@ -88,12 +88,12 @@ def read_rows(bundle: Bundle, name: str) -> Iterator[FileRow]:
         yield from bundle.rows()
         return
     with open_data(bundle, name) as stream:
-        for line, raw in enumerate(_lines(stream, name, _largest_size(bundle, name)), start=1):
+        for line, raw in enumerate(_read_lines(stream, name, _largest_size(bundle, name)), start=1):
             if raw.strip():
                 yield FileRow(line, _read_object(raw, name, line), len(raw))
 
 
-def _lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:
+def _read_lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:
     read = line = 0
     while raw := stream.readline(LONGEST_LINE + 1):
         line += 1
@@ -121,7 +121,7 @@ class Document:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self._text = text
-        self._lines: dict[str, int] | None = None
+        self._read_lines: dict[str, int] | None = None
         try:
             self.content = strict_json.loads(text, MOST_MARKS)
         except (ValueError, RecursionError) as error:
@@ -129,11 +129,11 @@ class Document:
 
     def line_of(self, pointer: str) -> int:
         """Return the line, from 1, of the part that a JSON pointer names; of what holds it, where it is missing."""
-        if self._lines is None:
-            self._lines = lines_by_pointer(self._text)
-        while pointer not in self._lines and "/" in pointer:
+        if self._read_lines is None:
+            self._read_lines = lines_by_pointer(self._text)
+        while pointer not in self._read_lines and "/" in pointer:
             pointer = pointer.rpartition("/")[0]
-        return self._lines.get(pointer, 1)
+        return self._read_lines.get(pointer, 1)
 
 
 def read_document(bundle: Bundle, name: str) -> Document:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import select
-
 from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.exporter import export_bundle
 from app.domain.bundles.import_task import Watch
@@ -221,7 +219,3 @@ def _finish_run(context: SearchContext, claim: Claim[BundleRun], order: _Order, 
     row = leases.hold(context.clock, claim)
     columns = {"report": report, "kept_until": kept_until, "step": "", "done": row.total or row.done}
     leases.finish(context.clock, claim, **columns, **({} if is_kept else {"file": None}))
-
-
-def report_of(run_id: str) -> dict[str, Any] | None:
-    return db.session.scalar(select(BundleRun.report).where(BundleRun.id == run_id))

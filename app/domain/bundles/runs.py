@@ -205,6 +205,11 @@ def export_file(clock: Clock, site_id: int, run_id: str) -> tuple[str, str]:
     return existing(run.file if is_there else None, "This file has expired. Exports are kept for one day."), run.name
 
 
+def report_of(run_id: str) -> dict[str, Any] | None:
+    """Return the report of a run, None before it is done."""
+    return db.session.scalar(select(BundleRun.report).where(BundleRun.id == run_id))
+
+
 def live_files(clock: Clock) -> Sequence[str]:
     """Return the files that may still be downloaded or imported."""
     is_live = or_(BundleRun.state.in_(UNFINISHED), BundleRun.kept_until > clock.now())

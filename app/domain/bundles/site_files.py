@@ -75,7 +75,7 @@ def import_site(task: ImportTask, host: str) -> None:
         site = sites.site_by_host(host)
         if site is None:
             counts.note("added", host)
-            site = _unsaved(host) if task.dry_run else sites.create_site(task.clock, host, host)
+            site = _unsaved_site(host) if task.dry_run else sites.create_site(task.clock, host, host)
             task.site_id = site.id
             SiteFile(task, document, site).apply()
             return
@@ -84,7 +84,7 @@ def import_site(task: ImportTask, host: str) -> None:
         counts.note("changed" if changed else "unchanged", ", ".join(changed))
 
 
-def _unsaved(host: str) -> Site:
+def _unsaved_site(host: str) -> Site:
     """Return an unsaved site in place of the one that a dry run does not make."""
     site = Site(id=NO_SITE, name=host, currency="gbp", time_zone="Europe/London", staging=False)
     site.capabilities = list(sites.CAPABILITIES)

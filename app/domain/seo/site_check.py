@@ -128,7 +128,7 @@ def latest_check(clock: Clock, site_id: int) -> CheckSummary | None:
     if row is None:
         return None
     shown = CheckSummary.fields_of(row, leases.is_unanswered(SITE_CHECK, clock, row))
-    return CheckSummary(**shown, findings=row.findings, unvisited=row.unvisited, groups=_groups(row))
+    return CheckSummary(**shown, findings=row.findings, unvisited=row.unvisited, groups=_finding_groups(row))
 
 
 def run_check(context: SearchContext, pages_of: PagesOf, check_id: str) -> bool:
@@ -145,15 +145,15 @@ def _check_slice(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteChe
         now = context.clock.monotonic()
         if now - began_at >= SLICE and done < total:
             progress = compress(json.dumps(crawl.state()).encode(), level=1)
-            context.commit(partial(_pause, context, claim, progress, done, total))
+            context.commit(partial(_pause_check, context, claim, progress, done, total))
             return
         if now - noted_at >= BETWEEN_NOTES:
             noted_at = now
             context.commit(partial(leases.renew, context.clock, claim, done=done, total=total))
-    context.commit(lambda: _finish(context, claim, crawl))
+    context.commit(lambda: _finish_check(context, claim, crawl))
 
 
-def _pause(context: SearchContext, claim: Claim[SiteCheck], progress: bytes, done: int, total: int) -> None:
+def _pause_check(context: SearchContext, claim: Claim[SiteCheck], progress: bytes, done: int, total: int) -> None:
     """Store the progress of a check and queue the rest of it, behind the work that waits already."""
     leases.renew(context.clock, claim, progress=progress, done=done, total=total, attempts=0)
     leases.release(context.clock, claim)
@@ -175,7 +175,7 @@ def _crawl_of(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]
     return crawl
 
 
-def _finish(context: SearchContext, claim: Claim[SiteCheck], crawl: Crawl) -> None:
+def _finish_check(context: SearchContext, claim: Claim[SiteCheck], crawl: Crawl) -> None:
     rows = [
         {
             "site_id": claim.site_id,
@@ -194,7 +194,7 @@ def _finish(context: SearchContext, claim: Claim[SiteCheck], crawl: Crawl) -> No
     leases.finish(context.clock, claim, done=len(crawl.seen), total=len(crawl.seen), **columns)
 
 
-def _groups(row: SiteCheck) -> tuple[FindingGroup, ...]:
+def _finding_groups(row: SiteCheck) -> tuple[FindingGroup, ...]:
     """Return the groups of a check's findings, in the order of the kinds."""
     stored = select(SiteCheckFinding).where(
         SiteCheckFinding.site_id == row.site_id, SiteCheckFinding.check_id == row.id

@@ -100,7 +100,7 @@ def bundle(tmp_path: Path) -> Callable[..., Path]:
 
 
 def report(run: RunSummary) -> dict:
-    found = runner.report_of(run.id)
+    found = runs.report_of(run.id)
     assert found is not None
     return found
 

@@ -18,7 +18,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.products.column_choices import chosen_columns, column_choices
 from app.blueprints.author import current_author
 from app.config import Config
-from app.domain.bundles import runner, runs
+from app.domain.bundles import runs
 from app.domain.bundles.archive import GONE, LARGEST_UPLOAD, BundleFolder
 from app.domain.bundles.product_tables import (
     MOST_LINES,
@@ -146,7 +146,7 @@ def products_import_corrections(table_run_id: str) -> Response:
     if not runs.has_table(ports.clock(), run):
         raise NotFound(GONE)
     path, table = _folder().existing(run.file), format_of(current_user.site_id, run.columns or [])
-    refused = (runner.report_of(run.id) or {}).get("refused", [])
+    refused = (runs.report_of(run.id) or {}).get("refused", [])
     return _table(correction_lines(path, run.name, table, refused), "corrections.csv")
 
 
@@ -184,7 +184,7 @@ def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
         "run": run,
         "was_followed": record.is_dry_run and runs.was_followed(record),
         "has_table": runs.has_table(ports.clock(), record),
-        "report": runner.report_of(run_id) if run.is_done and not run.is_refused else None,
+        "report": runs.report_of(run_id) if run.is_done and not run.is_refused else None,
         "errors": errors,
     }
     template = "admin/products/tables/_run.html" if wants_fragment() else "admin/products/tables/run.html"

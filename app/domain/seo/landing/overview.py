@@ -116,12 +116,12 @@ def _rule_overview(subject: LandingSubject, rule: Rule, counted: FacetCounts | N
     minimum = least_products(rule, subject.least_products)
     if counted is None:
         return RuleOverview(facet_id, segment, minimum, None)
-    rows = _rows(subject, rule, counted, min(minimum, least or minimum))
+    rows = _value_rows(subject, rule, counted, min(minimum, least or minimum))
     shown, more = tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS)
-    return RuleOverview(facet_id, segment, minimum, shown, more, _uncarried(rule, counted))
+    return RuleOverview(facet_id, segment, minimum, shown, more, _uncarried_values(rule, counted))
 
 
-def _uncarried(rule: Rule, counted: FacetCounts) -> frozenset[str]:
+def _uncarried_values(rule: Rule, counted: FacetCounts) -> frozenset[str]:
     """Return the values with an override that no product carries; case does not matter, as for the overrides
     themselves."""
     carried = {value.casefold() for value, count in counted.values if count}
@@ -129,10 +129,10 @@ def _uncarried(rule: Rule, counted: FacetCounts) -> frozenset[str]:
     return frozenset(value for value in named if value.casefold() not in carried)
 
 
-def _rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int) -> list[ValueRow]:
+def _value_rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int) -> list[ValueRow]:
     """Return the rows of the values that have a page, are excluded, or have at least `least` products."""
-    paths = _paths(subject, rule, counted)
-    possible = _paths(subject, rule | {"minProducts": least}, counted)
+    paths = _page_paths(subject, rule, counted)
+    possible = _page_paths(subject, rule | {"minProducts": least}, counted)
     excluded = excluded_values(rule, counted)
 
     def state(value: str) -> ValueState:
@@ -150,7 +150,7 @@ def _rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int)
     return sorted(rows, key=lambda row: (-row.products, row.value))
 
 
-def _paths(subject: LandingSubject, rule: Rule, counted: FacetCounts) -> dict[str, str]:
+def _page_paths(subject: LandingSubject, rule: Rule, counted: FacetCounts) -> dict[str, str]:
     """Return the addresses of the rule's pages by value."""
     made = landing_pages(subject, [rule], {rule["facetId"]: counted})
     return {page.value: page.path for page in made.pages}
