@@ -10,12 +10,12 @@ from flask import render_template, request, url_for
 from flask_login import current_user
 
 from app import ports
-from app.blueprints.admin import seo as seo_tabs
 from app.blueprints.admin import settings
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.pos import tabs as pos_tabs
 from app.blueprints.admin.search import tabs as search_tabs
 from app.blueprints.admin.section_tabs import is_open_to_user
+from app.blueprints.admin.seo import tabs as seo_tabs
 from app.blueprints.admin.shell import GROUPS
 from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.relevance.finder import Found, FoundKind, find

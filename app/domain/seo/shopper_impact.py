@@ -154,10 +154,13 @@ def shopper_impact(
     gone, shop = _Gone.between(before, after), read_shop(taxonomy.site_id)
     groups = product_groups(shop.site_id) if _can_lose_products(shop.tree, before, after) else []
     held, left = (count_by_maker(groups, shop.tree, taxonomy) for taxonomy in (before, after))
-    categories = _category_losses(shop.tree, held, left)
-    pages = list(islice(_landing_losses(shop, gone, categories, left, pages_of), MOST_LISTED + 1))
+    categories = _shrunk_categories(shop.tree, held, left)
+    pages = list(islice(_lost_landing_pages(shop, gone, categories, left, pages_of), MOST_LISTED + 1))
     paths = {f"/c/{one.path}" for one in categories if one.is_emptied} | {page.path for page in pages}
-    rules, golden = list(_rule_losses(shop.site_id, gone, paths)), list(_golden_losses(shop.site_id, gone))
+    rules, golden = (
+        list(_affected_rules(shop.site_id, gone, paths)),
+        list(_affected_golden_searches(shop.site_id, gone)),
+    )
     return ShopperImpact(
         categories=tuple(categories[:MOST_LISTED]),
         landing_pages=tuple(pages[:MOST_LISTED]),
@@ -174,7 +177,7 @@ def _can_lose_products(tree: ShopTree, before: TaxonomyTree, after: TaxonomyTree
     return any(not left.isdisjoint(node.source_levels) for node in tree.nodes.values())
 
 
-def _category_losses(
+def _shrunk_categories(
     tree: ShopTree, held: Counter[tuple[int, str]], left: Counter[tuple[int, str]]
 ) -> list[CategoryLoss]:
     """Return the categories that shoppers reach and that have fewer products, those without any first."""
@@ -187,7 +190,7 @@ def _category_losses(
     return sorted(found, key=lambda category: not category.is_emptied)
 
 
-def _landing_losses(
+def _lost_landing_pages(
     shop: Shop,
     gone: _Gone,
     categories: Sequence[CategoryLoss],
@@ -209,7 +212,7 @@ def _landing_losses(
                 yield LandingLoss(page.path, page.heading, page.products)
 
 
-def _rule_losses(site_id: int, gone: _Gone, paths: Collection[str]) -> Iterator[RuleLoss]:
+def _affected_rules(site_id: int, gone: _Gone, paths: Collection[str]) -> Iterator[RuleLoss]:
     rules = select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.term, SearchRule.id)
     for rule in db.session.scalars(rules):
         led_to = next((path for path in rule.value.paths if path and _is_concerned(path, gone, paths)), None)
@@ -227,7 +230,7 @@ def _is_concerned(path: str, gone: _Gone, paths: Collection[str]) -> bool:
     return unquote(parts.path) in paths or is_filter_gone
 
 
-def _golden_losses(site_id: int, gone: _Gone) -> Iterator[GoldenLoss]:
+def _affected_golden_searches(site_id: int, gone: _Gone) -> Iterator[GoldenLoss]:
     if not gone.levels:
         return
     is_product = (Product.site_id == GoldenSearch.site_id) & (Product.sku == GoldenSearch.sku)

@@ -1,0 +1,59 @@
+"""The Settings of the SEO section."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_number
+from app.blueprints.admin.shown_settings import changes_since, shown_settings
+from app.blueprints.author import current_author
+from app.domain.merchandising.shop import read_shop
+from app.domain.seo import settings
+from app.domain.seo.settings import SeoSettings, split_parameters, stored_form
+from app.domain.shared.problems import Invalid
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+NO_ERRORS = FieldErrors()
+
+
+@bp.get("/seo/settings")
+@requires(Permission.MANAGE_SETTINGS)
+def seo_settings() -> str:
+    stored = settings.stored_settings(current_user.site_id)
+    return _page(stored, str(stored.least_products), shown_settings(stored_form(stored)), NO_ERRORS)
+
+
+@bp.post("/seo/settings")
+@requires(Permission.MANAGE_SETTINGS)
+def seo_settings_save() -> str | Response | tuple[str, int]:
+    wanted, shown = _posted_settings(request.form), request.form.get("shown", "")
+    shop = read_shop(current_user.site_id)
+    try:
+        with transaction():
+            changes = changes_since(shown, stored_form(wanted))
+            changed = settings.change_seo_settings(current_author(), changes, settings.filter_parameters(shop))
+    except Invalid as invalid:
+        return _page(wanted, request.form.get("leastProducts", ""), shown, FieldErrors(invalid)), 400
+    flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
+    return redirect(url_for("admin.seo_settings"))
+
+
+def _posted_settings(form: Mapping[str, str]) -> SeoSettings:
+    return SeoSettings(
+        least_products=sent_number(form.get("leastProducts", "").strip()),
+        stale_counts="staleCounts" in form,
+        drop_canonical="dropCanonical" in form,
+        tracking=split_parameters(form.get("tracking", "")),
+        skipped=split_parameters(form.get("skipped", "")),
+    )
+
+
+def _page(form: SeoSettings, least: str, shown: str, errors: FieldErrors) -> str:
+    return render_template("admin/seo/settings/page.html", form=form, least=least, shown=shown, errors=errors)
