@@ -8,7 +8,7 @@ from contextvars import Context
 from flask import g, request
 from werkzeug.test import TestResponse
 
-from app.domain.seo.fetching import Fetch, Fetched
+from app.domain.seo.crawled_page import Fetch, Fetched
 from app.domain.seo.indexing_decision import IndexingDecision
 from app.logs import IN_PROCESS
 from app.ports import application_with_pages

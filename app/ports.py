@@ -19,9 +19,9 @@ from app.domain.search.engine import SearchEngine
 from app.domain.search.sentence_model import SentenceModel
 from app.domain.search_statistics.counting.daily_counts import SuggestionsShown
 from app.domain.search_statistics.counting.events import Event, NullSpool, Spool
-from app.domain.seo.crawlers.visits import CrawlerVisit
-from app.domain.seo.landing.of_category import LandingDirectory
-from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
+from app.domain.seo.crawlers import CrawlerVisit
+from app.domain.seo.landing.directory import LandingDirectory
+from app.domain.seo.sitemap.files import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
 from app.domain.shared.counting_memory import CountingMemory, NoCountingMemory
 from app.domain.shared.mailing import Mailer, NoMailer

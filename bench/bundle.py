@@ -17,8 +17,8 @@ from sqlalchemy import insert
 
 from app import create_app, ports
 from app.config import from_environment
-from app.domain.bundles.exporting import export_bundle
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.exporter import export_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.report import BundleReport
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.sites.sites import create_site, site_at

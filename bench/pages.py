@@ -21,7 +21,7 @@ from sqlalchemy import func, select
 
 from app import create_app, ports
 from app.config import from_environment
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.shop import Shop, load_tree, read_shop

@@ -13,7 +13,7 @@ from sqlalchemy import insert, text
 
 from app import create_app, ports
 from app.config import from_environment
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.search.index.documents import product_documents
 from app.domain.seo.sitemap import builds
@@ -87,8 +87,8 @@ def _read() -> None:
 def _build(host: str) -> None:
     context = work_context()
     with transaction():
-        build_id = builds.request(Author(site_at(host).id, "bench", context.clock)).id
-    assert builds.build(context, ports.sitemaps(), build_id)
+        build_id = builds.request_build(Author(site_at(host).id, "bench", context.clock)).id
+    assert builds.run_build(context, ports.sitemaps(), build_id)
 
 
 def _peak_megabytes() -> float:

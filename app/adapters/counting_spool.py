@@ -9,8 +9,8 @@ from app.adapters.line_spool import LARGEST, MOST_TRIES, PART, LineSpool
 from app.domain.search_statistics.counting import daily_counts, events
 from app.domain.search_statistics.counting.daily_counts import SuggestionsShown
 from app.domain.search_statistics.counting.events import Event
-from app.domain.seo.crawlers import visits
-from app.domain.seo.crawlers.visits import CrawlerVisit
+from app.domain.seo import crawlers
+from app.domain.seo.crawlers import CrawlerVisit
 
 __all__ = ["MOST_TRIES", "FileSpool", "SuggestionSpool", "VisitSpool"]
 LARGEST_OF_VISITS = 16 * 1024**2  # Pending bytes, some 200,000 visits.
@@ -34,7 +34,7 @@ class VisitSpool(LineSpool[CrawlerVisit]):
     """The spool of crawlers' visits."""
 
     def __init__(self, folder: Path, notes: Callable[[OSError], bool] = lambda _error: False) -> None:
-        super().__init__(folder, visits.as_json, visits.from_json, LARGEST_OF_VISITS, notes=notes)
+        super().__init__(folder, crawlers.visit_to_json, crawlers.visit_from_json, LARGEST_OF_VISITS, notes=notes)
 
 
 class SuggestionSpool(LineSpool[SuggestionsShown]):

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile
+from app.domain.seo.sitemap.files import FIRST_FILE, StoredFile
 from app.durable_files import fsync_path
 
 CURRENT = "current"

@@ -13,12 +13,12 @@ from app.cli.refusals import ACTOR, reports_refusals
 from app.cli.reports import print_report
 from app.cli.sites import chosen_site, with_site
 from app.config import Config
-from app.domain.bundles.exporting import export_bundle
-from app.domain.bundles.folder import BundleFolder
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.archive import BundleFolder
+from app.domain.bundles.exporter import export_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.parts import OF_AN_ADMIN, TRANSFERRED, Importer, Part, in_order
 from app.domain.bundles.report import BundleReport
-from app.domain.bundles.running import reindex
+from app.domain.bundles.runner import request_reindex
 from app.domain.bundles.transfer import transfer
 from app.domain.sites import sites
 from app.ports import clock, images
@@ -88,7 +88,7 @@ def transfer_command(
     config: Config = current_app.config["SHOP"]
     folder = BundleFolder(config.bundle_folder)
     report = transfer(context, folder, images(), importer, *sites_of_both, parts, dry_run, remove)
-    if not dry_run and context.commit(lambda: reindex(context, importer, target_id, report)):
+    if not dry_run and context.commit(lambda: request_reindex(context, importer, target_id, report)):
         report.note("The rebuild was requested.")
     _print(report, as_json)
 

@@ -13,7 +13,7 @@ from app.cli.author import command_author
 from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.config import Config
-from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.archive import BundleFolder
 from app.domain.personal_data import exporting
 from app.domain.personal_data.erasing import Erasure, OutsideStores, brought_back, erase
 from app.domain.personal_data.erasure_list import KEY

@@ -10,8 +10,8 @@ from flask.cli import AppGroup
 
 from app.cli.author import command_author
 from app.cli.refusals import REFUSED, reports_refusals
-from app.domain.seo.sitemap import builds, queries
-from app.domain.seo.sitemap.queries import BuildSummary
+from app.domain.seo.sitemap import builds
+from app.domain.seo.sitemap.builds import BuildSummary
 from app.domain.shared.counts import numbered
 from app.domain.sites import sites
 from app.domain.work import leases
@@ -39,7 +39,7 @@ def build_command(host: str | None) -> None:
 def _build(site_id: int, host: str) -> bool:
     """Write the sitemap of a site, print what came of it, and return whether it succeeded."""
     with transaction():
-        build_id = builds.request(command_author(site_id), is_noted=True).id
+        build_id = builds.request_build(command_author(site_id), is_noted=True).id
     done = _finished(site_id, build_id)
     if done.has_failed:
         click.echo(f"{host}: {done.error} The previous sitemap is still served.", err=True)
@@ -55,11 +55,11 @@ def _finished(site_id: int, build_id: str) -> BuildSummary:
     context = work_context()
     while True:
         with suppress(Exception):  # Its row says why.
-            builds.build(context, sitemaps(), build_id)
+            builds.run_build(context, sitemaps(), build_id)
         context.commit(lambda: leases.release_dead(builds.SITEMAP, context.clock, context.locks))
         context.commit(lambda: leases.expire(builds.SITEMAP, context.clock))
         read_afresh()
-        summary = queries.build_of(context.clock, site_id, build_id)
+        summary = builds.build_of(context.clock, site_id, build_id)
         if not summary.is_unfinished:
             return summary
         time.sleep(SECONDS_BETWEEN_LOOKS)

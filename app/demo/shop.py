@@ -8,9 +8,9 @@ from pathlib import Path
 from sqlalchemy import select
 
 from app.demo.history import write_history
-from app.domain.bundles.importing import IMPORTED, import_bundle
+from app.domain.bundles.import_task import Transaction
+from app.domain.bundles.importer import IMPORTED, import_bundle
 from app.domain.bundles.report import BundleReport
-from app.domain.bundles.task import Transaction
 from app.domain.catalogue.pictures import ImageStore
 from app.domain.orders.models import OPEN, Order
 from app.domain.shared.clock import Clock

@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import current_app
 
 from app.config import Config
-from app.domain.bundles import running
-from app.domain.bundles.folder import BundleFolder
-from app.domain.bundles.running import BundleSettings
+from app.domain.bundles import runner
+from app.domain.bundles.archive import BundleFolder
+from app.domain.bundles.runner import BundleSettings
 from app.ports import images
 from app.work_context import work_context
 
@@ -15,10 +15,10 @@ from app.work_context import work_context
 def run(run_id: str) -> bool:
     config: Config = current_app.config["SHOP"]
     settings = BundleSettings(BundleFolder(config.bundle_folder), images(), config.password_memory_kib)
-    return running.run(work_context(), settings, run_id)
+    return runner.perform_run(work_context(), settings, run_id)
 
 
 def sweep() -> int:
     """Remove files of bundles that are no longer needed, and return their number."""
     config: Config = current_app.config["SHOP"]
-    return running.sweep(work_context(), BundleFolder(config.bundle_folder))
+    return runner.sweep_folder(work_context(), BundleFolder(config.bundle_folder))

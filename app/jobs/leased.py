@@ -22,7 +22,7 @@ from app.domain.relevance.replays import REPLAY
 from app.domain.relevance.synonym_suggestions import SUGGESTIONS
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
-from app.domain.seo.site_check.checks import SITE_CHECK
+from app.domain.seo.site_check import SITE_CHECK
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.clock import Clock
 from app.domain.taxonomy.tasks.queue import TASK

@@ -26,8 +26,8 @@ from app.domain.retention.purging import Purged, Retention, note_blocked_purge, 
 from app.domain.search.index import runs as search
 from app.domain.search.models import JobSlot
 from app.domain.search_statistics.counting import purge as counting
-from app.domain.seo.crawlers import daily_counts as crawlers
-from app.domain.seo.site_check.checks import SITE_CHECK, is_superseded
+from app.domain.seo import crawler_hits as crawlers
+from app.domain.seo.site_check import SITE_CHECK, is_superseded
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
 from app.domain.sites import audit

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from app.domain.seo.site_check import checks
+from app.domain.seo import site_check
 from app.in_process import pages_of
 from app.work_context import work_context
 
 
 def check(check_id: str) -> bool:
     """Do a slice of a check; the next is requested at its end."""
-    return checks.check(work_context(), pages_of, check_id)
+    return site_check.run_check(work_context(), pages_of, check_id)
 
 
 def check_all(check_id: str) -> None:

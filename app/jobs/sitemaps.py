@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.domain.seo.sitemap import builds, due
+from app.domain.seo.sitemap import builds
 from app.domain.shared.author import Author
 from app.domain.shared.records import existing
 from app.domain.sites.models import Site
@@ -18,7 +18,7 @@ LOOK_EVERY = 5.0  # Seconds.
 
 
 def build(build_id: str) -> bool:
-    return builds.build(work_context(), sitemaps(), build_id)
+    return builds.run_build(work_context(), sitemaps(), build_id)
 
 
 def request_by_schedule(site_id: int) -> None:
@@ -39,7 +39,7 @@ def _is_staging(site_id: int) -> bool:
 
 def _request(site_id: int) -> str:
     with transaction():
-        return builds.request(Author(site_id, REQUESTED_BY, clock())).id
+        return builds.request_build(Author(site_id, REQUESTED_BY, clock())).id
 
 
 @dataclass
@@ -53,5 +53,5 @@ class SitemapWatch:
         now = clock().monotonic()
         if self.looked_at is None or now - self.looked_at >= LOOK_EVERY:
             self.looked_at = now
-            for site_id in due.sites_due(clock(), search_engine(), sitemaps()):
+            for site_id in builds.sites_due(clock(), search_engine(), sitemaps()):
                 _request(site_id)

@@ -11,13 +11,18 @@ from pydantic_core import CoreSchema
 
 from app import ports
 from app.domain.merchandising.shop import Shop, load_tree, read_shop
-from app.domain.seo.landing import saving
-from app.domain.seo.landing.facet_choices import facet_choices
-from app.domain.seo.landing.inheritance import describe_move, moved_segments
-from app.domain.seo.landing.overview import LandingOverview, overview
+from app.domain.seo.landing import stored_rules
+from app.domain.seo.landing.overview import LandingOverview, landing_overview
 from app.domain.seo.landing.pages import LandingPage
-from app.domain.seo.landing.rules import LONGEST_SEGMENT, LONGEST_TEXT, Rule
-from app.domain.seo.landing.saving import NodeRules
+from app.domain.seo.landing.rules import (
+    LONGEST_SEGMENT,
+    LONGEST_TEXT,
+    Rule,
+    describe_move,
+    facet_choices,
+    moved_segments,
+)
+from app.domain.seo.landing.stored_rules import NodeRules
 from app.domain.shared.paging import Paged
 from app.mcp.arguments import Answer
 
@@ -97,7 +102,7 @@ def landing_before(known: NodeRules) -> LandingBeforeShape:
 
 def landing_shape(site_id: int, category_id: int, page_number: int, page_size: int) -> tuple[LandingShape, Paged[Any]]:
     """The rules of a category with a page of its landing pages. Raises NotFound."""
-    known, shop = saving.node_rules(site_id, category_id), read_shop(site_id)
+    known, shop = stored_rules.node_rules(site_id, category_id), read_shop(site_id)
     found = _overview(shop, category_id)
     page = Paged.cut(found.pages, page_number, page_size)
     choices, own = facet_choices(shop, shop.tree.facets(category_id)), landing_before(known)
@@ -105,7 +110,7 @@ def landing_shape(site_id: int, category_id: int, page_number: int, page_size: i
         category_id=str(category_id),
         name=known.node.name,
         path=known.node.path,
-        tree=saving.tree_of(site_id, known.node.tree_id).name,
+        tree=stored_rules.tree_of(site_id, known.node.tree_id).name,
         mode=own.mode,
         rules=own.rules,
         effective_rules=_rules(known.effective),
@@ -118,7 +123,7 @@ def landing_shape(site_id: int, category_id: int, page_number: int, page_size: i
 
 def moved_pages(site_id: int, category_id: int, before: Sequence[Rule]) -> list[str]:
     """Describe the moves of landing pages' addresses, where the rules that were in force `before` have changed."""
-    known = saving.node_rules(site_id, category_id)
+    known = stored_rules.node_rules(site_id, category_id)
     is_browsed = load_tree(site_id).primary_tree_id == known.node.tree_id
     moved = moved_segments(before, known.effective) if is_browsed else []
     return [describe_move(f"/c/{known.node.path}", old, new) for old, new in moved]
@@ -126,7 +131,7 @@ def moved_pages(site_id: int, category_id: int, before: Sequence[Rule]) -> list[
 
 def _overview(shop: Shop, category_id: int) -> LandingOverview:
     node = shop.tree.nodes[category_id]
-    return overview(ports.landing_directory(), ports.search_engine(), ports.clock(), shop, node, None)
+    return landing_overview(ports.landing_directory(), ports.search_engine(), ports.clock(), shop, node, None)
 
 
 def _rules(rules: Sequence[Rule]) -> list[LandingRuleShape]:

@@ -45,8 +45,8 @@ from app.domain.search.index import runs
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.seo.site_check import checks
-from app.domain.seo.site_check.checks import SITE_CHECK
+from app.domain.seo import site_check
+from app.domain.seo.site_check import SITE_CHECK
 from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
@@ -138,7 +138,7 @@ EXAMPLES = {
         ),
         Example(REPLAY, lambda _, author: replays.request(author, CHANGE)),
         Example(UPLOAD_WORK, upload_picture),
-        Example(SITEMAP, lambda _, author: builds.request(author)),
+        Example(SITEMAP, lambda _, author: builds.request_build(author)),
         Example(
             PAYMENT_CHECKS,
             lambda _, author: payment_checks.request(author),
@@ -148,7 +148,7 @@ EXAMPLES = {
         Example(RECONCILIATION, lambda _, author: nightly.request(author)),
         Example(RECEIPT_MAIL, mail_receipt),
         Example(ORDER_MAIL, mail_about_order),
-        Example(SITE_CHECK, lambda _, author: checks.request(author)),
+        Example(SITE_CHECK, lambda _, author: site_check.request_check(author)),
         Example(BUNDLE_RUN, export_shop),
     )
 }

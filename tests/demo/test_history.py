@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 
 from app.demo.history import PAST
 from app.demo.shop import BUNDLE, HOST, create_demo
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.report import BundleReport
 from app.domain.merchandising.shop import read_shop
 from app.domain.orders.listing import OrderFilter

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.adapters.simulator import Simulator
 from app.demo.shop import BUNDLE, HOST
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.ports import EXTENSION, images
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import ApiClient

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.catalogue import product_images
 from app.domain.orders import basket_contents
 from app.domain.orders.basket import Contact

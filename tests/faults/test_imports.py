@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from app.adapters.images import FileImages
 from app.domain.bundles import runs
-from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import OF_AN_ADMIN
 from app.domain.catalogue import product_images
@@ -88,7 +88,7 @@ def requested(shop: Shop, folder: Path) -> str:
         run_id = runs.request_import(author, user_id, "shop.zip", file.receive(packed), OF_AN_ADMIN).id
     assert shop.do("run_bundle", run_id, "none").finish() == 0
     with shop.opened() as context, transaction():
-        return runs.confirm(Author(SITE, "Mia", context.clock), user_id, run_id, removes=False).id
+        return runs.confirm_run(Author(SITE, "Mia", context.clock), user_id, run_id, removes=False).id
 
 
 def free_again(shop: Shop, run_id: str) -> None:

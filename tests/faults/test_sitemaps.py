@@ -39,7 +39,7 @@ def requested(shop: Shop) -> str:
     with shop.opened() as indexing, transaction():
         held = SitemapBuild.state == State.RUNNING.value
         db.session.execute(update(SitemapBuild).where(held).values(lease_until=indexing.clock.now()))
-        return builds.request(Author(SITE, "tests", indexing.clock)).id
+        return builds.request_build(Author(SITE, "tests", indexing.clock)).id
 
 
 def state(shop: Shop, build_id: str) -> str:

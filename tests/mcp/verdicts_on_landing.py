@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import delete
 
 from app.domain.merchandising.models import Node, Tree
-from app.domain.seo.landing.saving import fingerprint
+from app.domain.seo.landing.stored_rules import rules_fingerprint
 from app.domain.sites.models import Site, User
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
@@ -22,7 +22,7 @@ Rules = list[dict[str, Any]] | None
 
 def _page(shop: Shop, category_id: int, rules: Rules) -> Said:
     mode = "inherit" if rules is None else "own" if rules else "off"
-    form = {"mode": mode, "seen": fingerprint(OLD)}
+    form = {"mode": mode, "seen": rules_fingerprint(OLD)}
     for index, rule in enumerate(rules or ()):
         for name, value in rule.items():
             if name != "overrides":

@@ -10,7 +10,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app import ports
 from app.blueprints.json_body import LARGEST_TREE
-from app.domain.bundles.folder import LARGEST_UPLOAD as LARGEST_BUNDLE
+from app.domain.bundles.archive import LARGEST_UPLOAD as LARGEST_BUNDLE
 from app.domain.catalogue.pictures import LARGEST_UPLOAD
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
 from app.tokens.upload_permits import UploadPermits

@@ -16,7 +16,7 @@ from app.blueprints.admin.display import exact_time
 from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.config import Config
-from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.archive import BundleFolder
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED
 from app.domain.personal_data import exporting
 from app.domain.personal_data.erasing import OutsideStores, check_may_erase, erase

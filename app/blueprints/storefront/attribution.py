@@ -32,7 +32,7 @@ from app.domain.search_statistics.counting.attribution import (
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import countable, gather
-from app.domain.seo.crawlers.families import is_browser
+from app.domain.seo.crawlers import is_browser
 
 COOKIE = "trail"
 LONGEST_COOKIE = 4_096

@@ -28,7 +28,7 @@ from app.domain.search.suggestions import SuggestionDirectory
 from app.domain.search_statistics.popular import PopularCache
 from app.domain.seo.heads import ShownListing
 from app.domain.seo.indexing_decision import IndexingDecision
-from app.domain.seo.landing.of_category import LandingDirectory
+from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf

@@ -45,17 +45,8 @@ from app.domain.search.listings.browsing import (
 )
 from app.domain.search.listings.listing import ListingLinks, ListingRequest
 from app.domain.search.listings.listing_parameters import tracking_parameters
-from app.domain.seo.heads import (
-    PageHead,
-    ShownListing,
-    category_head,
-    category_request,
-    landing_head,
-    landing_request,
-)
-from app.domain.seo.landing.addresses import landing_at
-from app.domain.seo.landing.links import LandingLinks, request_of
-from app.domain.seo.landing.pages import LandingPage, LandingPages
+from app.domain.seo.heads import PageHead, ShownListing, category_head, category_request, landing_head, landing_request
+from app.domain.seo.landing.pages import LandingLinks, LandingPage, LandingPages, as_category_request, landing_at
 from app.domain.shared.records import existing
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
@@ -97,7 +88,7 @@ def _landing_page(shop: Shop, path: str) -> Response:
 def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages, page: LandingPage | None) -> Response:
     """Return a category's page, or a landing page of it. While search does not answer, what is cached is shown, else a
     plain listing. Raises SearchUnavailable for pages that only search can make."""
-    listing_request = request_of(page, given) if page else given
+    listing_request = as_category_request(page, given) if page else given
     path = page.path if page else given.path
     links = ListingLinks(path, LandingLinks(pages).address) if pages.pages else ListingLinks(path)
 

@@ -11,8 +11,8 @@ from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.merchandising.shop import Shop
 from app.domain.seo.robots_txt import robots_txt
-from app.domain.seo.sitemap import builds, due
-from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile, part_name
+from app.domain.seo.sitemap import builds
+from app.domain.seo.sitemap.files import FIRST_FILE, StoredFile, part_name
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
 from app.errors import problem
@@ -81,9 +81,9 @@ def _content(stored: StoredFile) -> Iterator[bytes]:
 
 
 def _not_yet(shop: Shop) -> Response:
-    if due.is_request_due(ports.clock(), shop.site_id):
+    if builds.is_request_due(ports.clock(), shop.site_id):
         with transaction():
-            builds.request(Author(shop.site_id, REQUESTED_BY, ports.clock()))
+            builds.request_build(Author(shop.site_id, REQUESTED_BY, ports.clock()))
     response = problem(503, "no_sitemap_yet", "The sitemap is being built. Please try again in a few minutes.")
     response.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return response

@@ -6,7 +6,7 @@ from __future__ import annotations
 from flask import request
 
 from app.blueprints import callers
-from app.domain.seo.crawlers.families import is_browser
+from app.domain.seo.crawlers import is_browser
 from app.domain.shared.rate_limit import Rate
 
 SEARCHES, BASKETS, UNDERSTOOD = "searches", "baskets", "understood"

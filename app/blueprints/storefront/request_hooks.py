@@ -20,8 +20,7 @@ from app import ports
 from app.blueprints.storefront.blueprint import PREVIEWS, bp, check_host, current_shop, preview_cookie
 from app.domain.search.engine import SearchBeingPrepared, SearchUnavailable
 from app.domain.search_statistics.counting.days import day_at
-from app.domain.seo.crawlers.families import family_of
-from app.domain.seo.crawlers.visits import CrawlerVisit, parameter_of
+from app.domain.seo.crawlers import CrawlerVisit, family_of, parameter_of
 from app.domain.shared.problems import Forbidden, NotFound
 from app.errors import problem
 from app.guards import SAFE_METHODS, host_of

@@ -22,9 +22,9 @@ from app.blueprints.v1.merchandising_shapes import (
 from app.blueprints.v1.taxonomy_shapes import PageQuery
 from app.domain.merchandising.shop import read_shop
 from app.domain.merchandising.trees import ListedTree, nested_trees
-from app.domain.seo.landing import saving
+from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.pages import LandingPage
-from app.domain.seo.landing.saving import NodeRules
+from app.domain.seo.landing.stored_rules import NodeRules
 from app.domain.shared.address_values import lookup_id
 from app.domain.shared.paging import Paged
 from app.permissions import Permission
@@ -57,7 +57,7 @@ def trees(query: dict[str, int]) -> Paged[ListedTree]:
 @bp.response(200, TreeRulesShape)
 def tree_rules(tree_id: str) -> dict[str, Any]:
     """The landing rules of every category that has none of its own."""
-    return {"rules": saving.tree_of(caller().site_id, lookup_id(tree_id)).default_landing_rules}
+    return {"rules": stored_rules.tree_of(caller().site_id, lookup_id(tree_id)).default_landing_rules}
 
 
 @bp.put(TREE_RULES)
@@ -69,7 +69,9 @@ def save_tree_rules(body: dict[str, Any], tree_id: str) -> dict[str, Any]:
     """Save the default rules of a tree: all of them, or none and every problem at once."""
     with transaction():
         return {
-            "rules": saving.set_tree_rules(calling_author(), lookup_id(tree_id), body["rules"]).default_landing_rules
+            "rules": stored_rules.set_tree_rules(
+                calling_author(), lookup_id(tree_id), body["rules"]
+            ).default_landing_rules
         }
 
 
@@ -79,7 +81,7 @@ def save_tree_rules(body: dict[str, Any], tree_id: str) -> dict[str, Any]:
 @bp.response(200, NodeRulesShape)
 def node_rules(node_id: str) -> dict[str, Any]:
     """The landing rules of a category: whether it inherits the tree's, and those that hold."""
-    return _rules_json(saving.node_rules(caller().site_id, lookup_id(node_id)))
+    return _rules_json(stored_rules.node_rules(caller().site_id, lookup_id(node_id)))
 
 
 @bp.put(NODE_RULES)
@@ -90,8 +92,8 @@ def node_rules(node_id: str) -> dict[str, Any]:
 def save_node_rules(body: dict[str, Any], node_id: str) -> dict[str, Any]:
     """Save a category's own rules, or let it inherit the tree's."""
     with transaction():
-        saving.set_node_rules(calling_author(), lookup_id(node_id), body.get("rules"))
-        return _rules_json(saving.node_rules(caller().site_id, lookup_id(node_id)))
+        stored_rules.set_node_rules(calling_author(), lookup_id(node_id), body.get("rules"))
+        return _rules_json(stored_rules.node_rules(caller().site_id, lookup_id(node_id)))
 
 
 @bp.get("/nodes/<node_id>/landing-pages")
@@ -102,7 +104,7 @@ def save_node_rules(body: dict[str, Any], node_id: str) -> dict[str, Any]:
 def landing_pages(query: dict[str, int], node_id: str) -> Paged[dict[str, Any]]:
     """The landing pages that a category has now, by rule, those with most products first. None while search does not
     answer."""
-    node = saving.node_of(caller().site_id, lookup_id(node_id))
+    node = stored_rules.node_of(caller().site_id, lookup_id(node_id))
     shop = read_shop(node.site_id)
     found = ports.landing_directory().of(ports.search_engine(), ports.clock(), shop, shop.tree.nodes[node.id])
     page = Paged.cut(found.pages, query["page_number"], query["page_size"])

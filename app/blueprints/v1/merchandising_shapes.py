@@ -9,8 +9,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app.blueprints.v1.api import Body, Shape
 from app.blueprints.v1.fields import Unread
-from app.domain.seo.landing.inheritance import LandingMode
-from app.domain.seo.landing.rules import LONGEST_SEGMENT, LONGEST_TEXT, MOST_OVERRIDES, MOST_RULES
+from app.domain.seo.landing.rules import LONGEST_SEGMENT, LONGEST_TEXT, MOST_OVERRIDES, MOST_RULES, LandingMode
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag
 

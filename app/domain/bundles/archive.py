@@ -1,4 +1,5 @@
-"""A bundle's files, from a folder or a .zip of it, read as streams and never unpacked onto the disk.
+"""Bundles on the disk: a folder or a .zip of files read as streams and never unpacked, or written; and the folder in
+which uploaded and exported ones lie, for a day.
 
 An archive comes from outside: names that leave it, links, encrypted, doubled or overlapping members and contents that
 unpack to far more than their packed size are refused before anything is written.
@@ -7,25 +8,44 @@ unpack to far more than their packed size are refused before anything is written
 from __future__ import annotations
 
 import io
+import json
 import os
+import re
 import stat
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, cast
+from secrets import token_hex
+from typing import IO, Any, BinaryIO, Protocol, cast
 
 from app.domain.bundles.report import BrokenBundle
+from app.domain.shared.problems import Conflict, Invalid, NotFound
 
 MOST_FILES = 200_000
 LARGEST_DIRECTORY = 24 * 1024**2  # Bytes of an archive's list of its files, which is read as a whole.
 LARGEST_ARCHIVE = 8 * 1024**3  # Bytes of all members, inflated.
-MOST_SWELLING = 200  # Times its packed size that a file may have, …
-SMALL_ANYWAY = 16 * 1024**2  # … unless it is no larger than this.
+LARGEST_RATIO = 200  # Times its packed size that a file may have, …
+EXEMPT_SIZE = 16 * 1024**2  # … unless it has no more bytes than this.
 MEDIA = "media/"
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA, for one, may demand gigabytes of memory for a small file.
 CLUTTER = ("__MACOSX", ".DS_Store", "Thumbs.db")
+SAME_TIME = (1980, 1, 1, 0, 0, 0)  # Of each file in an export: the same shop gives the same bytes.
+LARGEST_UPLOAD = 512 * 1024**2  # Bytes; larger files are imported by the command.
+CHUNK = 1024**2  # Bytes of an upload that are read at once.
+FILE = re.compile(r"[0-9a-f]{32}[.](?:zip|csv)", re.ASCII)
+GONE = "This file has expired. Files are kept for one day."
+# A database may keep the fields of an object in any order; people read them in this one.
+FIELD_ORDER = (
+    *("levelId", "attributeId", "facetId", "name", "otherNames", "display", "label", "type", "unit", "description"),
+    "helpText",
+    *("parentLevelId", "pathSegment", "minProducts", "overrides", "value", "heading", "metaTitle", "metaDescription"),
+    *("intro", "excluded", "displayOnProductPage", "displayLabel", "displayOrder", "allowedValues", "validation"),
+    *("mandatory", "minLength", "maxLength", "minValue", "maxValue", "pattern", "errorMessage", "swatches"),
+    *("attributes", "children"),
+)
+PLACES = {name: place for place, name in enumerate(FIELD_ORDER)}
 
 Opener = Callable[[], BinaryIO]
 
@@ -64,7 +84,7 @@ def open_bundle(path: Path, name: str | None = None) -> Iterator[Bundle]:
     if path.is_dir():
         yield Bundle(_folder_files(path))
     elif path.is_file():
-        with _zip(path, name) as archive:
+        with _open_zip(path, name) as archive:
             yield Bundle(_zip_files(archive, name, path.stat().st_size))
     else:
         raise BrokenBundle.at(str(path), "There is no such folder or .zip file.")
@@ -112,7 +132,7 @@ class _ArchiveFile(io.FileIO):
 
 
 @contextmanager
-def _zip(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+def _open_zip(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     with ExitStack() as opened:
         try:
             file = opened.enter_context(_ArchiveFile(path))
@@ -134,12 +154,8 @@ def _zip_files(archive: zipfile.ZipFile, file: str, size: int) -> dict[str, tupl
         name = member.filename.removeprefix(prefix)
         if name in found:
             raise BrokenBundle.at(name, "The archive holds this file twice.")
-        found[name] = (partial(_open_member, archive, member), max(member.compress_size, 1))
+        found[name] = (cast(Opener, partial(archive.open, member)), max(member.compress_size, 1))
     return found
-
-
-def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO:
-    return cast(BinaryIO, archive.open(member))
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], file: str, size: int) -> None:
@@ -150,8 +166,8 @@ def _check_sizes(members: list[zipfile.ZipInfo], file: str, size: int) -> None:
     if sum(member.file_size for member in members) > LARGEST_ARCHIVE:
         raise BrokenBundle.at(file, f"Unpacked, the archive takes more than {LARGEST_ARCHIVE // 1024**3} GB.")
     for member in members:
-        if member.file_size > max(SMALL_ANYWAY, member.compress_size * MOST_SWELLING):
-            raise BrokenBundle.at(member.filename, f"The file unpacks to over {MOST_SWELLING} times its packed size.")
+        if member.file_size > max(EXEMPT_SIZE, member.compress_size * LARGEST_RATIO):
+            raise BrokenBundle.at(member.filename, f"The file unpacks to over {LARGEST_RATIO} times its packed size.")
 
 
 def _check_member(member: zipfile.ZipInfo) -> None:
@@ -179,3 +195,163 @@ def _common_folder(members: list[zipfile.ZipInfo]) -> str:
 
 def _is_clutter(name: str) -> bool:
     return any(part in CLUTTER for part in name.split("/"))
+
+
+class BundleTarget(Protocol):
+    def open(self, name: str) -> IO[bytes]:
+        """Open a new file of the bundle for writing."""
+        ...
+
+
+@contextmanager
+def open_target(path: Path) -> Iterator[BundleTarget]:
+    """Open the target of an export. Raises Conflict when there is something that would be overwritten."""
+    try:
+        if path.suffix == ".zip":
+            with _write_zip(path) as target:
+                yield target
+        else:
+            yield _write_folder(path)
+    except OSError as error:
+        raise Conflict(f"{error.filename or path} cannot be written: {error.strerror}.") from error
+
+
+class _FolderTarget:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def open(self, name: str) -> IO[bytes]:
+        file = self._path / name
+        file.parent.mkdir(exist_ok=True)
+        return file.open("wb")
+
+
+def _write_folder(path: Path) -> BundleTarget:
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise Conflict(f"{path} is there already and not an empty folder.")
+    path.mkdir(parents=True, exist_ok=True)
+    return _FolderTarget(path)
+
+
+class _ZipTarget:
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+
+    def open(self, name: str) -> IO[bytes]:
+        member = zipfile.ZipInfo(name, SAME_TIME)
+        member.compress_type = zipfile.ZIP_STORED if name.endswith(".webp") else zipfile.ZIP_DEFLATED
+        member.external_attr = 0o100644 << 16
+        return self._archive.open(member, "w", force_zip64=True)
+
+
+@contextmanager
+def _write_zip(path: Path) -> Iterator[BundleTarget]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with zipfile.ZipFile(fresh, "w") as archive:
+            yield _ZipTarget(archive)
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def write_document(target: BundleTarget, name: str, content: Any) -> None:
+    with target.open(name) as file:
+        file.write(json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+def order_fields(value: Any) -> Any:
+    """Return a stored value with the fields of its objects in FIELD_ORDER."""
+    if isinstance(value, list):
+        return [order_fields(item) for item in value]
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: (PLACES.get(name, len(PLACES)), name))
+        return {name: order_fields(value[name]) for name in names}
+    return value
+
+
+def write_rows(target: BundleTarget, name: str, rows: Iterable[dict[str, Any]]) -> int:
+    """Write rows to a file of the target, a line of JSON each, and return their number."""
+    count = 0
+    with target.open(name) as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            count += 1
+    return count
+
+
+class BundleFolder:
+    """The folder of bundles that were uploaded, or exported to be downloaded. Their names are the shop's own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def new_name(self, kind: str = "zip") -> str:
+        return f"{token_hex(16)}.{kind}"
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file that exists or will. Raises NotFound for a name that `new_name` does not make."""
+        if not FILE.fullmatch(name):
+            raise NotFound(GONE)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self._folder / name
+
+    def existing(self, name: str | None) -> Path:
+        """Return the path of a file that exists. Raises NotFound."""
+        path = self.path(name or "")
+        if not path.is_file():
+            raise NotFound(GONE)
+        return path
+
+    def receive(self, stream: IO[bytes], kind: str = "zip", most_lines: int | None = None) -> str:
+        """Store an upload and return its name. Raises Invalid for an empty or a too large one, and one of more lines
+        than `most_lines`, which are counted before anything reads them."""
+        name = self.new_name(kind)
+        path, size, lines = self.path(name), 0, 0
+        try:
+            with path.open("xb") as out:
+                while chunk := stream.read(CHUNK):
+                    size += len(chunk)
+                    if size > LARGEST_UPLOAD:
+                        raise Invalid.one("too_large", f"A file has at most {LARGEST_UPLOAD // CHUNK} MB.", "#/bundle")
+                    if most_lines is not None and (lines := lines + chunk.count(b"\n")) > most_lines:
+                        message = f"A table has at most {most_lines:,} lines, blank ones included. Import it in parts."
+                        raise Invalid.one("too_many_lines", message, "#/bundle")
+                    out.write(chunk)
+            if not size:
+                raise Invalid.one("required", f"Choose a .{kind} file first.", "#/bundle")
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return name
+
+    @contextmanager
+    def received(self, stream: IO[bytes], kind: str = "zip", most_lines: int | None = None) -> Iterator[str]:
+        """Store an upload and yield its name for a request in the block; it is removed where the block raises anything,
+        since no run is stored then, save where the database went away in the moment of the commit. Raises Invalid."""
+        name = self.receive(stream, kind, most_lines)
+        try:
+            yield name
+        except BaseException:
+            self.drop(name)
+            raise
+
+    def drop(self, name: str) -> None:
+        self.path(name).unlink(missing_ok=True)
+
+    def sweep(self, kept: Collection[str], ended: Collection[str], written_before: float) -> int:
+        """Remove the files that are not in `kept` and are either in `ended` or were written before a moment (seconds
+        since 1970), and return their number."""
+        if not self._folder.is_dir():
+            return 0
+        old = [
+            entry.path
+            for entry in os.scandir(self._folder)
+            if entry.name not in kept
+            and entry.is_file()
+            and (entry.name in ended or entry.stat().st_mtime < written_before)
+        ]
+        for path in old:
+            Path(path).unlink(missing_ok=True)
+        return len(old)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.bundles.products.known import ids_by_sku
+from app.domain.bundles.import_task import NO_SITE, ImportTask, ids_by_sku
 from app.domain.bundles.reading import FileRow, read_rows
-from app.domain.bundles.task import NO_SITE, ImportTask, refusal_of
 from app.domain.catalogue import content
 from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind
 from app.domain.catalogue.models import CollectionEntry, Product
@@ -52,15 +51,15 @@ PAGES = ContentFile(PAGE, "pages")
 
 
 def content_rows(listed: ContentFile, site_id: int) -> Iterator[dict[str, Any]]:
-    """The rows of a site's records, in the order in which they were added."""
+    """Yield the rows of a site's records, in the order in which they were added."""
     model = listed.kind.model
     for record in db.session.scalars(select(model).where(model.site_id == site_id).order_by(model.id)):
         row = {field: getattr(record, name) for field, name in listed.columns.items()}
         plain = {field: row.pop(field) for field in ("canonicalUrl", "enabled")}
-        yield row | ({"skus": _skus(record.id)} if listed.holds_products else {}) | plain
+        yield row | ({"skus": _skus_of(record.id)} if listed.holds_products else {}) | plain
 
 
-def _skus(collection_id: int) -> list[str]:
+def _skus_of(collection_id: int) -> list[str]:
     query = (
         select(Product.sku)
         .join(CollectionEntry, CollectionEntry.product_id == Product.id)
@@ -80,19 +79,19 @@ def import_content(task: ImportTask, listed: ContentFile) -> None:
         if row.line % BETWEEN_STEPS == 1:
             task.step(listed.name.capitalize(), min(row.line - 1, BETWEEN_STEPS))
         try:
-            values = _values(row, record, listed.columns, lines)
+            values = _read_values(row, record, listed.columns, lines)
             with task.writing():
                 if (skus := values.pop("skus", None)) is not None:
                     values["product_ids"] = _product_ids(task, listed, file, row, skus)
-                _store(task, listed, values)
+                _store_record(task, listed, values)
         except Invalid as refused:
-            _refuse(task, listed.name, file, row, refused.problems)
+            task.refuse_line(listed.name, file, row.line, refused.problems)
         except Conflict as refused:
-            _refuse(task, listed.name, file, row, [Problem(refused.code, refused.message)])
+            task.refuse_line(listed.name, file, row.line, [Problem(refused.code, refused.message)])
 
 
-def _values(row: FileRow, record: Record, columns: Mapping[str, str], lines: dict[str, int]) -> dict[str, Any]:
-    """The values of a row under their names in the draft, and its `skus`. Raises Invalid."""
+def _read_values(row: FileRow, record: Record, columns: Mapping[str, str], lines: dict[str, int]) -> dict[str, Any]:
+    """Return the values of a row under their names in the draft, and its `skus`. Raises Invalid."""
     problems: list[Problem] = []
     fields = record.read(row.fields, "#", problems)
     seo_name = fields.get("seoName", "").strip()
@@ -108,10 +107,6 @@ def _values(row: FileRow, record: Record, columns: Mapping[str, str], lines: dic
     return {name: fields[field] for field, name in columns.items() if field in fields} | {"seo_name": seo_name} | skus
 
 
-def _refuse(task: ImportTask, kind: str, file: str, row: FileRow, problems: Sequence[Problem]) -> None:
-    task.report.refuse(kind, [refusal_of(file, row.line, problem) for problem in problems])
-
-
 def _product_ids(task: ImportTask, listed: ContentFile, file: str, row: FileRow, skus: list[str]) -> tuple[int, ...]:
     ids = ids_by_sku(task, list(dict.fromkeys(skus)))
     unknown = [
@@ -120,13 +115,13 @@ def _product_ids(task: ImportTask, listed: ContentFile, file: str, row: FileRow,
         if sku not in ids
     ]
     if unknown:
-        _refuse(task, f"parts of {listed.name}", file, row, unknown)
+        task.refuse_line(f"parts of {listed.name}", file, row.line, unknown)
     found = [ids[sku] for sku in dict.fromkeys(skus) if sku in ids]
     # Products that a dry run would add share an id that no record has; each still counts as one.
     return tuple(-place if product_id == NO_SITE else product_id for place, product_id in enumerate(found, start=1))
 
 
-def _store(task: ImportTask, listed: ContentFile, values: dict[str, Any]) -> None:
+def _store_record(task: ImportTask, listed: ContentFile, values: dict[str, Any]) -> None:
     """Create or change the record of the SEO name. What a line does not say stays as it is."""
     kind = listed.kind
     query = select(kind.model).where(kind.model.site_id == task.site_id, kind.model.seo_name == values["seo_name"])

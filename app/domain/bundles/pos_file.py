@@ -1,4 +1,4 @@
-"""The till of a bundle's site: its locations, and its agents by email."""
+"""The till of pos.json, in and out: the locations of a site, and its agents by email. Payments are not exported."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import exists, select
+from sqlalchemy.orm import selectinload
 
+from app.domain.bundles.import_task import ImportTask, problems_at
 from app.domain.bundles.parts import Part
 from app.domain.bundles.reading import Document
-from app.domain.bundles.task import ImportTask
 from app.domain.pos import agents, locations
 from app.domain.pos.agent_rules import AgentFields, agent_problems
 from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
 from app.domain.pos.merchant_accounts import account_problems
-from app.domain.pos.models import PosAgent
+from app.domain.pos.models import PosAgent, PosLocation
 from app.domain.pos.processor import Address
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, One, Record, Text, Texts, Whole
@@ -67,7 +68,7 @@ def import_pos(task: ImportTask) -> None:
     among sites."""
     document = task.documents.get(FILE)
     if document is not None:
-        _import(task, document)
+        _import_document(task, document)
     if not task.dry_run and Part.TILL in task.parts and task.documents.keys() & {FILE, SETTINGS}:
         with task.writing():
             locations.seed_first(task.author)
@@ -82,15 +83,15 @@ def agents_of(task: ImportTask) -> set[str]:
     return {accounts.normal_email(str(row.get("email"))) for row in rows if row.get("enabled") is not False}
 
 
-def _import(task: ImportTask, document: Document) -> None:
+def _import_document(task: ImportTask, document: Document) -> None:
     problems: list[Problem] = []
     content = POS.read(document.content, "#", problems)
     if problems:
         task.refuse("pos", document, problems)
-    places = _Places(task.site_id)
+    places = _KnownLocations(task.site_id)
     for index, raw in enumerate(content.get(LOCATIONS, [])):
         _import_row(task, document, f"#/{LOCATIONS}/{index}", raw, partial(_import_location, task, places))
-    people = _People(task, places)
+    people = _KnownUsers(task, places)
     for index, raw in enumerate(content.get(AGENTS, [])):
         _import_row(task, document, f"#/{AGENTS}/{index}", raw, partial(_import_agent, task, people))
 
@@ -108,7 +109,7 @@ def _import_row(task: ImportTask, document: Document, at: str, raw: Any, import_
         counts.note(done, str(raw.get("displayName") or raw.get("email") or raw.get("id")))
 
 
-class _Places:
+class _KnownLocations:
     """The ids of the locations of the site and of the file so far, also in a dry run; `seen` are those of the file."""
 
     def __init__(self, site_id: int) -> None:
@@ -116,18 +117,18 @@ class _Places:
         self.seen: set[str] = set()
 
 
-class _People:
+class _KnownUsers:
     """The users who may become agents: those of the site, and in a dry run those of the bundle (`to_come`). `seen` are
     the email addresses of agents in the file so far."""
 
-    def __init__(self, task: ImportTask, places: _Places) -> None:
+    def __init__(self, task: ImportTask, places: _KnownLocations) -> None:
         self.places, self.seen = places, set[str]()
         users = task.documents.get(USERS)
         rows = users.content if users and task.dry_run else []
         self.to_come = {accounts.normal_email(str(row.get("email"))) for row in rows if isinstance(row, dict)}
 
 
-def _import_location(task: ImportTask, places: _Places, raw: Any, at: str) -> str:
+def _import_location(task: ImportTask, places: _KnownLocations, raw: Any, at: str) -> str:
     row, fields = _read_location(places, raw, at)
     location = locations.find_location(task.site_id, row["id"])
     account_id = fields.processor_account_id
@@ -152,7 +153,7 @@ def _import_location(task: ImportTask, places: _Places, raw: Any, at: str) -> st
     return "changed"
 
 
-def _read_location(places: _Places, raw: Any, at: str) -> tuple[dict[str, Any], LocationFields]:
+def _read_location(places: _KnownLocations, raw: Any, at: str) -> tuple[dict[str, Any], LocationFields]:
     problems: list[Problem] = []
     row = LOCATION.read(raw, at, problems)
     if problems:
@@ -168,9 +169,9 @@ def _read_location(places: _Places, raw: Any, at: str) -> tuple[dict[str, Any], 
     return row, fields
 
 
-def _import_agent(task: ImportTask, people: _People, raw: Any, at: str) -> str:
+def _import_agent(task: ImportTask, people: _KnownUsers, raw: Any, at: str) -> str:
     row = _read_agent(people, raw, at)
-    user = _member(task.site_id, row["email"])
+    user = _find_member(task.site_id, row["email"])
     if user is None and row["email"] not in people.to_come:
         _raise_at([Problem("unknown_user", f"The shop has no user {row['email'][:80]}.", "#/email")], at)
     agent = agents.find_agent(task.site_id, user.id) if user else None
@@ -180,17 +181,17 @@ def _import_agent(task: ImportTask, people: _People, raw: Any, at: str) -> str:
     if agent is None:
         if not task.dry_run and user is not None:
             agent = agents.enable_user(task.author, user, fields)
-            _switch(task, agent, enabled)
+            _set_enabled(task, agent, enabled)
         return "added"
     if agents.fields_of(agent) == fields and agent.enabled == enabled:
         return "unchanged"
     if not task.dry_run:
         agents.save(task.author, agent.id, agent.revision, fields)
-        _switch(task, agent, enabled)
+        _set_enabled(task, agent, enabled)
     return "changed"
 
 
-def _read_agent(people: _People, raw: Any, at: str) -> dict[str, Any]:
+def _read_agent(people: _KnownUsers, raw: Any, at: str) -> dict[str, Any]:
     problems: list[Problem] = []
     row = AGENT.read(raw, at, problems)
     if problems:
@@ -220,14 +221,14 @@ def _agent_fields(row: Mapping[str, Any], agent: PosAgent | None, user: User | N
     )
 
 
-def _switch(task: ImportTask, agent: PosAgent, enabled: bool) -> None:
+def _set_enabled(task: ImportTask, agent: PosAgent, enabled: bool) -> None:
     if enabled:
         agents.enable(task.author, agent.id, agent.revision)
     else:
         agents.disable(task.author, agent.id, agent.revision)
 
 
-def _member(site_id: int, email: str) -> User | None:
+def _find_member(site_id: int, email: str) -> User | None:
     """Return the user with this email address, if they have a role on the site."""
     user = accounts.find_user(email)
     if user is None:
@@ -238,4 +239,44 @@ def _member(site_id: int, email: str) -> User | None:
 
 def _raise_at(problems: list[Problem], at: str) -> None:
     if problems:
-        raise Invalid([Problem(one.code, one.message, f"{at}/{one.pointer[2:]}") for one in problems])
+        raise Invalid(problems_at(at, problems))
+
+
+def pos_document(site_id: int) -> dict[str, Any]:
+    query = select(PosAgent, User.email).join(User, User.id == PosAgent.user_id).where(PosAgent.site_id == site_id)
+    rows = db.session.execute(query.options(selectinload(PosAgent.locations)).order_by(User.email))
+    places = sorted(locations.locations(site_id), key=lambda place: place.location_id)
+    return {"locations": [_location_json(place) for place in places], "agents": [_agent_json(*row) for row in rows]}
+
+
+def _location_json(place: PosLocation) -> dict[str, Any]:
+    address = place.address
+    return {
+        "id": place.location_id,
+        "displayName": place.display_name,
+        "address": {
+            "line1": address.line1,
+            "line2": address.line2,
+            "city": address.city,
+            "state": address.state,
+            "postalCode": address.postal_code,
+            "country": address.country,
+        },
+        "processorAccountId": place.processor_account_id,
+        "enabled": place.enabled,
+    }
+
+
+def _agent_json(agent: PosAgent, email: str) -> dict[str, Any]:
+    fields = agents.fields_of(agent)
+    return {
+        "email": email,
+        "displayName": fields.display_name,
+        "enabled": agent.enabled,
+        "canProcessQuickPayments": fields.can_process_quick_payments,
+        "canBuildOrders": fields.can_build_orders,
+        "canRefund": fields.can_refund,
+        "canDiscount": fields.can_discount,
+        "maxTransactionAmount": fields.max_transaction_amount,
+        "locations": list(fields.location_ids),
+    }

@@ -1,4 +1,5 @@
-"""The strict reading of a bundle's files: whole JSON documents, and records line by line."""
+"""The strict reading of a bundle's files: whole JSON documents, and records line by line, within limits. A packed file
+of a few kilobytes may hold millions of rows, so they are counted while it is unpacked, before any of them is read."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ import re
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple, cast
 
-from app.domain.bundles.archive import MOST_SWELLING, SMALL_ANYWAY, Bundle
+from app.domain.bundles.archive import EXEMPT_SIZE, LARGEST_RATIO, Bundle
 from app.domain.bundles.report import BrokenBundle
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Problem
@@ -20,7 +21,12 @@ from app.domain.shared.schema import token
 LARGEST_DOCUMENT = 64 * 1024**2
 MOST_MARKS = 2_000_000  # Brackets and commas of a document, which is read as a whole.
 LONGEST_LINE = 1024**2
+LARGEST_DATA = 256 * 1024**2  # Bytes of all .json and .jsonl files, unpacked; pictures have a limit of their own.
+MOST_ROWS = 200_000  # Of all .jsonl files: ten times the catalogue that the shop is measured with.
+MOST_VALUES = 20_000_000  # Of all files, by their commas and opening brackets; a product has some twenty.
+CHUNK = 1024**2  # Bytes that are read at once.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
 UNREADABLE = (
     OSError,
     EOFError,
@@ -35,8 +41,8 @@ UNREADABLE = (
 class FileRow(NamedTuple):
     """A record of a `.jsonl` file; `line` counts from 1, `size` is its length in bytes. `problems` are those that the
     reader of a table had; `is_partial`: what the record does not name stays, also attribute values and variants.
-    `filled` are fields that it took from the shop; `as_variant` are the fields that it has instead where what it names
-    is a stored variant. `priced_by_variant`: its price is that of the first variant it names."""
+    `filled` are fields that it took from the shop. `as_variant` replaces `fields` where the SKU turns out to be that of
+    a stored variant. `priced_by_variant`: its price is that of the first variant it names."""
 
     line: int
     fields: dict[str, Any]
@@ -82,12 +88,12 @@ def read_rows(bundle: Bundle, name: str) -> Iterator[FileRow]:
         yield from bundle.rows()
         return
     with open_data(bundle, name) as stream:
-        for line, raw in enumerate(_lines(stream, name, _limit(bundle, name)), start=1):
+        for line, raw in enumerate(_read_lines(stream, name, _largest_size(bundle, name)), start=1):
             if raw.strip():
-                yield FileRow(line, _object(raw, name, line), len(raw))
+                yield FileRow(line, _read_object(raw, name, line), len(raw))
 
 
-def _lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:
+def _read_lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:
     read = line = 0
     while raw := stream.readline(LONGEST_LINE + 1):
         line += 1
@@ -95,11 +101,11 @@ def _lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:
         if len(raw) > LONGEST_LINE:
             raise BrokenBundle.at(name, f"The line is longer than {LONGEST_LINE:,} bytes.", line)
         if read > limit:
-            raise _swells(name)
+            raise _ratio_exceeded(name)
         yield raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw
 
 
-def _object(raw: bytes, name: str, line: int) -> dict[str, Any]:
+def _read_object(raw: bytes, name: str, line: int) -> dict[str, Any]:
     try:
         value = strict_json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -115,29 +121,29 @@ class Document:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self._text = text
-        self._lines: dict[str, int] | None = None
+        self._read_lines: dict[str, int] | None = None
         try:
             self.content = strict_json.loads(text, MOST_MARKS)
         except (ValueError, RecursionError) as error:
             raise BrokenBundle.at(name, f"This is not valid JSON: {error}") from error
 
     def line_of(self, pointer: str) -> int:
-        """The line, from 1, of the part that a JSON pointer names; of what holds it, where it is missing."""
-        if self._lines is None:
-            self._lines = lines_by_pointer(self._text)
-        while pointer not in self._lines and "/" in pointer:
+        """Return the line, from 1, of the part that a JSON pointer names; of what holds it, where it is missing."""
+        if self._read_lines is None:
+            self._read_lines = lines_by_pointer(self._text)
+        while pointer not in self._read_lines and "/" in pointer:
             pointer = pointer.rpartition("/")[0]
-        return self._lines.get(pointer, 1)
+        return self._read_lines.get(pointer, 1)
 
 
 def read_document(bundle: Bundle, name: str) -> Document:
     """Read a whole JSON document. Raises BrokenBundle."""
     with open_data(bundle, name) as stream:
-        raw = stream.read(min(LARGEST_DOCUMENT, _limit(bundle, name)) + 1)
+        raw = stream.read(min(LARGEST_DOCUMENT, _largest_size(bundle, name)) + 1)
     if len(raw) > LARGEST_DOCUMENT:
         raise BrokenBundle.at(name, f"The file is larger than {LARGEST_DOCUMENT // 1024**2} MB.")
-    if len(raw) > _limit(bundle, name):
-        raise _swells(name)
+    if len(raw) > _largest_size(bundle, name):
+        raise _ratio_exceeded(name)
     try:
         return Document(name, raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -164,24 +170,21 @@ def open_data(bundle: Bundle, name: str, inflate: bool = True) -> Iterator[IO[by
         raise BrokenBundle.at(name, f"The file cannot be read: {error}") from error
 
 
-def _limit(bundle: Bundle, name: str) -> int:
-    return max(SMALL_ANYWAY, bundle.packed_size(name) * MOST_SWELLING)
+def _largest_size(bundle: Bundle, name: str) -> int:
+    return max(EXEMPT_SIZE, bundle.packed_size(name) * LARGEST_RATIO)
 
 
-def _swells(name: str) -> BrokenBundle:
-    return BrokenBundle.at(name, f"The file unpacks to over {MOST_SWELLING} times its packed size.")
-
-
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
+def _ratio_exceeded(name: str) -> BrokenBundle:
+    return BrokenBundle.at(name, f"The file unpacks to over {LARGEST_RATIO} times its packed size.")
 
 
 def lines_by_pointer(text: str) -> dict[str, int]:
-    """The line of every value of a JSON text, by its pointer; of an object's member that of its name."""
+    """Return the line of every value of a JSON text, by its pointer; of an object's member that of its name."""
     lines: dict[str, int] = {"#": 1}
     holders: list[tuple[str, list[int] | None]] = []  # Pointer, and for a list the index of its next item.
     name: str | None = None
     line, at = 1, 0
-    for found in _TOKEN.finditer(text):
+    for found in JSON_TOKEN.finditer(text):
         line += text.count("\n", at, found.start())
         at = found.start()
         word = found[0]
@@ -202,3 +205,28 @@ def lines_by_pointer(text: str) -> dict[str, int]:
             if word in ("{", "["):
                 holders.append((pointer, [0] if word == "[" else None))
     return lines
+
+
+def check_size(bundle: Bundle, files: Iterable[str]) -> int:
+    """Return how many rows there are. Raises BrokenBundle, which names the limit and the file that passes it."""
+    if isinstance(bundle, RowBundle):
+        return bundle.count()
+    size = rows = values = 0
+    for file in files:
+        has_rows = file.removesuffix(".gz").endswith(".jsonl")
+        with open_data(bundle, file) as stream:
+            while chunk := stream.read(CHUNK):
+                size += len(chunk)
+                rows += chunk.count(b"\n") if has_rows else 0
+                values += sum(map(chunk.count, (b",", b"[", b"{")))
+                if size > LARGEST_DATA:
+                    raise _too_much(file, f"{LARGEST_DATA // 1024**2} MB of data, unpacked")
+                if rows > MOST_ROWS:
+                    raise _too_much(file, f"{MOST_ROWS:,} rows")
+                if values > MOST_VALUES:
+                    raise _too_much(file, f"{MOST_VALUES:,} values")
+    return rows
+
+
+def _too_much(file: str, most: str) -> BrokenBundle:
+    return BrokenBundle.at(file, f"A bundle has at most {most}, in all its files together. Import it in parts.")

@@ -195,8 +195,8 @@ def _dropped_json(dropped: DroppedValues) -> dict[str, Any]:
     }
 
 
-def shown(value: Any) -> Any:
-    """A value as a report shows it: long texts are cut."""
+def shorten_value(value: Any) -> Any:
+    """Return a value as a report shows it: long texts are cut."""
     if isinstance(value, str) and len(value) > LONGEST_SHOWN_VALUE:
         return value[:LONGEST_SHOWN_VALUE] + "…"
-    return value if isinstance(value, str | int | float | bool | None) else shown(str(value))
+    return value if isinstance(value, str | int | float | bool | None) else shorten_value(str(value))

@@ -103,7 +103,7 @@ def request_import(author: Author, user_id: int, name: str, file: str, parts: fr
         raise Invalid.one("no_parts", "Choose at least one part.", "#/parts")
     name = one_line(name)[:LONGEST_NAME] or "A file"
     run = _request(author, user_id, Action.IMPORT, parts, name=name, file=file, is_dry_run=True)
-    _end_earlier(author)
+    _expire_earlier_previews(author)
     return run
 
 
@@ -113,7 +113,7 @@ def request_table_import(author: Author, user_id: int, name: str, file: str, col
     name = one_line(name)[:LONGEST_NAME] or "A table"
     of_table = {"name": name, "file": file, "is_dry_run": True, "columns": list(columns)}
     run = _request(author, user_id, Action.IMPORT, frozenset((Part.CATALOGUE,)), **of_table)
-    _end_earlier(author, is_table=True)
+    _expire_earlier_previews(author, is_table=True)
     return run
 
 
@@ -140,11 +140,11 @@ def request_transfer(
     check_parts(parts)
     columns = {"name": host, "file": file, "source_site_id": source_id, "is_dry_run": True}
     run = _request(author, user_id, Action.TRANSFER, parts, **columns)
-    _end_earlier(author)
+    _expire_earlier_previews(author)
     return run
 
 
-def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleRun:
+def confirm_run(author: Author, user_id: int, run_id: str, removes: bool) -> BundleRun:
     """Request the import or transfer that a dry run of the same user previewed, with the same file, and return its run:
     with the rights of another user it could do more than the preview showed. Raises NotFound, Conflict."""
     tried = run_of(author.site_id, run_id, to_change=True)
@@ -153,18 +153,17 @@ def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleR
     if not _may_follow(author.clock, tried) or was_followed(tried):
         raise Conflict("This has been run already, or its file has expired. Start again.")
     columns: dict[str, Any] = {"file": tried.file, "name": tried.name, "source_site_id": tried.source_site_id}
-    columns |= {"columns": tried.columns}
-    columns |= {"removes": removes, "follows": tried.id, "kept_until": tried.kept_until}
+    columns |= {"columns": tried.columns, "removes": removes, "follows": tried.id, "kept_until": tried.kept_until}
     return _request(author, user_id, Action(tried.action), frozenset(map(Part, tried.parts)), **columns)
 
 
-def cancel(author: Author, run_id: str) -> None:
+def cancel_run(author: Author, run_id: str) -> None:
     """End a run that waits, and have the worker of one that runs stop after its batch. Raises NotFound, Conflict."""
     run = run_of(author.site_id, run_id, to_change=True)
     if not run.is_unfinished:
         raise Conflict("It has already ended.")
     run.is_cancelled = True
-    _note(author, run, "cancel", "Cancelled")
+    audit.record(author, "bundle.cancel", ("bundle_run", run.id), f"Cancelled the {run.action} {run.name}".strip())
     if run.state == State.WAITING:
         leases.end(BUNDLE_RUN, author.clock, run, State.DONE, CANCELLED)
 
@@ -175,9 +174,9 @@ def run_of(site_id: int, run_id: str, to_change: bool = False) -> BundleRun:
 
 
 def summary_of(clock: Clock, run: BundleRun) -> RunSummary:
-    shown = RunSummary.fields_of(run, leases.is_unanswered(BUNDLE_RUN, clock, run))
+    fields = RunSummary.fields_of(run, leases.is_unanswered(BUNDLE_RUN, clock, run))
     return RunSummary(
-        **shown,
+        **fields,
         action=Action(run.action),
         is_dry_run=run.is_dry_run,
         parts=tuple(in_order([Part(part) for part in run.parts])),
@@ -192,7 +191,7 @@ def summary_of(clock: Clock, run: BundleRun) -> RunSummary:
     )
 
 
-def latest(clock: Clock, site_id: int, only_tables: bool = False) -> list[RunSummary]:
+def latest_runs(clock: Clock, site_id: int, only_tables: bool = False) -> list[RunSummary]:
     query = select(BundleRun).where(BundleRun.site_id == site_id).order_by(BundleRun.created_at.desc(), BundleRun.id)
     if only_tables:
         query = query.where(BundleRun.columns.is_not(None))
@@ -200,10 +199,15 @@ def latest(clock: Clock, site_id: int, only_tables: bool = False) -> list[RunSum
 
 
 def export_file(clock: Clock, site_id: int, run_id: str) -> tuple[str, str]:
-    """The file of an export that is done, and the name to give it. Raises NotFound once it is kept no longer."""
+    """Return the file of an export that is done, and the name to give it. Raises NotFound once it is kept no longer."""
     run = run_of(site_id, run_id)
     is_there = run.action == Action.EXPORT and _has_file(clock, run)
     return existing(run.file if is_there else None, "This file has expired. Exports are kept for one day."), run.name
+
+
+def report_of(run_id: str) -> dict[str, Any] | None:
+    """Return the report of a run, None before it is done."""
+    return db.session.scalar(select(BundleRun.report).where(BundleRun.id == run_id))
 
 
 def live_files(clock: Clock) -> Sequence[str]:
@@ -240,15 +244,16 @@ def _request(author: Author, user_id: int, action: Action, parts: frozenset[Part
     run = BundleRun(**requested_now(author), action=action.value, parts=listed, user_id=user_id, **columns)
     if not insert_alone(run):
         raise Conflict(BUSY)
-    tried = " a preview of" if run.is_dry_run else ""
+    preview = " a preview of" if run.is_dry_run else ""
     subject = {Action.EXPORT: "an export", Action.IMPORT: f"the import of {run.name}"}
     what = subject.get(action, f"the transfer from {run.name}")
-    _note(author, run, "request", f"Requested{tried} {what}: {', '.join(listed)}")
+    summary = f"Requested{preview} {what}: {', '.join(listed)}"
+    audit.record(author, "bundle.request", ("bundle_run", run.id), summary)
     publish(WorkRequested(BUNDLE_RUN.name, run.id))
     return run
 
 
-def _end_earlier(author: Author, is_table: bool = False) -> None:
+def _expire_earlier_previews(author: Author, is_table: bool = False) -> None:
     """End the keeping of the files of earlier previews of the same sort, table or not: a new one takes their place.
     Tables that were imported keep theirs for its day, so that their lines can be corrected."""
     is_earlier = (BundleRun.site_id == author.site_id) & BundleRun.action.in_((Action.IMPORT, Action.TRANSFER))
@@ -256,12 +261,6 @@ def _end_earlier(author: Author, is_table: bool = False) -> None:
     of_table = BundleRun.columns.is_not(None) & (BundleRun.is_dry_run | BundleRun.error.is_not(None))
     is_same = of_table if is_table else BundleRun.columns.is_(None)
     db.session.execute(update(BundleRun).where(is_earlier, is_kept, is_same).values(kept_until=author.now()))
-
-
-def _note(author: Author, run: BundleRun, act: str, summary: str) -> None:
-    if act == "cancel":
-        summary = f"{summary} the {run.action} {run.name}".strip()
-    audit.record(author, f"bundle.{act}", ("bundle_run", run.id), summary)
 
 
 def _has_file(clock: Clock, run: BundleRun) -> bool:

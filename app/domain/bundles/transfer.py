@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.domain.bundles.exporting import export_bundle
-from app.domain.bundles.folder import BundleFolder
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.archive import BundleFolder
+from app.domain.bundles.exporter import export_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.parts import Importer, Part
 from app.domain.bundles.report import BundleReport
 from app.domain.catalogue.pictures import ImageStore

@@ -8,10 +8,10 @@ from datetime import timedelta
 
 from sqlalchemy import Delete, Update, delete, func, select, update
 
-from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.archive import BundleFolder
+from app.domain.bundles.import_task import Transaction
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import runs_of
-from app.domain.bundles.task import Transaction
 from app.domain.orders.models import Order
 from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
 from app.domain.personal_data.holdings import ERASED, HOLDINGS, Holding

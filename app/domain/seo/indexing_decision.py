@@ -71,14 +71,14 @@ class IndexingDecision:
 def decide(page: PageRequest, settings: SearchEngineSettings) -> IndexingDecision:
     """Return how search engines may treat a page: its robots directive, canonical, and why."""
     suffix = f" – Page {page.page}" if page.kind in LISTINGS and page.page > 1 else ""
-    refusal = _refusal(page)
+    noindex_reason = _noindex_reason(page)
     if settings.staging:
         return IndexingDecision(NOINDEX, canonical_of(page, settings.host), suffix, "staging_site")
-    if refusal is None:
-        return IndexingDecision(INDEX, canonical_of(page, settings.host), suffix, _reason(page, settings.host))
+    if noindex_reason is None:
+        return IndexingDecision(INDEX, canonical_of(page, settings.host), suffix, _index_reason(page, settings.host))
     is_canonical_dropped = settings.drop_canonical_on_noindex or page.kind in (PageKind.SEARCH, PageKind.OTHER)
     canonical = None if is_canonical_dropped else canonical_of(page, settings.host, is_plain=True)
-    return IndexingDecision(NOINDEX, canonical, suffix, refusal)
+    return IndexingDecision(NOINDEX, canonical, suffix, noindex_reason)
 
 
 def canonical_of(page: PageRequest, host: str, *, is_plain: bool = False) -> str:
@@ -115,7 +115,7 @@ def is_cross_domain(address: str | None, host: str) -> bool:
     return bool(address) and not is_on_host(address or "", host)
 
 
-def _refusal(page: PageRequest) -> str | None:
+def _noindex_reason(page: PageRequest) -> str | None:
     if page.kind is PageKind.SEARCH:
         return "search_results"
     if page.kind is PageKind.OTHER:
@@ -136,7 +136,7 @@ def _parameter_reason(names: Collection[str]) -> str:
     return next(reason for name, reason in PARAMETER_REASONS.items() if name in names)
 
 
-def _reason(page: PageRequest, host: str) -> str:
+def _index_reason(page: PageRequest, host: str) -> str:
     if page.override:
         return "cross_domain_canonical" if is_cross_domain(page.override, host) else "canonical_override"
     return "page_number" if page.kind in LISTINGS and page.page > 1 else "indexable"

@@ -50,10 +50,10 @@ class SeoSettings:
 
 
 def stored_settings(site_id: int) -> SeoSettings:
-    return _of_stored(settings_of(site_id))
+    return _read_stored(settings_of(site_id))
 
 
-def _of_stored(stored: Mapping[str, Any]) -> SeoSettings:
+def _read_stored(stored: Mapping[str, Any]) -> SeoSettings:
     return SeoSettings(
         stored[LEAST_PRODUCTS],
         stored[STALE_COUNTS],
@@ -69,31 +69,31 @@ def filter_parameters(shop: Shop) -> frozenset[str]:
     return listing_parameters(shop.value_facets, shop.number_facets) | {PRICE}
 
 
-def change(author: Author, values: Mapping[str, object], filters: Collection[str]) -> tuple[str, ...]:
+def change_seo_settings(author: Author, values: Mapping[str, object], filters: Collection[str]) -> tuple[str, ...]:
     """Save some of the settings, in their stored form, and return the titles of those that changed. `filters` are the
     parameters that listings use, which cannot be tracking parameters. Raises Invalid with every problem."""
     _lock(author.site_id)
-    wanted = _of_stored(stored_form(stored_settings(author.site_id)) | dict(values))
+    wanted = _read_stored(stored_form(stored_settings(author.site_id)) | dict(values))
     if problems := setting_problems(wanted, filters):
         raise Invalid(problems)
-    return _change(author, values)
+    return _store_changes(author, values)
 
 
 def treat_as_tracking(author: Author, parameter: str, filters: Collection[str], *, is_tracking: bool = True) -> bool:
     """Add a parameter to those that are ignored in all addresses, or remove it; return whether that changed anything.
     Raises Invalid."""
-    problems = _in_use((parameter,), filters) if is_tracking else []
-    return _decide(author, TRACKING, parameter, is_tracking, problems)
+    problems = _tracking_problems((parameter,), filters) if is_tracking else []
+    return _change_list(author, TRACKING, parameter, is_tracking, problems)
 
 
 def skip_in_robots(author: Author, parameter: str, *, is_skipped: bool = True) -> bool:
     """Add a parameter to those whose addresses robots.txt disallows, or remove it; return whether that changed
     anything. Raises Invalid."""
     problems = _page_problems((parameter,), "#/parameter") if is_skipped else []
-    return _decide(author, SKIPPED, parameter, is_skipped, problems)
+    return _change_list(author, SKIPPED, parameter, is_skipped, problems)
 
 
-def cleaned_parameters(text: str) -> tuple[str, ...]:
+def split_parameters(text: str) -> tuple[str, ...]:
     """Return the names in a text, one a line or with commas or spaces between, each once."""
     return tuple(dict.fromkeys(filter(None, re.split(r"[\s,]+", text))))
 
@@ -106,10 +106,10 @@ def setting_problems(wanted: SeoSettings, filters: Collection[str]) -> list[Prob
         problems.append(Problem("invalid_least_products", message, "#/leastProducts"))
     problems += _list_problems(wanted.tracking, "#/tracking")
     problems += _list_problems(wanted.skipped, "#/skipped") + _page_problems(wanted.skipped, "#/skipped")
-    return problems + _in_use(wanted.tracking, filters)
+    return problems + _tracking_problems(wanted.tracking, filters)
 
 
-def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: list[Problem]) -> bool:
+def _change_list(author: Author, key: str, parameter: str, is_in: bool, problems: list[Problem]) -> bool:
     """Add one name to a stored list, or remove it. Raises Invalid."""
     _lock(author.site_id)
     others = [name for name in settings_of(author.site_id)[key] if name != parameter]
@@ -118,7 +118,7 @@ def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: lis
         problems = problems + _list_problems((parameter,), "#/parameter") + _count_problems(wanted, "#/parameter")
     if problems:
         raise Invalid(problems)
-    return bool(_change(author, {key: wanted}))
+    return bool(_store_changes(author, {key: wanted}))
 
 
 def _lock(site_id: int) -> None:
@@ -127,7 +127,7 @@ def _lock(site_id: int) -> None:
     db.session.execute(select(Site.id).where(Site.id == site_id).with_for_update(key_share=True))
 
 
-def _change(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]:
+def _store_changes(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]:
     """Store settings, record the changes in the activity log and return the titles of what changed."""
     changed = change_settings(author.site_id, values)
     if changed:
@@ -138,7 +138,7 @@ def _change(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(TITLES[key] for key in changed)
 
 
-def _in_use(tracking: Sequence[str], filters: Collection[str]) -> list[Problem]:
+def _tracking_problems(tracking: Sequence[str], filters: Collection[str]) -> list[Problem]:
     return [
         Problem("parameter_in_use", f"“{name[:60]}” filters products here, so it cannot be ignored.", "#/tracking")
         for name in tracking

@@ -18,7 +18,7 @@ from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.relevance.models import GoldenSearch, SearchRule
 from app.domain.search.text import query_words
-from app.domain.seo.landing.of_category import rules_in_force
+from app.domain.seo.landing.directory import rules_in_force
 from app.domain.seo.landing.pages import LandingPage, LandingPages, least_products
 from app.domain.seo.landing.rules import MANUFACTURER
 from app.domain.taxonomy.models import Taxonomy
@@ -87,7 +87,17 @@ class ShopperImpact:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "categories": [_category_json(one) for one in self.categories],
+            "categories": [
+                {
+                    "id": str(one.id),
+                    "name": one.name,
+                    "path": f"/c/{one.path}",
+                    "productsBefore": one.before,
+                    "productsAfter": one.after,
+                    "emptied": one.is_emptied,
+                }
+                for one in self.categories
+            ],
             "landingPages": [
                 {"path": one.path, "heading": one.heading, "products": one.products} for one in self.landing_pages
             ],
@@ -125,7 +135,7 @@ class _Gone:
         return page.facet_id in self.attributes or (page.facet_id, page.value) in self.values
 
     def level_named_in(self, text: str) -> str | None:
-        """The name of a removed level all of whose words the text has, in any form."""
+        """Return the name of a removed level all of whose words the text has, in any form."""
         said = set(query_words(text))
         names = ((name, set(query_words(name))) for name in self.levels.values())
         return next((name for name, words in names if words and words <= said), None)
@@ -142,10 +152,13 @@ def shopper_impact(
     gone, shop = _Gone.between(before, after), read_shop(taxonomy.site_id)
     groups = product_groups(shop.site_id) if _can_lose_products(shop.tree, before, after) else []
     held, left = (count_by_maker(groups, shop.tree, taxonomy) for taxonomy in (before, after))
-    categories = _categories(shop.tree, held, left)
-    pages = list(islice(_landing_pages(shop, gone, categories, left, pages_of), MOST_LISTED + 1))
+    categories = _shrunk_categories(shop.tree, held, left)
+    pages = list(islice(_lost_landing_pages(shop, gone, categories, left, pages_of), MOST_LISTED + 1))
     paths = {f"/c/{one.path}" for one in categories if one.is_emptied} | {page.path for page in pages}
-    rules, golden = list(_rules(shop.site_id, gone, paths)), list(_golden_searches(shop.site_id, gone))
+    rules, golden = (
+        list(_affected_rules(shop.site_id, gone, paths)),
+        list(_affected_golden_searches(shop.site_id, gone)),
+    )
     return ShopperImpact(
         categories=tuple(categories[:MOST_LISTED]),
         landing_pages=tuple(pages[:MOST_LISTED]),
@@ -162,8 +175,10 @@ def _can_lose_products(tree: ShopTree, before: TaxonomyTree, after: TaxonomyTree
     return any(not left.isdisjoint(node.source_levels) for node in tree.nodes.values())
 
 
-def _categories(tree: ShopTree, held: Counter[tuple[int, str]], left: Counter[tuple[int, str]]) -> list[CategoryLoss]:
-    """The categories that shoppers reach and that have fewer products, those without any first."""
+def _shrunk_categories(
+    tree: ShopTree, held: Counter[tuple[int, str]], left: Counter[tuple[int, str]]
+) -> list[CategoryLoss]:
+    """Return the categories that shoppers reach and that have fewer products, those without any first."""
     old, new = count_by_category(held), count_by_category(left)
     found = [
         CategoryLoss(node.id, tree.label(node.id), node.path, old[node.id], new[node.id])
@@ -173,7 +188,7 @@ def _categories(tree: ShopTree, held: Counter[tuple[int, str]], left: Counter[tu
     return sorted(found, key=lambda category: not category.is_emptied)
 
 
-def _landing_pages(
+def _lost_landing_pages(
     shop: Shop,
     gone: _Gone,
     categories: Sequence[CategoryLoss],
@@ -183,8 +198,9 @@ def _landing_pages(
     """Yield the landing pages that go. Only categories whose pages can be affected are counted. `left` is the number of
     products that remain, by category and manufacturer: too few of a manufacturer have no page."""
     affected = {category.id: category for category in categories}
+    site_default = int(shop.settings["facet-landing-min-products"])
     for node in shop.tree.nodes.values():
-        least = {rule["facetId"]: least_products(rule, _site_default(shop)) for rule in rules_in_force(shop, node)}
+        least = {rule["facetId"]: least_products(rule, site_default) for rule in rules_in_force(shop, node)}
         loss = affected.get(node.id)
         if not least or (loss is None and not least.keys() & gone.facets):
             continue
@@ -194,11 +210,7 @@ def _landing_pages(
                 yield LandingLoss(page.path, page.heading, page.products)
 
 
-def _site_default(shop: Shop) -> int:
-    return int(shop.settings["facet-landing-min-products"])
-
-
-def _rules(site_id: int, gone: _Gone, paths: Collection[str]) -> Iterator[RuleLoss]:
+def _affected_rules(site_id: int, gone: _Gone, paths: Collection[str]) -> Iterator[RuleLoss]:
     rules = select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.term, SearchRule.id)
     for rule in db.session.scalars(rules):
         led_to = next((path for path in rule.value.paths if path and _is_concerned(path, gone, paths)), None)
@@ -216,7 +228,7 @@ def _is_concerned(path: str, gone: _Gone, paths: Collection[str]) -> bool:
     return unquote(parts.path) in paths or is_filter_gone
 
 
-def _golden_searches(site_id: int, gone: _Gone) -> Iterator[GoldenLoss]:
+def _affected_golden_searches(site_id: int, gone: _Gone) -> Iterator[GoldenLoss]:
     if not gone.levels:
         return
     is_product = (Product.site_id == GoldenSearch.site_id) & (Product.sku == GoldenSearch.sku)
@@ -239,20 +251,6 @@ def _values_gone(
     for attribute_id, definitions in before.items():
         left = after.get(attribute_id, ())
         if definitions != left:
-            gone = set(_values(definitions)).difference(_values(left))
-            yield from ((attribute_id, value) for value in gone)
-
-
-def _values(definitions: Sequence[Attribute]) -> Iterator[str]:
-    return chain.from_iterable(attribute.allowed_values for attribute in definitions)
-
-
-def _category_json(category: CategoryLoss) -> dict[str, Any]:
-    return {
-        "id": str(category.id),
-        "name": category.name,
-        "path": f"/c/{category.path}",
-        "productsBefore": category.before,
-        "productsAfter": category.after,
-        "emptied": category.is_emptied,
-    }
+            kept = {value for attribute in left for value in attribute.allowed_values}
+            held = {value for attribute in definitions for value in attribute.allowed_values}
+            yield from ((attribute_id, value) for value in held - kept)

@@ -14,7 +14,7 @@ from app.domain.relevance.proposals import RuleProposal
 from app.domain.relevance.rule_definition import LAST_POSITION, LONGEST_BANNER, LONGEST_TERM, MOST_PLACED
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.rules import Rule
-from app.domain.seo.landing import saving
+from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
 from app.domain.shared.problems import Invalid
 from app.mcp.arguments import Answer, Arguments, DryRun, WriteArguments
@@ -217,9 +217,9 @@ def _proposal(step: RuleStep) -> RuleProposal:
 
 def _set_landing(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswer:
     category_id = category_referred_to(call.site_id, sent.category or "")
-    known = saving.node_rules(call.site_id, category_id)
+    known = stored_rules.node_rules(call.site_id, category_id)
     before = landing_before(known)
-    saving.set_node_rules(call.author, category_id, sent.rules if sent.action == "setLanding" else None)
+    stored_rules.set_node_rules(call.author, category_id, sent.rules if sent.action == "setLanding" else None)
     after = landing_shape(call.site_id, category_id, 1, SHOWN_PAGES)[0]
     return ManageRankingAnswer(
         changed=(before.mode, before.rules) != (after.mode, after.rules),

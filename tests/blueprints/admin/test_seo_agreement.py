@@ -11,12 +11,11 @@ from app.domain.catalogue.models import Collection, Product
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchContext
-from app.domain.seo.inspector.address import InspectedAddress
-from app.domain.seo.inspector.inspection import InspectedShop, inspect
-from app.domain.seo.landing.of_category import LandingDirectory
-from app.domain.seo.site_check.checked_shop import checked_shop
-from app.domain.seo.site_check.crawl import Crawl
-from app.domain.seo.sitemap.category_counts import ExactCounts
+from app.domain.seo.inspector import InspectedAddress, InspectedShop, inspect_page
+from app.domain.seo.landing.directory import LandingDirectory
+from app.domain.seo.site_check import shop_to_crawl
+from app.domain.seo.site_crawl import Crawl
+from app.domain.seo.sitemap.entries import ExactCounts
 from app.extensions import db
 from app.in_process import pages_of
 from app.transaction import transaction
@@ -55,7 +54,7 @@ def test_nothing_contradicts_itself_and_the_inspector_knows_what_is_listed(
 ):
     with app.app_context():
         shop, fetch = read_shop(site_id), pages_of("shop.test")
-        crawl = Crawl(checked_shop(indexing.engine, indexing.clock, shop, fetch), most_samples=20)
+        crawl = Crawl(shop_to_crawl(indexing.engine, indexing.clock, shop, fetch), most_samples=20)
         for _ in crawl.steps():
             pass
         landing_pages_of = partial(LandingDirectory().of, indexing.engine, indexing.clock, shop)
@@ -64,7 +63,7 @@ def test_nothing_contradicts_itself_and_the_inspector_knows_what_is_listed(
         listed = {
             address
             for address in crawl.seen
-            if inspect(asked, InspectedAddress("shop.test", address)).sitemap.is_listed
+            if inspect_page(asked, InspectedAddress("shop.test", address)).sitemap.is_listed
         }
 
     assert crawl.findings.kept == []

@@ -44,7 +44,7 @@ def _build(app: Flask, indexing: SearchContext) -> SitemapBuild:
     """As the worker does it."""
     with app.app_context():
         row = db.session.scalars(select(SitemapBuild).order_by(SitemapBuild.created_at.desc())).first()
-        builds.build(indexing, ports.sitemaps(), row.id)
+        builds.run_build(indexing, ports.sitemaps(), row.id)
         db.session.refresh(row)
         return row
 

@@ -9,8 +9,8 @@ from app.demo.shop import HOST, create_demo
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
-from app.domain.seo.site_check.checked_shop import checked_shop
-from app.domain.seo.site_check.crawl import Crawl
+from app.domain.seo.site_check import shop_to_crawl
+from app.domain.seo.site_crawl import Crawl
 from app.domain.sites.sites import site_by_host
 from app.in_process import pages_of
 from app.ports import images
@@ -23,7 +23,7 @@ SAMPLES = 60  # Addresses with filters; the job tries some hundreds.
 def crawl_of(indexing: SearchContext, site_id: int) -> Crawl:
     shop = read_shop(site_id)
     crawl = Crawl(
-        checked_shop(indexing.engine, indexing.clock, shop, pages_of(shop.primary_host)), most_samples=SAMPLES
+        shop_to_crawl(indexing.engine, indexing.clock, shop, pages_of(shop.primary_host)), most_samples=SAMPLES
     )
     for _ in crawl.steps():
         pass

@@ -14,7 +14,7 @@ from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node
 from app.domain.search.engine import SearchContext
 from app.domain.seo.models import SitemapBuild
-from app.domain.seo.sitemap.writing import Limits
+from app.domain.seo.sitemap.files import Limits
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db

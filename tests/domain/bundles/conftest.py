@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.report import BundleReport
 from app.domain.catalogue.models import Product
 from app.extensions import db

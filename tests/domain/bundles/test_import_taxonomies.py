@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.bundles.importing import import_bundle
-from app.domain.bundles.task import Transaction
+from app.domain.bundles.import_task import Transaction
+from app.domain.bundles.importer import import_bundle
 from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.taxonomy import tasks

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.report import BundleReport
 from app.domain.catalogue.models import Product
 from app.domain.sites import sites

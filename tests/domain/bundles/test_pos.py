@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.domain.bundles.exporting import export_bundle
+from app.domain.bundles.exporter import export_bundle
 from app.domain.pos import agents, locations
 from app.domain.pos.agent_rules import AgentFields
 from app.domain.pos.models import PosAgent, PosLocation

@@ -17,7 +17,7 @@ from sqlalchemy import delete, func, select
 
 from app.demo.shop import BUNDLE
 from app.domain.bundles.archive import Bundle, open_bundle
-from app.domain.bundles.exporting import export_bundle
+from app.domain.bundles.exporter import export_bundle
 from app.domain.catalogue.models import Product
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.problems import Conflict

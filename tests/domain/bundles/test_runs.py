@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.domain.bundles import running, runs
-from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles import runner, runs
+from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import OF_AN_ADMIN, TRANSFERRED, Part
-from app.domain.bundles.products.importing import BATCH
-from app.domain.bundles.running import UNCLAIMED, BundleSettings
+from app.domain.bundles.product_importer import BATCH
+from app.domain.bundles.runner import UNCLAIMED, BundleSettings
 from app.domain.bundles.runs import BUNDLE_RUN, FILE_KEPT, RunSummary
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import SearchContext
@@ -68,7 +68,7 @@ class Shop:
             return runs.request_import(self.author, self.user_id, "shop.zip", self.upload(bundle), parts).id
 
     def work(self, run_id: str) -> RunSummary:
-        assert running.run(self.context, self.settings, run_id)
+        assert runner.perform_run(self.context, self.settings, run_id)
         return self.shown(run_id)
 
     def tried(self, bundle: Path, parts: frozenset[Part] = OF_AN_ADMIN) -> RunSummary:
@@ -76,7 +76,7 @@ class Shop:
 
     def confirmed(self, tried: RunSummary, removes: bool = False) -> str:
         with transaction():
-            return runs.confirm(self.author, self.user_id, tried.id, removes).id
+            return runs.confirm_run(self.author, self.user_id, tried.id, removes).id
 
     def imported(self, bundle: Path, parts: frozenset[Part] = OF_AN_ADMIN) -> RunSummary:
         return self.work(self.confirmed(self.tried(bundle, parts)))
@@ -100,7 +100,7 @@ def bundle(tmp_path: Path) -> Callable[..., Path]:
 
 
 def report(run: RunSummary) -> dict:
-    found = running.report_of(run.id)
+    found = runs.report_of(run.id)
     assert found is not None
     return found
 
@@ -169,7 +169,7 @@ def test_a_killed_worker_leaves_whole_batches_and_the_next_takes_the_rest(
     products = set()
     for commits in range(4, 30):
         with pytest.raises(Killed):
-            running.run(killed_after(shop.context, commits), shop.settings, run_id)
+            runner.perform_run(killed_after(shop.context, commits), shop.settings, run_id)
         read_afresh()
         with transaction():  # Another try to die later, not a third of a dead worker.
             db.session.get_one(BundleRun, run_id).attempts = 0
@@ -188,7 +188,7 @@ def test_a_cancelled_import_keeps_what_it_took_and_may_be_done_again(shop: Shop,
     tried = shop.tried(bundle(products=[product()]))
     waiting = shop.confirmed(tried)
     with transaction():
-        runs.cancel(shop.author, waiting)
+        runs.cancel_run(shop.author, waiting)
     assert shop.shown(waiting).error == "Cancelled."
     again = shop.work(shop.confirmed(tried))
     assert (again.error, count(Product)) == (None, 1)
@@ -230,11 +230,11 @@ def test_files_that_nobody_can_want_are_swept(shop: Shop, clock: StoppedClock):
     done = exported(shop)
     stray = shop.folder.path(shop.folder.new_name())
     stray.write_bytes(b"a broken upload")
-    assert running.sweep(shop.context, shop.folder) == 0
+    assert runner.sweep_folder(shop.context, shop.folder) == 0
     for path in shop.files():
         moment = clock.now().timestamp() - UNCLAIMED - 1
         os.utime(path, (moment, moment))
-    assert running.sweep(shop.context, shop.folder) == 1
+    assert runner.sweep_folder(shop.context, shop.folder) == 1
     assert [path.name for path in shop.files()] == [runs.export_file(clock, shop.site_id, done.id)[0]]
 
 
@@ -242,7 +242,7 @@ def test_a_new_preview_takes_the_place_of_those_before(shop: Shop, bundle: Calla
     kept = exported(shop)
     first = shop.tried(bundle(products=[product()]))
     with transaction():
-        runs.cancel(shop.author, shop.confirmed(first))
+        runs.cancel_run(shop.author, shop.confirmed(first))
     second = shop.tried(bundle(products=[product("T-2")]))
     assert [shop.shown(run.id).may_follow for run in (first, second)] == [False, True]
     assert len(shop.files()) == 2
@@ -353,7 +353,7 @@ def test_what_one_user_previewed_is_not_carried_out_with_the_rights_of_another(s
     eve = {"email": "eve@shop.test", "roles": ["SUPERADMIN"], "password": "correct horse battery"}
     tried = shop.tried(bundle(users=[eve], site={"settings": {"posProcessorAccountId": "acct_1Other"}}))
     with pytest.raises(Conflict, match="Make your own preview"), transaction():
-        runs.confirm(shop.author, root, tried.id, False)
+        runs.confirm_run(shop.author, root, tried.id, False)
     assert count(BundleRun) == 1
     assert tried.user_id == shop.user_id
 
@@ -451,8 +451,8 @@ def test_progress_is_noted_by_rows(shop: Shop, bundle: Callable[..., Path]):
     seen: list[tuple[str, int, int | None]] = []
     claim = shop.context.commit(lambda: leases.claim(BUNDLE_RUN, shop.context.clock, BundleRun.id == run_id))
     assert claim is not None
-    order = shop.context.commit(lambda: running._order(shop.context, shop.settings, claim))
-    running._carry_out(shop.context, shop.settings, order, lambda *step: seen.append(step))
+    order = shop.context.commit(lambda: runner._read_order(shop.context, shop.settings, claim))
+    runner._carry_out(shop.context, shop.settings, order, lambda *step: seen.append(step))
     assert [step for step in seen if step[0] == "Products"] == [
         ("Products", BATCH, BATCH + 1),
         ("Products", BATCH + 1, BATCH + 1),

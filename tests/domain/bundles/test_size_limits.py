@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.bundles import size_limits
+from app.domain.bundles import reading
 from app.domain.bundles.archive import open_bundle
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.report import BrokenBundle
 from app.domain.catalogue.models import Product
 from app.domain.shared import strict_json
@@ -66,7 +66,7 @@ def test_countless_rows_are_refused(tmp_path: Path, refused: Callable[[Path], st
 
 
 def test_rows_count_over_all_files(tmp_path: Path, refused: Callable[[Path], str], monkeypatch) -> None:
-    monkeypatch.setattr(size_limits, "MOST_ROWS", 10)
+    monkeypatch.setattr(reading, "MOST_ROWS", 10)
     path = zipped(tmp_path / "a.zip", products__jsonl=rows(6), pages__jsonl=rows(6))
     assert refused(path).startswith("pages.jsonl: A bundle has at most 10 rows")
 
@@ -76,20 +76,20 @@ def test_blank_lines_are_rows_too(tmp_path: Path, refused: Callable[[Path], str]
 
 
 def test_data_that_takes_too_much_is_refused(tmp_path: Path, refused: Callable[[Path], str], monkeypatch) -> None:
-    monkeypatch.setattr(size_limits, "LARGEST_DATA", 3 * 1024**2)
+    monkeypatch.setattr(reading, "LARGEST_DATA", 3 * 1024**2)
     long_lines = (b'{"sku": "%s"}\n' % (b"x" * 900_000)) * 2
     path = zipped(tmp_path / "a.zip", products__jsonl=long_lines, collections__jsonl=long_lines)
     assert refused(path).startswith("collections.jsonl: A bundle has at most 3 MB of data, unpacked")
 
 
 def test_values_beyond_measure_are_refused(tmp_path: Path, refused: Callable[[Path], str], monkeypatch) -> None:
-    monkeypatch.setattr(size_limits, "MOST_VALUES", 100_000)
+    monkeypatch.setattr(reading, "MOST_VALUES", 100_000)
     (tmp_path / "rules.json").write_bytes(b"[" + b"[]," * 60_000 + b"[]]")
     assert refused(tmp_path).startswith("rules.json: A bundle has at most 100,000 values")
 
 
 def test_a_gzipped_file_counts_as_it_is_unpacked(tmp_path: Path, refused: Callable[[Path], str], monkeypatch) -> None:
-    monkeypatch.setattr(size_limits, "MOST_ROWS", 1_000)
+    monkeypatch.setattr(reading, "MOST_ROWS", 1_000)
     (tmp_path / "products.jsonl.gz").write_bytes(gzip.compress(rows(1_001)))
     assert refused(tmp_path).startswith("products.jsonl.gz: A bundle has at most 1,000 rows")
 
@@ -112,7 +112,7 @@ def test_a_document_of_countless_items_is_refused_before_they_take_memory(tmp_pa
 
 
 def test_a_bundle_at_the_limit_is_taken(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(size_limits, "MOST_ROWS", 1_000)
+    monkeypatch.setattr(reading, "MOST_ROWS", 1_000)
     path = zipped(tmp_path / "a.zip", products__jsonl=rows(1_000))
     with open_bundle(path) as bundle:
-        size_limits.check_size(bundle, ["products.jsonl"])
+        reading.check_size(bundle, ["products.jsonl"])

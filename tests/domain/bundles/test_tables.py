@@ -11,15 +11,18 @@ from time import process_time
 
 import pytest
 
-from app.domain.bundles.exporting.product_table import table_of
-from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.importer import import_bundle
+from app.domain.bundles.product_tables import (
+    LONGEST_LINE,
+    Lines,
+    correction_lines,
+    export_table,
+    format_of,
+    header_and_samples,
+)
 from app.domain.bundles.reading import FileRow
 from app.domain.bundles.report import BrokenBundle, BundleReport
-from app.domain.bundles.tables.columns import check_columns, guessed
-from app.domain.bundles.tables.corrections import corrections
-from app.domain.bundles.tables.lines import LONGEST_LINE, Lines, header_and_samples
-from app.domain.bundles.tables.opening import format_of
-from app.domain.bundles.tables.products import TableFormat, product_rows
+from app.domain.bundles.table_rows import TableFormat, check_columns, guess_columns, read_products
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.product_rules import MOST_VARIANTS
 from app.domain.shared.problems import Invalid
@@ -45,23 +48,23 @@ SHOPIFY = "\n".join(
 def rows(text: str, columns: list[str] | None = None) -> list[FileRow]:
     lines = iter(Lines(io.BytesIO(text.encode()), "table.csv"))
     header = next(lines).cells
-    chosen = columns or [target or f"#{place}" for place, target in enumerate(guessed(header, ATTRIBUTES))]
-    return list(product_rows(TableFormat(chosen, "gbp", LEVELS, header), lines))
+    chosen = columns or [target or f"#{place}" for place, target in enumerate(guess_columns(header, ATTRIBUTES))]
+    return list(read_products(TableFormat(chosen, "gbp", LEVELS, header), lines))
 
 
 def test_columns_are_known_by_our_names_by_labels_and_by_shopifys() -> None:
     header = ["SKU", "seoName", "Compare-at price", "attribute:sleeps", "colour", "weight", "sku"]
-    assert guessed(header, ATTRIBUTES) == [
+    assert guess_columns(header, ATTRIBUTES) == [
         "sku", "seoName", "compareAtPrice", "attribute:sleeps", "attribute:colour", "", "",
     ]  # fmt: skip
-    assert guessed(["Handle", "Title", "SKU", "Price", "Tags"], {}) == [
+    assert guess_columns(["Handle", "Title", "SKU", "Price", "Tags"], {}) == [
         "handle",
         "name",
         "variantSku",
         "variantPrice",
         "",
     ]
-    assert guessed(["URL handle", "Option1 value"], {}) == ["handle", "option1Value"]
+    assert guess_columns(["URL handle", "Option1 value"], {}) == ["handle", "option1Value"]
 
 
 def test_what_columns_cannot_be_is_said_all_at_once() -> None:
@@ -149,7 +152,7 @@ def take_table(take: Take, tmp_path: Path) -> Taken:
         path = tmp_path / "table.csv"
         path.write_text(text)
         header, _ = header_and_samples(path, "table.csv", 1)
-        table = format_of(site_id, guessed(header, ATTRIBUTES))
+        table = format_of(site_id, guess_columns(header, ATTRIBUTES))
         return import_bundle(
             path, HOST, clock(), images(), transaction, "a test", 8, dry_run, name="table.csv", table=table
         )
@@ -180,7 +183,7 @@ def test_the_table_of_a_shop_comes_back_with_every_number(take: Take, take_table
     values = {"sleeps": 0.00005, "colour": ["Moss", "Clay"]}
     take(products=[product(rating=4.266666666666667, taxonomy={"levelId": "tents", "attributes": values})])
     text = io.StringIO()
-    csv.writer(text).writerows(table_of(one().site_id))
+    csv.writer(text).writerows(export_table(one().site_id))
     report = take_table(text.getvalue())
     assert (refusals(report), report.dropped_in_all, report.of("products").unchanged) == ([], 0, 1)
 
@@ -261,7 +264,8 @@ def test_what_is_left_out_comes_as_a_table_to_correct(take_table: Taken, tmp_pat
     assert (report.of("products").added, report.of("products").refused) == (1, 2)
     assert [refusal.line for refusal in report.refusals] == [3, 5]
     table = TableFormat(["", "sku", "name", "price", "variantSku", "option1Value"], "gbp")
-    found = list(corrections(tmp_path / "table.csv", "table.csv", table, [one.as_json() for one in report.refusals]))
+    refused = [one.as_json() for one in report.refusals]
+    found = list(correction_lines(tmp_path / "table.csv", "table.csv", table, refused))
     assert found == [
         ["sku", "name", "price", "variantSku", "option1Value", "Problem"],
         ["T-2", "=Bad", "dear", "T-2-S", "S", "price: “dear” is not an amount; type it like 12.50."],
@@ -276,7 +280,7 @@ def test_a_table_of_any_length_takes_the_memory_of_a_short_one() -> None:
         found = iter(Lines(io.BytesIO(text), "t.csv"))
         header = next(found).cells
         tracemalloc.start()
-        assert sum(1 for _ in product_rows(TableFormat(["sku", "name", "price"], "gbp", {}, header), found)) == lines
+        assert sum(1 for _ in read_products(TableFormat(["sku", "name", "price"], "gbp", {}, header), found)) == lines
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return used
@@ -291,7 +295,7 @@ def test_a_product_of_any_number_of_lines_takes_the_memory_of_a_few_and_is_refus
         found = iter(Lines(io.BytesIO((head + "T-1,Tent,10,V-1,12345\n" * lines).encode()), "t.csv"))
         table = TableFormat(next(found).cells, "gbp")
         tracemalloc.start()
-        (row,) = product_rows(table, found)
+        (row,) = read_products(table, found)
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(row.fields["variants"]) > MOST_VARIANTS

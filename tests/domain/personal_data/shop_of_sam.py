@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.adapters.erasure_file import FileErasures
 from app.adapters.mail import FolderMailer
 from app.adapters.simulator.models import SimulatorIntent
-from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.archive import BundleFolder
 from app.domain.personal_data.erasing import Erasure, OutsideStores, erase
 from app.domain.personal_data.people import Person, find_person
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction, PosTransactionEvent

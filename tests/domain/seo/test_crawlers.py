@@ -13,10 +13,27 @@ from app.adapters.counting_spool import VisitSpool
 from app.domain.search.listings.listing_parameters import is_listing_parameter, listing_parameters
 from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.counting.queries import site_today
-from app.domain.seo.crawlers.daily_counts import MOST_PARAMETERS, RETENTION, sums_by_day, within_bounds, write_visits
-from app.domain.seo.crawlers.families import OTHER, family_of, is_browser
-from app.domain.seo.crawlers.report import MOST_ROWS, names_in_addresses, report, report_of
-from app.domain.seo.crawlers.visits import OTHERS, CrawlerVisit, as_json, from_json, parameter_of
+from app.domain.seo.crawler_hits import (
+    MOST_PARAMETERS,
+    MOST_ROWS,
+    RETENTION,
+    bound_parameters,
+    crawler_report,
+    names_in_addresses,
+    summarize_hits,
+    sums_by_day,
+    write_visits,
+)
+from app.domain.seo.crawlers import (
+    OTHER,
+    OTHERS,
+    CrawlerVisit,
+    family_of,
+    is_browser,
+    parameter_of,
+    visit_from_json,
+    visit_to_json,
+)
 from app.domain.seo.models import CrawlerHits
 from app.domain.seo.settings import SeoSettings
 from app.extensions import db
@@ -93,8 +110,8 @@ def visit(site_id: int = 1, parameter: str = "ref", family: str = "Googlebot", d
 
 
 def test_a_visit_is_written_and_read_again_and_anything_else_is_none():
-    assert from_json(as_json(visit())) == visit()
-    assert [from_json(value) for value in (None, 3, [1], [1, "x", "a", "b"], ["x", "2026-11-20", "a", "b"])] == [
+    assert visit_from_json(visit_to_json(visit())) == visit()
+    assert [visit_from_json(value) for value in (None, 3, [1], [1, "x", "a", "b"], ["x", "2026-11-20", "a", "b"])] == [
         None
     ] * 5
 
@@ -109,7 +126,7 @@ def test_visits_wait_in_a_spool_that_outlasts_the_process(tmp_path: Path):
 def test_a_day_keeps_so_many_names_and_those_with_most_visits_first():
     sums = Counter({("Googlebot", f"n{number}"): number + 1 for number in range(MOST_PARAMETERS + 50)})
 
-    bounded = within_bounds(sums, known=())
+    bounded = bound_parameters(sums, known=())
 
     names = {parameter for _, parameter in bounded}
     assert len(names) == MOST_PARAMETERS + 1
@@ -121,7 +138,7 @@ def test_a_day_keeps_so_many_names_and_those_with_most_visits_first():
 def test_names_that_a_day_knows_stay_when_it_is_full():
     known = [f"n{number}" for number in range(MOST_PARAMETERS)]
 
-    bounded = within_bounds(Counter({("Bingbot", "n7"): 1, ("Bingbot", "new"): 9, ("Bingbot", ""): 2}), known)
+    bounded = bound_parameters(Counter({("Bingbot", "n7"): 1, ("Bingbot", "new"): 9, ("Bingbot", ""): 2}), known)
 
     assert bounded == {("Bingbot", "n7"): 1, ("Bingbot", OTHERS): 9, ("Bingbot", ""): 2}
 
@@ -136,7 +153,7 @@ def test_a_report_has_most_visited_first_and_says_what_is_decided_already():
         ("a b", OTHER, 1),
     ]
 
-    found = report_of(sums, 30, set_already, {"colour", "price"})
+    found = summarize_hits(sums, 30, set_already, {"colour", "price"})
 
     assert [row.parameter for row in found.rows] == ["colour", "price", "ref", "", "a b"]
     colour, price, ref, nothing, odd = found.rows
@@ -150,7 +167,7 @@ def test_a_report_has_most_visited_first_and_says_what_is_decided_already():
 
 
 def test_a_report_is_no_longer_than_people_read():
-    found = report_of([(f"n{number}", OTHER, 1) for number in range(MOST_ROWS + 3)], 7, NOTHING_SET, [])
+    found = summarize_hits([(f"n{number}", OTHER, 1) for number in range(MOST_ROWS + 3)], 7, NOTHING_SET, [])
 
     assert (len(found.rows), found.left_out, found.total) == (MOST_ROWS, 3, MOST_ROWS + 3)
 
@@ -205,11 +222,11 @@ class TestInTheDatabase:
         today = site_today(clock, site_id)
         self.write(clock, "a", *(visit(site_id, day=today - timedelta(days=ago)) for ago in (0, 6, 7, 29, 30)))
 
-        assert [report(clock, site_id, days, []).total for days in (7, 30, 90)] == [2, 4, 5]
+        assert [crawler_report(clock, site_id, days, []).total for days in (7, 30, 90)] == [2, 4, 5]
 
     def test_counts_are_kept_for_ninety_days(self, clock: StoppedClock, site_id: int):
         today = site_today(clock, site_id)
         self.write(clock, "a", *(visit(site_id, day=today - timedelta(days=ago)) for ago in (0, 89, 90)))
 
         assert purged(clock, RETENTION) == 1
-        assert report(clock, site_id, 90, []).total == 2
+        assert crawler_report(clock, site_id, 90, []).total == 2

@@ -8,11 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.seo.fetching import Fetched
-from app.domain.seo.inspector.address import LONGEST, inspected_address
-from app.domain.seo.inspector.membership import WHY_LEFT_OUT, ListedPage, membership
-from app.domain.seo.inspector.words import RULES, failure_in_words, redirect_in_words, rule_in_words
-from app.domain.seo.sitemap.entries import LeftOut
+from app.domain.seo.crawled_page import Fetched
+from app.domain.seo.inspector import (
+    LONGEST_ADDRESS,
+    RULE_TEXTS,
+    ListedPage,
+    describe_failure,
+    describe_redirect,
+    describe_rule,
+    read_address,
+    sitemap_membership,
+)
+from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, LeftOut
 from app.domain.shared.problems import Invalid
 
 HOSTS = ("shop.test", "www.shop.test")
@@ -36,7 +43,7 @@ OWN = "https://shop.test/c/tea"
     ],
 )
 def test_a_page_of_the_shop_in_any_spelling(text: str, url: str):
-    assert inspected_address(text, HOSTS).url == url
+    assert read_address(text, HOSTS).url == url
 
 
 @pytest.mark.parametrize(
@@ -53,43 +60,43 @@ def test_a_page_of_the_shop_in_any_spelling(text: str, url: str):
         ("https://[", "not_an_address"),
         ("a page of tea", "not_an_address"),
         ("/c/\x00", "not_an_address"),
-        ("/" + "x" * LONGEST, "address_too_long"),
+        ("/" + "x" * LONGEST_ADDRESS, "address_too_long"),
     ],
 )
 def test_anything_else_is_refused_by_name(text: str, code: str):
     with pytest.raises(Invalid) as refused:
-        inspected_address(text, HOSTS)
+        read_address(text, HOSTS)
     assert [problem.code for problem in refused.value.problems] == [code]
 
 
 @given(st.text())
 def test_no_text_is_more_than_refused(text: str):
     with suppress(Invalid):
-        assert inspected_address(text, HOSTS).host in HOSTS
+        assert read_address(text, HOSTS).host in HOSTS
 
 
 def test_each_reason_has_a_sentence():
-    assert all(rule_in_words(reason, ()) == sentence for reason, sentence in RULES.items())
-    assert "canonical address" in rule_in_words("indexable", (), is_own=False)
-    assert "filters the list" in rule_in_words("facet_parameter:colour", {"colour"})
-    assert "filters the list" in rule_in_words("facet_parameter:weight_min", {"weight_min"})
-    assert "filters the list" in rule_in_words("facet_parameter:price", {"price"})
-    assert "Unknown parameter “ref”" in rule_in_words("facet_parameter:ref", {"colour"})
+    assert all(describe_rule(reason, ()) == sentence for reason, sentence in RULE_TEXTS.items())
+    assert "canonical address" in describe_rule("indexable", (), is_own=False)
+    assert "filters the list" in describe_rule("facet_parameter:colour", {"colour"})
+    assert "filters the list" in describe_rule("facet_parameter:weight_min", {"weight_min"})
+    assert "filters the list" in describe_rule("facet_parameter:price", {"price"})
+    assert "Unknown parameter “ref”" in describe_rule("facet_parameter:ref", {"colour"})
 
 
 def test_redirects_are_explained_by_their_address():
     there = Fetched(301, location="/x")
 
-    assert "slash" in redirect_in_words("/c/tea/", "", there)
-    assert "landing page" in redirect_in_words("/c/tea", "colour=red", there)
-    assert "search rule" in redirect_in_words("/search", "q=tea", there)
-    assert redirect_in_words("/theme", "", there) and redirect_in_words("/admin", "", there)
-    assert redirect_in_words("/c/tea", "colour=red", Fetched(200)) == ""
+    assert "slash" in describe_redirect("/c/tea/", "", there)
+    assert "landing page" in describe_redirect("/c/tea", "colour=red", there)
+    assert "search rule" in describe_redirect("/search", "q=tea", there)
+    assert describe_redirect("/theme", "", there) and describe_redirect("/admin", "", there)
+    assert describe_redirect("/c/tea", "colour=red", Fetched(200)) == ""
 
 
 def test_failures_say_what_search_engines_make_of_them():
-    assert failure_in_words(200) == failure_in_words(301) == ""
-    assert len({failure_in_words(status) for status in (400, 404, 503)}) == 3
+    assert describe_failure(200) == describe_failure(301) == ""
+    assert len({describe_failure(status) for status in (400, 404, 503)}) == 3
 
 
 def listed(**more: object) -> ListedPage:
@@ -98,7 +105,7 @@ def listed(**more: object) -> ListedPage:
 
 
 def test_a_page_that_is_its_own_canonical_is_listed():
-    assert membership(listed()).is_listed
+    assert sitemap_membership(listed()).is_listed
 
 
 @pytest.mark.parametrize(
@@ -115,7 +122,7 @@ def test_a_page_that_is_its_own_canonical_is_listed():
     ],
 )
 def test_each_reason_to_leave_a_page_out_is_said(page: ListedPage, word: str):
-    found = membership(page)
+    found = sitemap_membership(page)
 
     assert not found.is_listed
     assert word in found.reason

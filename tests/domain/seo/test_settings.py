@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.domain.search.listings.listing_parameters import listing_parameters
 from app.domain.seo import settings
-from app.domain.seo.settings import SeoSettings, cleaned_parameters, setting_problems
+from app.domain.seo.settings import SeoSettings, setting_problems, split_parameters
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import AuditEntry
@@ -51,8 +51,8 @@ def test_bots_are_never_asked_to_skip_the_further_pages_of_a_list():
 
 
 def test_names_are_read_one_a_line_or_with_commas():
-    assert cleaned_parameters(" ref, session\n\nref  sid ") == ("ref", "session", "sid")
-    assert cleaned_parameters("  \n") == () and cleaned_parameters("ref,") == ("ref",)
+    assert split_parameters(" ref, session\n\nref  sid ") == ("ref", "session", "sid")
+    assert split_parameters("  \n") == () and split_parameters("ref,") == ("ref",)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_what_became_a_filter_since_keeps_nobody_from_deciding_on_another(author
 def test_settings_are_checked_as_a_whole_also_where_one_is_changed(author: Author):
     assert settings.treat_as_tracking(author, "size", [])
     with pytest.raises(Invalid) as refused:
-        settings.change(author, {settings.LEAST_PRODUCTS: 0}, ["size"])
+        settings.change_seo_settings(author, {settings.LEAST_PRODUCTS: 0}, ["size"])
     assert [problem.pointer for problem in refused.value.problems] == ["#/leastProducts", "#/tracking"]
-    assert settings.change(author, {settings.LEAST_PRODUCTS: 5}, []) == ("products for a landing page",)
+    assert settings.change_seo_settings(author, {settings.LEAST_PRODUCTS: 5}, []) == ("products for a landing page",)
     assert settings.stored_settings(author.site_id).tracking == ("size",)

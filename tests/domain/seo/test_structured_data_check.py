@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.seo import structured_data
-from app.domain.seo.structured_data_check import data_problems, pretty, types_of
+from app.domain.seo.structured_data import data_problems, indent_json, type_of_script
 
 POT = structured_data.product(
     structured_data.OfferedProduct("Pot", "https://shop.test/p/pot", 1250, "gbp", True, "P-1", brand="Brew")
@@ -68,8 +68,8 @@ def test_positions_count_from_one():
 
 def test_what_is_no_json_is_shown_as_it_is():
     assert data_problems("{") and data_problems("3") and data_problems("[1]")
-    assert (pretty("{"), types_of("{"), types_of("3")) == ("{", "", "")
-    assert types_of(json.dumps(POT)) == "Product"
+    assert (indent_json("{"), type_of_script("{"), type_of_script("3")) == ("{", "", "")
+    assert type_of_script(json.dumps(POT)) == "Product"
 
 
 NAMES = st.sampled_from(["@type", "offers", "itemListElement", "url", "x"])

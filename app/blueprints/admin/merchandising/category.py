@@ -23,7 +23,7 @@ from app.domain.merchandising.models import Node
 from app.domain.merchandising.nodes import node_of
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.listings.browsing import category_counts
-from app.domain.seo.result_preview import ResultTexts, result_preview
+from app.domain.seo.heads import ResultTexts, result_preview
 from app.domain.taxonomy.product_list import level_choices
 from app.permissions import Permission, requires
 

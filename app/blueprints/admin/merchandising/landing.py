@@ -28,13 +28,19 @@ from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import Facet
 from app.domain.search.engine import SearchUnavailable
-from app.domain.seo.landing import near_twins, saving
-from app.domain.seo.landing.excepted import categories_with_own_rules
-from app.domain.seo.landing.facet_choices import facet_choices
-from app.domain.seo.landing.inheritance import LandingMode, describe_move, effective_rules, mode_of, moved_segments
-from app.domain.seo.landing.overview import LandingOverview, overview
-from app.domain.seo.landing.rules import Rule
-from app.domain.seo.landing.saving import fingerprint
+from app.domain.seo.landing import overview as near_twins
+from app.domain.seo.landing import stored_rules
+from app.domain.seo.landing.overview import LandingOverview, landing_overview
+from app.domain.seo.landing.rules import (
+    LandingMode,
+    Rule,
+    describe_move,
+    effective_rules,
+    facet_choices,
+    mode_of,
+    moved_segments,
+)
+from app.domain.seo.landing.stored_rules import categories_with_own_rules, rules_fingerprint
 from app.domain.shared.problems import Conflict, Invalid
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -141,7 +147,7 @@ class LandingForm:
 
     @classmethod
     def of(cls, stored: Sequence[Rule] | None) -> LandingForm:
-        return cls(mode_of(stored), tuple(map(TypedRule.of, stored or ())), fingerprint(stored))
+        return cls(mode_of(stored), tuple(map(TypedRule.of, stored or ())), rules_fingerprint(stored))
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> LandingForm:
@@ -163,7 +169,7 @@ class LandingForm:
 
     def on(self, stored: Sequence[Rule] | None) -> LandingForm:
         """Return the typed form, to be saved over other rules."""
-        return replace(self, seen=fingerprint(stored))
+        return replace(self, seen=rules_fingerprint(stored))
 
     def after(self, intent: str, inherited: Sequence[Rule]) -> LandingForm:
         """Return the form after a button was pressed that changes only the form. Where the category has no rules of its
@@ -320,21 +326,23 @@ def category_landing_twins(category_id: int) -> Answer:
     edited = _category(category_id)
     found = None
     with suppress(SearchUnavailable):
-        found = near_twins.compare(ports.search_engine(), edited.shop.site_id, category_id, _overview(edited).pages)
+        found = near_twins.find_near_twins(
+            ports.search_engine(), edited.shop.site_id, category_id, _overview(edited).pages
+        )
     return render_template("admin/merchandising/landing/_twins.html", edited=edited, found=found)
 
 
 def _tree(tree_id: int) -> Edited:
     """Return the tree to edit. Raises NotFound."""
-    tree = saving.tree_of(current_user.site_id, tree_id)
+    tree = stored_rules.tree_of(current_user.site_id, tree_id)
     rules = tree.default_landing_rules
     return Edited(tree, None, read_shop(tree.site_id), rules, rules)
 
 
 def _category(category_id: int) -> Edited:
     """Return the category to edit. Raises NotFound."""
-    rules = saving.node_rules(current_user.site_id, category_id)
-    tree = saving.tree_of(current_user.site_id, rules.node.tree_id)
+    rules = stored_rules.node_rules(current_user.site_id, category_id)
+    tree = stored_rules.tree_of(current_user.site_id, rules.node.tree_id)
     return Edited(tree, rules.node, read_shop(tree.site_id), rules.own, rules.default)
 
 
@@ -372,9 +380,9 @@ def _save(edited: Edited, form: LandingForm) -> None:
         raise Invalid.one("no_rules", NO_RULES, "#/rules")
     with transaction():
         if edited.node:
-            saving.set_node_rules(current_author(), edited.node.id, rules, form.seen)
+            stored_rules.set_node_rules(current_author(), edited.node.id, rules, form.seen)
         else:
-            saving.set_tree_rules(current_author(), edited.tree.id, rules or [], form.seen)
+            stored_rules.set_tree_rules(current_author(), edited.tree.id, rules or [], form.seen)
 
 
 def _after_refusal(edited: Edited, form: LandingForm, error: Invalid | Conflict) -> Answer:
@@ -419,4 +427,4 @@ def _overview(edited: Edited, least: int | None = None) -> LandingOverview:
     assert edited.node is not None, "trees have no pages of their own"
     shop = edited.shop
     node = shop.tree.nodes[edited.node.id]
-    return overview(ports.landing_directory(), ports.search_engine(), ports.clock(), shop, node, least)
+    return landing_overview(ports.landing_directory(), ports.search_engine(), ports.clock(), shop, node, least)

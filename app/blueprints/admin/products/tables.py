@@ -19,22 +19,26 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.config import Config
-from app.domain.bundles import running, runs
-from app.domain.bundles.exporting.product_table import table_of
-from app.domain.bundles.folder import GONE, LARGEST_UPLOAD, BundleFolder
+from app.domain.bundles import runs
+from app.domain.bundles.archive import GONE, LARGEST_UPLOAD, BundleFolder
+from app.domain.bundles.product_tables import (
+    MOST_LINES,
+    attribute_names,
+    correction_lines,
+    export_table,
+    format_of,
+    header_and_samples,
+)
 from app.domain.bundles.report import BrokenBundle
-from app.domain.bundles.tables.columns import (
+from app.domain.bundles.table_rows import (
     ATTRIBUTE,
     MOST_COLUMNS,
     NOT_IMPORTED,
-    Target,
+    ColumnTarget,
     check_columns,
-    guessed,
-    targets,
+    column_targets,
+    guess_columns,
 )
-from app.domain.bundles.tables.corrections import corrections
-from app.domain.bundles.tables.lines import MOST_LINES, header_and_samples
-from app.domain.bundles.tables.opening import attribute_names, format_of
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -53,7 +57,7 @@ class ColumnChoice:
     name: str
     samples: tuple[str, ...]
     chosen: str
-    options: Sequence[Target]
+    options: Sequence[ColumnTarget]
 
 
 def column_choices(
@@ -63,10 +67,10 @@ def column_choices(
     chosen: Sequence[str] | None,
 ) -> list[ColumnChoice]:
     """Return the columns with what each is about; `chosen` None guesses that by their names."""
-    every = targets(attributes)
+    every = column_targets(attributes)
     shared = every if len(attributes) <= MOST_ATTRIBUTES else [one for one in every if not _is_attribute(one.id)]
     by_id = {one.id: one for one in every}
-    matched = list(chosen or guessed(header, attributes))
+    matched = list(chosen or guess_columns(header, attributes))
     matched += [NOT_IMPORTED] * (len(header) - len(matched))
     return [
         ColumnChoice(
@@ -100,7 +104,7 @@ NO_ERRORS = FieldErrors()
 @bp.get("/catalogue/products.csv")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_export() -> Response:
-    return _table(table_of(current_user.site_id), "products.csv")
+    return _table(export_table(current_user.site_id), "products.csv")
 
 
 @bp.get(PAGE)
@@ -172,7 +176,7 @@ def products_import_confirm(table_run_id: str) -> Response:
     runs.table_run_of(current_user.site_id, table_run_id)
     try:
         with transaction():
-            run_id = runs.confirm(current_author(), current_user.user_id, table_run_id, removes=False).id
+            run_id = runs.confirm_run(current_author(), current_user.user_id, table_run_id, removes=False).id
     except Conflict as conflict:
         return _run_page(table_run_id, FieldErrors(conflict))
     return _redirect_to_run(run_id)
@@ -184,7 +188,7 @@ def products_import_cancel(table_run_id: str) -> Response:
     runs.table_run_of(current_user.site_id, table_run_id)
     try:
         with transaction():
-            runs.cancel(current_author(), table_run_id)
+            runs.cancel_run(current_author(), table_run_id)
     except Conflict as conflict:
         flash(conflict.message, "bad")
     return _redirect_to_run(table_run_id)
@@ -198,15 +202,15 @@ def products_import_corrections(table_run_id: str) -> Response:
     if not runs.has_table(ports.clock(), run):
         raise NotFound(GONE)
     path, table = _folder().existing(run.file), format_of(current_user.site_id, run.columns or [])
-    refused = (running.report_of(run.id) or {}).get("refused", [])
-    return _table(corrections(path, run.name, table, refused), "corrections.csv")
+    refused = (runs.report_of(run.id) or {}).get("refused", [])
+    return _table(correction_lines(path, run.name, table, refused), "corrections.csv")
 
 
 def _page(errors: FieldErrors = NO_ERRORS) -> Response:
     clock = ports.clock()
     page = render_template(
         "admin/products/tables/page.html",
-        latest=runs.latest(clock, current_user.site_id, only_tables=True),
+        latest=runs.latest_runs(clock, current_user.site_id, only_tables=True),
         permit=UploadPermits.of(_config()).issue(*_holder(), clock.now()),
         most=LARGEST_UPLOAD // 1024**2,
         most_lines=MOST_LINES,
@@ -236,7 +240,7 @@ def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
         "run": run,
         "was_followed": record.is_dry_run and runs.was_followed(record),
         "has_table": runs.has_table(ports.clock(), record),
-        "report": running.report_of(run_id) if run.is_done and not run.is_refused else None,
+        "report": runs.report_of(run_id) if run.is_done and not run.is_refused else None,
         "errors": errors,
     }
     template = "admin/products/tables/_run.html" if wants_fragment() else "admin/products/tables/run.html"

@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.callers import current_author
-from app.domain.seo.site_check import checks
-from app.domain.seo.site_check.crawl import MOST_ADDRESSES, MOST_SAMPLES
+from app.domain.seo import site_check
+from app.domain.seo.site_crawl import MOST_ADDRESSES, MOST_SAMPLES
 from app.domain.shared.problems import Conflict
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -22,7 +22,7 @@ from app.transaction import transaction
 def seo_check() -> str:
     """Show the latest check; the page reloads it while it is unfinished."""
     template = "admin/seo/check/_check.html" if wants_fragment() else "admin/seo/check/page.html"
-    check = checks.latest(ports.clock(), current_user.site_id)
+    check = site_check.latest_check(ports.clock(), current_user.site_id)
     return render_template(template, check=check, most=MOST_ADDRESSES, samples=MOST_SAMPLES)
 
 
@@ -31,7 +31,7 @@ def seo_check() -> str:
 def seo_check_request() -> Response:
     try:
         with transaction():
-            checks.request(current_author())
+            site_check.request_check(current_author())
     except Conflict as conflict:
         flash(conflict.message, "bad")
     return redirect(url_for("admin.seo_check"))

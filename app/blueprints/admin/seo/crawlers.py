@@ -13,7 +13,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
-from app.domain.seo.crawlers.report import PERIODS, names_in_addresses, report
+from app.domain.seo.crawler_hits import PERIODS, crawler_report, names_in_addresses
 from app.domain.shared.problems import Invalid
 from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
@@ -22,9 +22,9 @@ from app.transaction import transaction
 @bp.get("/seo/crawlers")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_crawlers() -> str:
-    days = _days(request.args.get("days", ""))
+    days = _chosen_days(request.args.get("days", ""))
     filters = settings.filter_parameters(read_shop(current_user.site_id))
-    found = report(ports.clock(), current_user.site_id, days, filters)
+    found = crawler_report(ports.clock(), current_user.site_id, days, filters)
     may_decide = allowed(current_user.roles, Permission.MANAGE_SETTINGS)
     return render_template("admin/seo/crawlers/page.html", report=found, periods=PERIODS, may_decide=may_decide)
 
@@ -33,27 +33,29 @@ def seo_crawlers() -> str:
 @requires(Permission.MANAGE_SETTINGS)
 def seo_crawlers_tracking() -> Response:
     """Treat `parameter` as one that only tracks visitors; with `undo` no more."""
-    name, is_undone = _sent()
+    name, is_undone = _posted_parameter()
     known = settings.filter_parameters(read_shop(current_user.site_id))
     done = f"“{name}” counts as a filter again." if is_undone else f"“{name}” is now treated as tracking."
-    return _decided(done, lambda: settings.treat_as_tracking(current_author(), name, known, is_tracking=not is_undone))
+    return _save_decision(
+        done, lambda: settings.treat_as_tracking(current_author(), name, known, is_tracking=not is_undone)
+    )
 
 
 @bp.post("/seo/crawlers/skipped")
 @requires(Permission.MANAGE_SETTINGS)
 def seo_crawlers_skipped() -> Response:
     """Add `parameter` to those whose addresses robots.txt disallows for bots; with `undo` remove it."""
-    name, is_undone = _sent()
+    name, is_undone = _posted_parameter()
     done = f"Bots may crawl addresses with “{name}” again." if is_undone else f"robots.txt asks bots to skip “{name}”."
 
     def decide() -> bool:
         names = names_in_addresses(name)
         return any([settings.skip_in_robots(current_author(), one, is_skipped=not is_undone) for one in names])
 
-    return _decided(done, decide)
+    return _save_decision(done, decide)
 
 
-def _decided(done: str, decide: Callable[[], bool]) -> Response:
+def _save_decision(done: str, decide: Callable[[], bool]) -> Response:
     try:
         with transaction():
             changed = decide()
@@ -61,12 +63,12 @@ def _decided(done: str, decide: Callable[[], bool]) -> Response:
         flash(" ".join(problem.message for problem in invalid.problems), "bad")
     else:
         flash(done if changed else "No changes to save.", "good")
-    return redirect(url_for("admin.seo_crawlers", days=_days(request.form.get("days", ""))))
+    return redirect(url_for("admin.seo_crawlers", days=_chosen_days(request.form.get("days", ""))))
 
 
-def _sent() -> tuple[str, bool]:
+def _posted_parameter() -> tuple[str, bool]:
     return request.form.get("parameter", "").strip(), "undo" in request.form
 
 
-def _days(text: str) -> int:
+def _chosen_days(text: str) -> int:
     return next((days for days in PERIODS if str(days) == text), PERIODS[1])

@@ -10,9 +10,8 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.domain.merchandising.shop import read_shop
-from app.domain.seo.inspector.address import InspectedAddress, inspected_address
-from app.domain.seo.inspector.inspection import InspectedShop, Inspection, inspect
-from app.domain.seo.sitemap.category_counts import ExactCounts
+from app.domain.seo.inspector import InspectedAddress, InspectedShop, Inspection, inspect_page, read_address
+from app.domain.seo.sitemap.entries import ExactCounts
 from app.domain.shared.problems import Invalid
 from app.domain.sites.shop_settings import shop_settings
 from app.htmx import wants_fragment
@@ -31,17 +30,17 @@ def seo_inspector() -> Answer:
     if not text:
         return _page("")
     try:
-        address = inspected_address(text, shop_settings(current_user.site_id).hosts)
+        address = read_address(text, shop_settings(current_user.site_id).hosts)
     except Invalid as invalid:
         return _page(text, problem=invalid.problems[0].message), 400
-    return _page(text, _inspected(address))
+    return _page(text, _inspect(address))
 
 
-def _inspected(address: InspectedAddress) -> Inspection:
+def _inspect(address: InspectedAddress) -> Inspection:
     shop, engine = read_shop(current_user.site_id), ports.search_engine()
     landing_pages_of = partial(ports.landing_directory().of, engine, ports.clock(), shop)
     counts = ExactCounts.of_site(engine, shop.site_id)
-    return inspect(InspectedShop(shop, pages_of(address.host), landing_pages_of, counts.of), address)
+    return inspect_page(InspectedShop(shop, pages_of(address.host), landing_pages_of, counts.of), address)
 
 
 def _page(text: str, inspection: Inspection | None = None, problem: str = "") -> str:

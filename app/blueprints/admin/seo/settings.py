@@ -13,7 +13,7 @@ from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, 
 from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
-from app.domain.seo.settings import SeoSettings, cleaned_parameters, stored_form
+from app.domain.seo.settings import SeoSettings, split_parameters, stored_form
 from app.domain.shared.problems import Invalid
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -31,25 +31,25 @@ def seo_settings() -> str:
 @bp.post("/seo/settings")
 @requires(Permission.MANAGE_SETTINGS)
 def seo_settings_save() -> str | Response | tuple[str, int]:
-    wanted, shown = _typed(request.form), request.form.get("shown", "")
+    wanted, shown = _posted_settings(request.form), request.form.get("shown", "")
     shop = read_shop(current_user.site_id)
     try:
         with transaction():
             changes = changes_since(shown, stored_form(wanted))
-            changed = settings.change(current_author(), changes, settings.filter_parameters(shop))
+            changed = settings.change_seo_settings(current_author(), changes, settings.filter_parameters(shop))
     except Invalid as invalid:
         return _page(wanted, request.form.get("leastProducts", ""), shown, FieldErrors(invalid)), 400
     flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.seo_settings"))
 
 
-def _typed(form: Mapping[str, str]) -> SeoSettings:
+def _posted_settings(form: Mapping[str, str]) -> SeoSettings:
     return SeoSettings(
         least_products=sent_number(form.get("leastProducts", "").strip()),
         stale_counts="staleCounts" in form,
         drop_canonical="dropCanonical" in form,
-        tracking=cleaned_parameters(form.get("tracking", "")),
-        skipped=cleaned_parameters(form.get("skipped", "")),
+        tracking=split_parameters(form.get("tracking", "")),
+        skipped=split_parameters(form.get("skipped", "")),
     )
 
 

@@ -10,8 +10,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.callers import current_author
 from app.domain.seo.sitemap import builds
-from app.domain.seo.sitemap.overview import sitemap_overview
-from app.domain.seo.sitemap.queries import latest_build
+from app.domain.seo.sitemap.builds import latest_build, sitemap_overview
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -20,7 +19,7 @@ from app.transaction import transaction
 @bp.get("/seo/sitemap")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_sitemap() -> str:
-    return _shown("admin/seo/sitemap/page.html")
+    return _overview_page("admin/seo/sitemap/page.html")
 
 
 @bp.get("/seo/sitemap/build")
@@ -31,7 +30,7 @@ def seo_sitemap_build() -> str:
     latest = latest_build(ports.clock(), current_user.site_id)
     if latest is None or latest.state == request.args.get("was"):
         return render_template("admin/seo/sitemap/_build.html", build=latest)
-    return _shown("admin/seo/sitemap/_build_changed.html")
+    return _overview_page("admin/seo/sitemap/_build_changed.html")
 
 
 @bp.post("/seo/sitemap/build")
@@ -39,14 +38,14 @@ def seo_sitemap_build() -> str:
 def seo_sitemap_request() -> str | Response:
     try:
         with transaction():
-            builds.request(current_author(), is_noted=True)
+            builds.request_build(current_author(), is_noted=True)
     except builds.StagingSite as refused:
         flash(refused.message, "bad")
     if wants_fragment():
-        return _shown("admin/seo/sitemap/_build_changed.html")
+        return _overview_page("admin/seo/sitemap/_build_changed.html")
     return redirect(url_for("admin.seo_sitemap"))
 
 
-def _shown(template: str) -> str:
-    shown = sitemap_overview(ports.clock(), ports.search_engine(), ports.sitemaps(), current_user.site_id)
-    return render_template(template, shown=shown, build=shown.build)
+def _overview_page(template: str) -> str:
+    overview = sitemap_overview(ports.clock(), ports.search_engine(), ports.sitemaps(), current_user.site_id)
+    return render_template(template, shown=overview, build=overview.build)

@@ -1,15 +1,35 @@
-"""The landing pages that a category has now: pure functions of its rules and the live counts of its products."""
+"""The landing pages that a category has now: pure functions of its rules and the live counts of its products; and the
+addresses, links and redirects that lead to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
-from app.domain.merchandising.tree import segment_of
+from app.domain.merchandising.tree import ShopNode, ShopTree, segment_of
+from app.domain.search.listings.listing import ListingRequest
 from app.domain.seo.landing.rules import Rule
-from app.domain.seo.landing.slugs import landing_slug
+
+LIGATURES = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ħ": "h", "ı": "i", "ŋ": "ng"}
+)
+NO_SLUG_CHARACTERS = re.compile(r"[^a-z0-9]+", re.ASCII)
+KEPT = frozenset(("sort", "pageSizeOverride"))
+
+LandingPagesOf = Callable[["ShopNode"], "LandingPages"]
+
+
+def landing_slug(value: str) -> str:
+    """Return the value in lower case without accents, other characters as single hyphens between; empty where nothing
+    is left. Idempotent."""
+    lower = unicodedata.normalize("NFKD", value).lower().translate(LIGATURES)
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(sign))
+    return NO_SLUG_CHARACTERS.sub("-", plain).strip("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +123,11 @@ def landing_pages(
         counted = counts.get(rule["facetId"])
         segment = segment_of(rule)
         if segment in subject.taken:
-            warnings.append(_segment_taken(subject, segment))
+            message = (
+                f"“{subject.name}” has a sub-category with the address “{segment}”, so the rule of this segment is "
+                "skipped."
+            )
+            warnings.append(LandingWarning(WarningKind.SEGMENT_TAKEN, message))
         elif counted is not None:
             pages += _pages_of(subject, rule, segment, counted, warnings)
         else:
@@ -145,16 +169,20 @@ def _pages_of(
     taken: dict[str, str] = {}
     for value, count in eligible_values(rule, counted, least_products(rule, subject.least_products)):
         slug = landing_slug(value)
-        if (segment, slug) in subject.categories:
-            warnings.append(_is_category(subject, value, f"{segment}/{slug}"))
+        if (segment, slug) in subject.categories:  # Even a hidden category wins (spec).
+            address = f"{segment}/{slug}"
+            message = (
+                f"A hidden category has the address “{address}” below “{subject.name}”, so “{value}” gets no page."
+            )
+            warnings.append(LandingWarning(WarningKind.IS_CATEGORY, message))
         elif slug and slug not in taken:
             taken[slug] = value
-            yield _page(subject, rule["facetId"], segment, (value, slug, count), overrides.get(value, {}))
+            yield _make_page(subject, rule["facetId"], segment, (value, slug, count), overrides.get(value, {}))
         else:
-            warnings.append(_no_slug(subject, value, taken.get(slug)))
+            warnings.append(_slug_warning(subject, value, taken.get(slug)))
 
 
-def _page(
+def _make_page(
     subject: LandingSubject,
     facet_id: str,
     segment: str,
@@ -165,6 +193,8 @@ def _page(
     value, slug, count = of
     heading = override.get("heading") or f"{value} {subject.name}"
     intro = override.get("intro", "")
+    counted = f"{count:,} {'product' if count == 1 else 'products'}"
+    sentence = f"Shop {heading} at {subject.site_name}: {counted} to choose from."
     return LandingPage(
         facet_id=facet_id,
         value=value,
@@ -174,31 +204,73 @@ def _page(
         products=count,
         heading=heading,
         title=override.get("metaTitle") or f"{heading} | {subject.site_name}",
-        description=override.get("metaDescription") or intro or _sentence(heading, subject.site_name, count),
+        description=override.get("metaDescription") or intro or sentence,
         intro=intro,
     )
 
 
-def _sentence(heading: str, site_name: str, count: int) -> str:
-    return f"Shop {heading} at {site_name}: {count:,} {'product' if count == 1 else 'products'} to choose from."
-
-
-def _segment_taken(subject: LandingSubject, segment: str) -> LandingWarning:
-    message = (
-        f"“{subject.name}” has a sub-category with the address “{segment}”, so the rule of this segment is skipped."
-    )
-    return LandingWarning(WarningKind.SEGMENT_TAKEN, message)
-
-
-def _is_category(subject: LandingSubject, value: str, address: str) -> LandingWarning:
-    """Return the warning that a hidden category has the address of a value: a real category always wins (spec)."""
-    message = f"A hidden category has the address “{address}” below “{subject.name}”, so “{value}” gets no page."
-    return LandingWarning(WarningKind.IS_CATEGORY, message)
-
-
-def _no_slug(subject: LandingSubject, value: str, winner: str | None) -> LandingWarning:
+def _slug_warning(subject: LandingSubject, value: str, winner: str | None) -> LandingWarning:
     if winner is None:
         message = f"“{value}” in “{subject.name}” has no letter or digit for an address, so it gets no page."
         return LandingWarning(WarningKind.EMPTY_SLUG, message)
     message = f"“{value}” in “{subject.name}” has the same address as “{winner}”, which more products carry."
     return LandingWarning(WarningKind.SAME_SLUG, message)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLanding:
+    """A landing page, its category, and all landing pages of that."""
+
+    node: ShopNode
+    page: LandingPage
+    pages: LandingPages
+
+
+def landing_at(tree: ShopTree, path: str, pages_of: LandingPagesOf) -> FoundLanding | None:
+    """Return the landing page at `<category path>/<segment>/<slug>`, None where none is. Look for a category at the
+    path first: a real category always wins."""
+    parts = path.rsplit("/", 2)
+    node = tree.at(parts[0]) if len(parts) == 3 else None
+    if node is None:
+        return None
+    pages = pages_of(node)
+    page = pages.by_address.get((parts[1], parts[2]))
+    return FoundLanding(node, page, pages) if page else None
+
+
+@dataclass(frozen=True, slots=True)
+class LandingLinks:
+    """The landing pages of a category as targets of links; its listing makes links with `address`."""
+
+    pages: LandingPages
+
+    def page_for(self, request: ListingRequest) -> LandingPage | None:
+        """Return the landing page for a category's request that filters by one value and nothing else, None for any
+        other."""
+        if len(request.values) != 1 or request.words or request.spans or request.price or request.unknown:
+            return None
+        ((facet_id, values),) = request.values
+        return self.pages.by_value.get((facet_id, values[0])) if len(values) == 1 else None
+
+    def address(self, request: ListingRequest) -> str | None:
+        """Return the address of the landing page for a request, with its order and page number."""
+        page = self.page_for(request)
+        return replace(request, path=page.path, values=()).url() if page else None
+
+    def redirect(self, request: ListingRequest, tracking: Iterable[tuple[str, str]]) -> str | None:
+        """Return the address to which a category's request with exactly one facet value is redirected for good: its
+        landing page, with page number, order and tracking parameters kept (spec, "Landing page rendering", 3). None for
+        any other request."""
+        page = self.page_for(request)
+        if page is None or not set(request.given) <= {page.facet_id, *KEPT}:
+            return None
+        address = replace(request, path=page.path, values=()).url()
+        kept = urlencode(list(tracking))
+        return f"{address}{'&' if '?' in address else '?'}{kept}" if kept else address
+
+
+def as_category_request(page: LandingPage, request: ListingRequest) -> ListingRequest:
+    """Return a request of the landing page's own address as one of its category, with the value chosen."""
+    if page.value in request.chosen(page.facet_id):
+        return request
+    return replace(request.with_value(page.facet_id, page.value), page=request.page)

@@ -1,12 +1,17 @@
-"""Rules for landing pages, as they are saved: which facet of a category gets pages of its own."""
+"""Rules for landing pages: which facet of a category gets pages of its own, how they are checked, inherited and chosen.
+Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-from app.domain.merchandising.tree import segment_of
+from app.domain.merchandising.facets import LABELS
+from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import Display, Facet, segment_of
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text, Whole
 from app.domain.shared.text import block_problems, one_line
@@ -34,6 +39,7 @@ LONGEST_TEXT = 5_000
 MOST_RULES = 10
 MOST_OVERRIDES = 200
 LARGEST_MINIMUM = 1_000_000_000
+MOST_OTHERS = 300  # Attributes offered beside the filters: a longer list helps nobody, and filters can be added.
 
 Rule = dict[str, Any]
 
@@ -53,9 +59,9 @@ def clean_rules(
     for index, item in enumerate(raw[:MOST_RULES]):
         at = f"{pointer}/{index}"
         found: list[Problem] = []
-        rule = _read(item, at, found)
+        rule = _read_rule(item, at, found)
         if isinstance(item, dict):
-            found += _beside(found, _problems(rule, earlier, attributes, shown_as_range, at))
+            found += _without_those_at(found, _rule_problems(rule, earlier, attributes, shown_as_range, at))
             earlier.append(rule)
         problems += found
         if not found:
@@ -63,7 +69,7 @@ def clean_rules(
     return kept, problems
 
 
-def _read(item: Any, at: str, problems: list[Problem]) -> Rule:
+def _read_rule(item: Any, at: str, problems: list[Problem]) -> Rule:
     fields = RULE.read(item, at, problems)
     rule: Rule = {"facetId": (fields.get("facetId") or "").strip()}
     if segment := (fields.get("pathSegment") or "").strip().lower():
@@ -88,7 +94,7 @@ def _read_override(item: Any, at: str, problems: list[Problem]) -> dict[str, Any
     return {name: value for name, value in fields.items() if value not in (None, "", False)}
 
 
-def _problems(
+def _rule_problems(
     rule: Rule,
     earlier: Sequence[Rule],
     attributes: Mapping[str, Sequence[Attribute]],
@@ -152,7 +158,7 @@ def _override_problems(overrides: Sequence[Mapping[str, Any]], at: str) -> Itera
         seen.add(value)
 
 
-def _beside(known: Sequence[Problem], found: Iterator[Problem]) -> list[Problem]:
+def _without_those_at(known: Sequence[Problem], found: Iterator[Problem]) -> list[Problem]:
     """Return the problems found, without those at or within a place that has a known problem."""
     places = tuple(f"{problem.pointer}/" for problem in known)
     return [problem for problem in found if not f"{problem.pointer}/".startswith(places)]
@@ -160,3 +166,63 @@ def _beside(known: Sequence[Problem], found: Iterator[Problem]) -> list[Problem]
 
 def _too_many(items: Sequence[Any], most: int, where: str, what: str, at: str) -> list[Problem]:
     return [Problem("too_many", f"{where} holds at most {most} {what}.", at)] if len(items) > most else []
+
+
+class LandingMode(StrEnum):
+    """The source of a category's landing rules (spec, "States and transitions"): without rules of its own it inherits
+    the tree's default, an empty list switches landing pages off."""
+
+    INHERIT = "inherit"
+    OFF = "off"
+    OWN = "own"
+
+
+def mode_of(own: Sequence[Rule] | None) -> LandingMode:
+    if own is None:
+        return LandingMode.INHERIT
+    return LandingMode.OWN if own else LandingMode.OFF
+
+
+def effective_rules(own: Sequence[Rule] | None, tree_default: Sequence[Rule]) -> Sequence[Rule]:
+    return tree_default if own is None else own
+
+
+def moved_segments(before: Sequence[Rule], after: Sequence[Rule]) -> list[tuple[str, str]]:
+    """Return the changed segments as (old, new), of the facets that both lists have a rule for."""
+    new = {rule["facetId"]: segment_of(rule) for rule in after}
+    pairs = [(segment_of(rule), new.get(rule["facetId"], segment_of(rule))) for rule in before]
+    return [(old, now) for old, now in pairs if old != now]
+
+
+def describe_move(folder: str, old: str, new: str) -> str:
+    """Describe the effect of a changed segment on the pages below `folder`, the address of a category."""
+    return f"The pages below {folder}/{old}/ moved to {folder}/{new}/. The old addresses answer 404 from now on."
+
+
+@dataclass(frozen=True, slots=True)
+class FacetChoices:
+    """The names of facets by id: in `shown` the brand and the filters that shoppers see, in `others` the other
+    attributes of the taxonomy."""
+
+    shown: Mapping[str, str]
+    others: Mapping[str, str]
+
+    def name(self, facet_id: str) -> str:
+        return self.shown.get(facet_id) or self.others.get(facet_id) or facet_id
+
+
+def facet_choices(shop: Shop, facets: Iterable[Facet]) -> FacetChoices:
+    """Return the facets from which landing rules choose. `facets` are the filters of the category or tree."""
+    listed = list(facets)
+    definitions = shop.taxonomy.attributes_by_id()
+    ranges = {facet.facet_id for facet in listed if facet.display is Display.RANGE}
+    labels = {facet.facet_id: facet.label for facet in listed}
+    ids = dict.fromkeys([MANUFACTURER, *labels])
+    shown = [id for id in ids if facet_problem(id, definitions, ranges) is None]
+    others = [id for id in shop.attributes if id not in ids and facet_problem(id, definitions, ranges) is None]
+    names = {
+        id: labels.get(id) or (shop.attributes[id].label if id in shop.attributes else LABELS.get(id, id))
+        for id in (*shown, *others)
+    }
+    by_name = sorted(others, key=lambda id: names[id].casefold())[:MOST_OTHERS]
+    return FacetChoices({id: names[id] for id in shown}, {id: names[id] for id in by_name})

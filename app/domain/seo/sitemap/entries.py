@@ -1,14 +1,18 @@
-"""The pages of a shop in its sitemap, and the reasons why others are left out. Pure."""
+"""The pages of a shop in its sitemap, the reasons why others are left out, and the counts of products on which these
+depend. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from urllib.parse import unquote
 
 from app.domain.merchandising.tree import ShopNode
+from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchUnavailable, ValueFilter
+from app.domain.search.listings.browsing import CategoryCounts, category_counts
 from app.domain.seo.indexing_decision import PageRequest, SearchEngineSettings, canonical_of, decide
 from app.domain.shared.text import UNPRINTABLE
 
@@ -103,3 +107,27 @@ def why_category_left_out(node: ShopNode, is_shown: bool, count_of: CountOf) -> 
     if node.canonical_override:
         return LeftOut.OVERRIDE
     return LeftOut.EMPTY if count_of(node) == 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class ExactCounts:
+    """Counts of all categories: those that the one query leaves out are counted by a query each. In the largest shops
+    these are thousands, so only a worker counts all categories this way, or a page a few of them."""
+
+    known: CategoryCounts
+    engine: SearchEngine
+    site_id: int
+
+    @classmethod
+    def of_site(cls, engine: SearchEngine, site_id: int) -> ExactCounts:
+        return cls(category_counts(engine, site_id, fresh=True), engine, site_id)
+
+    def of(self, node: ShopNode) -> int | None:
+        """Return the number of products in a category; None where it could not be fetched."""
+        count = self.known.of(node.id)
+        if count is not None or self.known.is_search_away:
+            return count
+        request = SearchRequest(scope=(ValueFilter("category", (str(node.id),)),), per_page=0, fresh=True)
+        with suppress(SearchUnavailable):
+            return self.engine.search(self.site_id, IndexName.PRODUCTS, request).total
+        return None

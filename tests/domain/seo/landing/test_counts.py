@@ -12,7 +12,7 @@ import pytest
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.search.engine import IndexName, SearchRequest, SearchResult, SearchUnavailable, ValueFilter
-from app.domain.seo.landing.counts import MOST_COUNTS, LandingCounts
+from app.domain.seo.landing.directory import MOST_COUNTS, LandingCounts
 from app.domain.seo.landing.pages import FacetCounts
 from app.domain.sites.settings import SETTINGS, SiteSettings
 from app.domain.taxonomy.tree import TaxonomyTree

@@ -9,8 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.domain.search.listings.listing_parameters import ListingGrammar, read_listing, tracking_parameters
-from app.domain.seo.landing.links import LandingLinks, request_of
-from app.domain.seo.landing.pages import FacetCounts, LandingSubject, landing_pages
+from app.domain.seo.landing.pages import FacetCounts, LandingLinks, LandingSubject, as_category_request, landing_pages
 
 GRAMMAR = ListingGrammar(
     value_facets=frozenset(("manufacturer", "colour")), number_facets=frozenset(("weight",)), page_size=24
@@ -105,13 +104,16 @@ def test_a_redirect_leads_to_the_same_products_on_one_line_of_this_site(paramete
     parts = urlsplit(target)
     assert target.isprintable() and target.isascii() and parts.netloc == "" and parts.path.startswith(f"{PATH}/brand/")
     page = next(page for page in PAGES.pages if page.path == parts.path)
-    assert request_of(page, read(parse_qsl(parts.query))) == asked
+    assert as_category_request(page, read(parse_qsl(parts.query))) == asked
 
 
 def test_a_landing_page_is_its_category_with_the_value_chosen():
     page = PAGES.pages[0]
-    assert request_of(page, read([("p", "3"), ("sort", "name")])) == read(
+    assert as_category_request(page, read([("p", "3"), ("sort", "name")])) == read(
         [("manufacturer", "Moor"), ("p", "3"), ("sort", "name")]
     )
-    assert request_of(page, read([("manufacturer", "Fell & Fern")])).chosen("manufacturer") == ("Fell & Fern", "Moor")
-    assert request_of(page, read([("manufacturer", "Moor"), ("p", "2")])).page == 2
+    assert as_category_request(page, read([("manufacturer", "Fell & Fern")])).chosen("manufacturer") == (
+        "Fell & Fern",
+        "Moor",
+    )
+    assert as_category_request(page, read([("manufacturer", "Moor"), ("p", "2")])).page == 2

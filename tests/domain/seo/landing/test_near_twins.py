@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.domain.search.engine import IndexName, SearchRequest, SearchResult, ValueFilter
-from app.domain.seo.landing.near_twins import MOST_COMPARED, alike_in_size, compare
+from app.domain.seo.landing.overview import MOST_COMPARED, alike_in_size, find_near_twins
 from app.domain.seo.landing.pages import FacetCounts, LandingPage, LandingSubject, landing_pages
 
 TENTS = LandingSubject("Tents", "tents", frozenset(), "Small shop", 1)
@@ -34,7 +34,7 @@ class Engine:
 
 def test_pages_with_more_than_nine_tenths_in_common_are_twins():
     engine = Engine({"Moor": {"Navy": 96, "Fern": 90}})
-    found = compare(engine, 1, 7, pages({"Moor": 100}, {"Navy": 100, "Fern": 95}))  # type: ignore[arg-type]
+    found = find_near_twins(engine, 1, 7, pages({"Moor": 100}, {"Navy": 100, "Fern": 95}))  # type: ignore[arg-type]
     assert [(twins.one.value, twins.other.value, round(twins.share, 2)) for twins in found.twins] == [
         ("Moor", "Navy", 0.92)
     ]
@@ -50,20 +50,20 @@ def test_only_pages_of_other_facets_and_of_alike_sizes_are_compared():
         ("Fell", ["Navy", "Fern"]),
     ]
     engine = Engine({})
-    assert compare(engine, 1, 7, pages({"Moor": 100, "Fell": 100}, {})).twins == () and not engine.asked  # type: ignore[arg-type]
+    assert find_near_twins(engine, 1, 7, pages({"Moor": 100, "Fell": 100}, {})).twins == () and not engine.asked  # type: ignore[arg-type]
 
 
 def test_the_number_of_queries_is_bounded_and_said():
     many = {f"Brand {number}": 500 for number in range(MOST_COMPARED + 5)}
     engine = Engine({})
-    found = compare(engine, 1, 7, pages(many, {"Navy": 500}))  # type: ignore[arg-type]
+    found = find_near_twins(engine, 1, 7, pages(many, {"Navy": 500}))  # type: ignore[arg-type]
     assert len(engine.asked) == MOST_COMPARED and not found.is_whole
 
 
 def test_counts_of_different_moments_make_no_share_beyond_the_whole():
     """A page's own count may be five minutes old, what it has in common is counted now."""
     engine = Engine({"Moor": {"Navy": 2}})
-    found = compare(engine, 1, 7, pages({"Moor": 1}, {"Navy": 1}))  # type: ignore[arg-type]
+    found = find_near_twins(engine, 1, 7, pages({"Moor": 1}, {"Navy": 1}))  # type: ignore[arg-type]
     assert [twins.share for twins in found.twins] == [1]
-    emptied = compare(Engine({"Moor": {"Navy": 0}}), 1, 7, pages({"Moor": 1}, {"Navy": 1}))  # type: ignore[arg-type]
+    emptied = find_near_twins(Engine({"Moor": {"Navy": 0}}), 1, 7, pages({"Moor": 1}, {"Navy": 1}))  # type: ignore[arg-type]
     assert emptied.twins == ()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.seo.landing.inheritance import LandingMode, effective_rules, mode_of, moved_segments
 from app.domain.seo.landing.pages import FacetCounts, LandingPages, LandingSubject, WarningKind, landing_pages
-from app.domain.seo.landing.rules import Rule
+from app.domain.seo.landing.rules import LandingMode, Rule, effective_rules, mode_of, moved_segments
 
 BRAND: Rule = {"facetId": "manufacturer"}
 COLOUR: Rule = {"facetId": "colour"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.seo.landing.slugs import landing_slug
+from app.domain.seo.landing.pages import landing_slug
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.domain.seo.fetching import Fetched
+from app.domain.seo.crawled_page import Fetched
 from app.domain.seo.indexing_decision import INDEX
-from app.domain.seo.site_check.crawl import Crawl, CrawledShop
-from app.domain.seo.site_check.findings import FindingKind
+from app.domain.seo.site_crawl import Crawl, CrawledShop, FindingKind
 
 HOST = "shop.test"
 

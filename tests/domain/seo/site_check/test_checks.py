@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import func, select
 
 from app.domain.search.engine import SearchContext
-from app.domain.seo.fetching import Fetched
+from app.domain.seo import site_check
+from app.domain.seo.crawled_page import Fetched
 from app.domain.seo.models import SiteCheck, SiteCheckFinding
-from app.domain.seo.site_check import checks
-from app.domain.seo.site_check.checks import SITE_CHECK, SLICE, CheckSummary, is_superseded
-from app.domain.seo.site_check.findings import MOST_LISTED, FindingKind
+from app.domain.seo.site_check import SITE_CHECK, SLICE, CheckSummary, is_superseded
+from app.domain.seo.site_crawl import MOST_LISTED, FindingKind
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.models import AuditEntry, Site
@@ -35,7 +35,7 @@ def site_id() -> int:
 
 def requested(indexing: SearchContext, site_id: int) -> str:
     with transaction():
-        return checks.request(Author(site_id, "Mia", indexing.clock)).id
+        return site_check.request_check(Author(site_id, "Mia", indexing.clock)).id
 
 
 def checked(indexing: SearchContext, site_id: int, pages: dict[str, Fetched]) -> CheckSummary:
@@ -45,13 +45,13 @@ def checked(indexing: SearchContext, site_id: int, pages: dict[str, Fetched]) ->
         found = pages.get(address, Fetched(404))
         return Fetched(found.status, found.location, found.robots, found.text.replace("{own}", address))
 
-    assert checks.check(indexing, lambda _host: fetch, requested(indexing, site_id))
+    assert site_check.run_check(indexing, lambda _host: fetch, requested(indexing, site_id))
     return latest(indexing, site_id)
 
 
 def latest(indexing: SearchContext, site_id: int) -> CheckSummary:
     read_afresh()
-    found = checks.latest(indexing.clock, site_id)
+    found = site_check.latest_check(indexing.clock, site_id)
     assert found is not None
     return found
 
@@ -84,7 +84,7 @@ def test_a_check_is_done_by_one_worker(indexing: SearchContext, site_id: int):
     with transaction():
         assert leases.claim(SITE_CHECK, indexing.clock, SiteCheck.id == check_id)
 
-    assert not checks.check(indexing, lambda _host: lambda _address: page(), check_id)
+    assert not site_check.run_check(indexing, lambda _host: lambda _address: page(), check_id)
 
 
 def test_a_check_that_breaks_says_so(indexing: SearchContext, site_id: int):
@@ -93,7 +93,7 @@ def test_a_check_that_breaks_says_so(indexing: SearchContext, site_id: int):
 
     check_id = requested(indexing, site_id)
     with pytest.raises(RuntimeError):
-        checks.check(indexing, lambda _host: broken, check_id)
+        site_check.run_check(indexing, lambda _host: broken, check_id)
 
     shown = latest(indexing, site_id)
     assert (shown.state, shown.headline) == ("failed", "The check failed")
@@ -106,7 +106,7 @@ def test_a_staging_site_is_not_checked(indexing: SearchContext, site_id: int):
 
     with pytest.raises(Conflict, match="staging"):
         requested(indexing, site_id)
-    assert checks.latest(indexing.clock, site_id) is None
+    assert site_check.latest_check(indexing.clock, site_id) is None
 
 
 def test_progress_is_noted_on_the_way(indexing: SearchContext, site_id: int):
@@ -119,7 +119,7 @@ def test_progress_is_noted_on_the_way(indexing: SearchContext, site_id: int):
         read_afresh()
         return Fetched(404)
 
-    checks.check(indexing, lambda _host: slow, requested(indexing, site_id))
+    site_check.run_check(indexing, lambda _host: slow, requested(indexing, site_id))
 
     assert seen == [(0, None), (1, 2)]
 
@@ -136,7 +136,7 @@ def test_a_long_check_is_done_in_slices_and_finds_the_same(indexing: SearchConte
         return Fetched(found.status, found.location, found.robots, found.text.replace("{own}", address))
 
     check_id, slices = requested(indexing, site_id), 0
-    while checks.check(indexing, lambda _host: slow, check_id):
+    while site_check.run_check(indexing, lambda _host: slow, check_id):
         slices += 1
         shown = latest(indexing, site_id)
         assert shown.done == min(slices * 2, 7) and not shown.has_failed

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.seo.fetching import Fetched
+from app.domain.seo.crawled_page import Fetched
 from app.domain.seo.indexing_decision import NOINDEX
-from app.domain.seo.site_check.crawl import Crawl, CrawledShop
-from app.domain.seo.site_check.findings import FindingKind
+from app.domain.seo.site_crawl import Crawl, CrawledShop, FindingKind
 from tests.domain.seo.site_check.pages import HOST, crawl, found, page, redirect
 
 

@@ -7,11 +7,18 @@ import json
 import pytest
 
 from app.domain.seo import structured_data
-from app.domain.seo.fetching import Fetched
+from app.domain.seo.crawled_page import Fetched, read_page
 from app.domain.seo.indexing_decision import INDEX, NOINDEX
-from app.domain.seo.site_check.findings import MEANINGS, MOST_LISTED, Finding, FindingKind, Findings
-from app.domain.seo.site_check.page_reading import read_page
-from app.domain.seo.site_check.page_rules import is_indexable, page_findings, robots_problem
+from app.domain.seo.site_crawl import (
+    MEANINGS,
+    MOST_LISTED,
+    Finding,
+    FindingKind,
+    Findings,
+    is_indexable,
+    page_findings,
+    robots_problem,
+)
 
 
 def kinds(html: str, header: str = INDEX) -> list[FindingKind]:

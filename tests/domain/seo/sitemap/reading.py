@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 from app import ports
 from app.domain.search.engine import SearchContext
-from app.domain.seo.sitemap import builds, queries
-from app.domain.seo.sitemap.queries import BuildSummary
-from app.domain.seo.sitemap.writing import LIMITS, Limits
+from app.domain.seo.sitemap import builds
+from app.domain.seo.sitemap.builds import BuildSummary
+from app.domain.seo.sitemap.files import LIMITS, Limits
 from app.domain.shared.author import Author
 from app.domain.work.context import read_afresh
 from app.transaction import transaction
@@ -19,10 +19,10 @@ NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 def built(indexing: SearchContext, site_id: int, limits: Limits = LIMITS) -> BuildSummary:
     """The build at its end."""
     with transaction():
-        build_id = builds.request(Author(site_id, "Mia Moss", indexing.clock)).id
-    assert builds.build(indexing, ports.sitemaps(), build_id, limits)
+        build_id = builds.request_build(Author(site_id, "Mia Moss", indexing.clock)).id
+    assert builds.run_build(indexing, ports.sitemaps(), build_id, limits)
     read_afresh()
-    return queries.build_of(indexing.clock, site_id, build_id)
+    return builds.build_of(indexing.clock, site_id, build_id)
 
 
 def parsed(site_id: int, name: str = "sitemap.xml") -> ElementTree.Element:

@@ -18,7 +18,7 @@ from app.domain.merchandising.models import Node
 from app.domain.search.engine import EngineState, EngineStatus, SearchContext, SearchEngine, SearchUnavailable
 from app.domain.search.index.rebuild import rebuild
 from app.domain.seo.models import SitemapBuild
-from app.domain.seo.sitemap import builds, due, queries
+from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.builds import SITEMAP, StagingSite
 from app.domain.shared.author import Author
 from app.domain.sites.models import Domain, Site
@@ -73,16 +73,16 @@ class SearchGoesAway(SearchIsAway):
 
 def _due(indexing: SearchContext) -> list[int]:
     read_afresh()
-    return list(due.sites_due(indexing.clock, indexing.engine, ports.sitemaps()))
+    return list(builds.sites_due(indexing.clock, indexing.engine, ports.sitemaps()))
 
 
 def _request(indexing: SearchContext, site_id: int) -> str:
     with transaction():
-        return builds.request(Author(site_id, "Mia Moss", indexing.clock)).id
+        return builds.request_build(Author(site_id, "Mia Moss", indexing.clock)).id
 
 
 def _build(indexing: SearchContext, build_id: str) -> bool:
-    return builds.build(indexing, ports.sitemaps(), build_id)
+    return builds.run_build(indexing, ports.sitemaps(), build_id)
 
 
 def test_a_request_joins_the_build_under_way(indexing: SearchContext, site_id: int) -> None:
@@ -103,7 +103,7 @@ def test_a_staging_site_has_no_sitemap(indexing: SearchContext, site_id: int) ->
         _request(indexing, site_id)
     assert _build(indexing, build_id)
     read_afresh()
-    assert queries.build_of(indexing.clock, site_id, build_id).has_failed
+    assert builds.build_of(indexing.clock, site_id, build_id).has_failed
     assert ports.sitemaps().files(site_id) == []
     assert _due(indexing) == []
 
@@ -151,7 +151,7 @@ def test_a_build_that_lost_its_lease_publishes_nothing(
                 row.fence += 1
             return store.start(*of)  # type: ignore[arg-type]
 
-    assert not builds.build(indexing, HaltedAtTheEnd(), build_id)  # type: ignore[arg-type]
+    assert not builds.run_build(indexing, HaltedAtTheEnd(), build_id)  # type: ignore[arg-type]
     assert store.files(site_id) == []
 
 
@@ -190,9 +190,9 @@ def test_a_site_that_fails_keeps_its_sitemap_and_is_logged(
 
     build_id = _request(indexing, site_id)
     with pytest.raises(OSError, match="No space"):
-        builds.build(indexing, Full(), build_id)  # type: ignore[arg-type]
+        builds.run_build(indexing, Full(), build_id)  # type: ignore[arg-type]
     read_afresh()
-    assert queries.build_of(indexing.clock, site_id, build_id).has_failed
+    assert builds.build_of(indexing.clock, site_id, build_id).has_failed
     assert paths(site_id) == before
     assert [line["site"] for line in log_lines if line["event"] == "sitemap_not_built"] == [site_id]
 
@@ -228,7 +228,7 @@ class TestWhileSearchIsAway:
     ) -> None:
         away = replace(indexing, engine=SearchIsAway(indexing.engine))
         build = built(away, site_id)
-        assert (build.left_out, build.warnings) == (0, (queries.SEARCH_AWAY,))
+        assert (build.left_out, build.warnings) == (0, (builds.SEARCH_AWAY,))
         assert _due(indexing) == [], "it may have been for a moment"
         clock.move(minutes=6)
         assert _due(away) == []
@@ -242,7 +242,7 @@ class TestWhileSearchIsAway:
             for node in db.session.scalars(select(Node).where(Node.site_id == site_id)):
                 node.landing_rules = [{"facetId": "manufacturer"}]
         build = built(replace(indexing, engine=SearchGoesAway(indexing.engine)), site_id)
-        assert build.warnings == (queries.SEARCH_AWAY,)
+        assert build.warnings == (builds.SEARCH_AWAY,)
         assert not [path for path in paths(site_id) if "/brand/" in path]
 
     def test_a_shop_without_search_lacks_nothing(self, indexing: SearchContext, site_id: int) -> None:
@@ -306,14 +306,14 @@ def test_a_site_whose_files_are_lost_is_due_a_few_minutes_after_its_last_build(
 ) -> None:
     built(indexing, site_id)
     clock.move(minutes=6)
-    assert _due(indexing) == [] and due.is_request_due(clock, site_id)
+    assert _due(indexing) == [] and builds.is_request_due(clock, site_id)
     rmtree(current_app.config["SHOP"].sitemap_folder)
     assert _due(indexing) == [site_id]
     build_id = _request(indexing, site_id)
-    assert _due(indexing) == [] and not due.is_request_due(clock, site_id), "one is under way"
+    assert _due(indexing) == [] and not builds.is_request_due(clock, site_id), "one is under way"
     _build(indexing, build_id)
     rmtree(current_app.config["SHOP"].sitemap_folder)
-    assert _due(indexing) == [] and not due.is_request_due(clock, site_id), "they were lost again at once"
+    assert _due(indexing) == [] and not builds.is_request_due(clock, site_id), "they were lost again at once"
     clock.move(minutes=6)
     assert _due(indexing) == [site_id]
 
@@ -332,7 +332,7 @@ def test_another_sites_builds_are_not_found(indexing: SearchContext, site_id: in
         other = make_site("other.test").id
     build_id = _request(indexing, site_id)
     with pytest.raises(Exception, match="no such build"):
-        queries.build_of(indexing.clock, other, build_id)
+        builds.build_of(indexing.clock, other, build_id)
 
 
 def test_two_sites_have_a_sitemap_each(app: Flask, indexing: SearchContext, site_id: int) -> None:

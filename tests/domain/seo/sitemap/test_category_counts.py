@@ -8,9 +8,8 @@ import pytest
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.search.engine import MOST_FACET_VALUES
 from app.domain.search.listings.browsing import category_counts
-from app.domain.seo.sitemap.candidates import categories_left_out
-from app.domain.seo.sitemap.category_counts import ExactCounts
-from app.domain.seo.sitemap.entries import LeftOut, why_category_left_out
+from app.domain.seo.sitemap.entries import ExactCounts, LeftOut, why_category_left_out
+from app.domain.seo.sitemap.generator import categories_left_out
 from tests.domain.seo.sitemap.counting import Counting
 
 

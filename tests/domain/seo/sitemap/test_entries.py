@@ -12,8 +12,8 @@ from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.models import Node
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchContext
-from app.domain.seo.landing.of_category import LandingDirectory
-from app.domain.seo.sitemap.canonical_pages import pages_among
+from app.domain.seo.landing.directory import LandingDirectory
+from app.domain.seo.sitemap.generator import pages_among
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Domain
 from app.extensions import db

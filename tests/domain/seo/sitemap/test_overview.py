@@ -7,7 +7,7 @@ from flask import Flask
 
 from app import ports
 from app.domain.search.engine import MOST_FACET_VALUES
-from app.domain.seo.sitemap.overview import sitemap_overview
+from app.domain.seo.sitemap.builds import sitemap_overview
 from app.domain.shared.clock import Clock
 from tests.blueprints.storefront import small_shop
 from tests.domain.seo.sitemap.counting import Counting

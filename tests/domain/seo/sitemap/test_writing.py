@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from app.domain.seo.indexing_decision import PageKind, PageRequest, SearchEngineSettings
 from app.domain.seo.sitemap.entries import Candidate, RejectedEntry, SitemapEntry, entry_of
-from app.domain.seo.sitemap.writing import LIMITS, EmptySitemap, Limits, write_sitemap
-from app.domain.seo.sitemap.xml import xml_text
+from app.domain.seo.sitemap.files import LIMITS, EmptySitemap, Limits, write_sitemap, xml_text
 from tests.domain.seo.sitemap.reading import NAMESPACE
 
 WHEN = datetime(2026, 11, 1, 12, tzinfo=UTC)

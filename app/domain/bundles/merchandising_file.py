@@ -1,0 +1,304 @@
+"""The category trees of merchandising.json, in and out: a tree is matched by its name and replaced whole, its nodes
+keep their records by path, and the products that a category shows first are placed in the order of the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Table, delete, insert, select
+
+from app.domain.bundles.archive import order_fields
+from app.domain.bundles.category_drafts import NodeDraft, NodeReader, every_node
+from app.domain.bundles.import_task import ImportTask, ids_by_sku
+from app.domain.bundles.reading import Document
+from app.domain.bundles.taxonomy_file import enqueue_all_products
+from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
+from app.domain.merchandising.facets import clean_facets
+from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.merchandising.trees import LONGEST_NAME
+from app.domain.search.index.outbox import PRODUCT, categories_indexed_separately, enqueue
+from app.domain.shared.counts import numbered
+from app.domain.shared.problems import Problem
+from app.domain.shared.schema import Flag, Items, Record, Text
+from app.domain.shared.text import line_problems, one_line
+from app.extensions import db
+
+FILE = "merchandising.json"
+TREES, NODES, PARTS = "category trees", "categories", "parts of categories"
+ORDERS = "orders of categories"
+PLACEMENTS: Table = Placement.__table__  # type: ignore[assignment]
+TREE = Record(
+    name=Text(required=True),
+    primary=Flag(),
+    facets=Items(allow_none=True),
+    landingRules=Items(allow_none=True),
+    nodes=Items(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedOrder:
+    """The products that a category is to show first, by SKU. `node_id` is None in a dry run that adds it."""
+
+    node_id: int | None
+    path: str
+    skus: Sequence[str]
+    at: str
+
+
+def import_trees(task: ImportTask) -> list[RequestedOrder]:
+    """Import the trees, and return the orders of products that can be applied once the products are there."""
+    document = task.documents.get(FILE)
+    if document is None:
+        return []
+    orders: list[RequestedOrder] = []
+    task.report.of(TREES)
+    task.report.of(NODES)
+    with task.writing(), categories_indexed_separately(db.session):
+        changes = task.report.changes
+        names: set[str] = set()
+        for index, raw in enumerate(document.content["trees"]):
+            orders += _import_tree(task, document, raw, f"#/trees/{index}", names)
+        if task.report.changes != changes and not task.dry_run:
+            enqueue_all_products(task.site_id)
+    return orders
+
+
+def _import_tree(task: ImportTask, document: Document, raw: Any, pointer: str, names: set[str]) -> list[RequestedOrder]:
+    problems: list[Problem] = []
+    fields = TREE.read(raw, pointer, problems)
+    name = one_line(fields.get("name", "x"))
+    problems += line_problems(name, "The tree’s name", LONGEST_NAME, f"{pointer}/name", required=True)
+    if name in names:
+        problems.append(Problem("duplicate_name", f"Two trees have the name “{name[:80]}”.", f"{pointer}/name"))
+    if problems:
+        task.refuse(TREES, document, problems)
+        return []
+    names.add(name)
+    reader = NodeReader(task.site_id, task.tree.attributes_by_id(), task.tree.levels)
+    wanted = _tree_columns(fields, reader, pointer)
+    nodes = reader.read(fields.get("nodes", []), wanted.get("facets", []), f"{pointer}/nodes")
+    for complaint in reader.complaints:
+        task.refuse(PARTS, document, complaint.problems)
+    tree = _store_tree(task, name, wanted)
+    return _store_nodes(task, tree, nodes, reader.refused) if "nodes" in fields else []
+
+
+def _tree_columns(fields: dict[str, Any], reader: NodeReader, pointer: str) -> dict[str, Any]:
+    wanted: dict[str, Any] = {}
+    if "primary" in fields:
+        wanted["primary"] = fields["primary"]
+    if "facets" in fields:
+        wanted["facets"], problems = clean_facets(fields["facets"] or [], f"{pointer}/facets")
+        reader.complain(problems)
+    if "landingRules" in fields:
+        rules = reader.rules(fields["landingRules"] or [], wanted.get("facets", []), f"{pointer}/landingRules")
+        wanted["default_landing_rules"] = rules
+    return wanted
+
+
+def _store_tree(task: ImportTask, name: str, wanted: dict[str, Any]) -> Tree | None:
+    """Store a tree and return it; None in a dry run that would add it."""
+    counts = task.report.of(TREES)
+    tree = db.session.scalar(select(Tree).where(Tree.site_id == task.site_id, Tree.name == name))
+    if tree is None:
+        counts.note("added", name)
+        if task.dry_run:
+            return None
+        tree = Tree(site_id=task.site_id, name=name, updated_at=task.clock.now())
+        db.session.add(tree)
+    elif all(getattr(tree, column) == value for column, value in wanted.items()):
+        counts.note("unchanged", name)
+        return tree
+    else:
+        counts.note("changed", name)
+    if not task.dry_run:
+        _change_tree(task, tree, wanted)
+    return tree
+
+
+def _change_tree(task: ImportTask, tree: Tree, wanted: dict[str, Any]) -> None:
+    if wanted.get("primary"):
+        with db.session.no_autoflush:
+            others = select(Tree).where(Tree.site_id == task.site_id, Tree.primary, Tree.name != tree.name)
+            for other in db.session.scalars(others):
+                other.primary = False
+        db.session.flush()  # No more than one tree is primary at any moment.
+    for column, value in wanted.items():
+        setattr(tree, column, value)
+    tree.updated_at = task.clock.now()
+    db.session.flush()
+
+
+def _store_nodes(
+    task: ImportTask, tree: Tree | None, drafts: list[NodeDraft], refused: set[str]
+) -> list[RequestedOrder]:
+    """Store the nodes of a tree, and return the orders of their products. Stored nodes that the bundle does not have
+    go, but none that it has and that was left out: a slip in a bundle costs the shop no category."""
+    stored = select(Node).where(Node.tree_id == tree.id) if tree else None
+    known = {node.path: node for node in db.session.scalars(stored)} if stored is not None else {}
+    wanted = {draft.path for draft, _ in every_node(drafts)}
+    spared = {path for path in known if not refused.isdisjoint(_with_those_above(path))}
+    _remove_nodes(task, [node for path, node in known.items() if path not in wanted | spared])
+    orders = []
+    for draft, parent in every_node(drafts):
+        node = _store_node(task, tree, draft, known.get(parent.path) if parent else None, known)
+        if draft.products is not None:
+            orders.append(RequestedOrder(node.id if node else None, draft.path, draft.products, f"{draft.at}/products"))
+    return orders
+
+
+def _with_those_above(path: str) -> list[str]:
+    """Return a path and those of all above it, "" for the tree among them."""
+    steps = path.split("/")
+    return ["/".join(steps[:end]) for end in range(len(steps) + 1)]
+
+
+def _remove_nodes(task: ImportTask, nodes: list[Node]) -> None:
+    if nodes and not task.removes:
+        listed = numbered(len(nodes), "category", "categories")
+        task.report.note(f"{listed} of the site’s trees that the bundle does not have: kept.")
+        return
+    for node in nodes:
+        task.report.of(NODES).note("removed", node.path)
+    if not task.dry_run:
+        for node in sorted(nodes, key=lambda node: -node.path.count("/")):
+            db.session.delete(node)
+            db.session.flush()
+
+
+def _store_node(
+    task: ImportTask, tree: Tree | None, draft: NodeDraft, parent: Node | None, known: dict[str, Node]
+) -> Node | None:
+    counts = task.report.of(NODES)
+    node = known.get(draft.path)
+    if node is not None and all(getattr(node, column) == value for column, value in draft.columns.items()):
+        counts.note("unchanged", draft.path)
+        return node
+    counts.note("added" if node is None else "changed", draft.path)
+    if task.dry_run or tree is None:
+        return node
+    if node is None:
+        parent_id = parent.id if parent else None
+        node = Node(site_id=task.site_id, tree_id=tree.id, parent_id=parent_id, path=draft.path)
+        db.session.add(node)
+        known[draft.path] = node
+    else:
+        node.revision += 1
+    for column, value in draft.columns.items():
+        setattr(node, column, value)
+    node.updated_at = task.clock.now()
+    db.session.flush()
+    return node
+
+
+def import_orders(task: ImportTask, orders: Sequence[RequestedOrder]) -> None:
+    """Place the products of the categories by hand, in the order of the bundle. A SKU that the shop does not have is
+    reported and left out."""
+    document = task.documents.get(FILE)
+    if document is None or not orders:
+        return
+    task.report.of(ORDERS)
+    with task.writing():
+        for order in orders:
+            _import_order(task, document, order)
+
+
+def _import_order(task: ImportTask, document: Document, order: RequestedOrder) -> None:
+    skus = list(dict.fromkeys(order.skus))
+    ids = ids_by_sku(task, skus)
+    for index, sku in enumerate(order.skus):
+        if sku not in ids:
+            message = f"The shop has no product with the SKU “{sku[:80]}”."
+            task.refuse(PARTS, document, [Problem("unknown_sku", message, f"{order.at}/{index}")])
+    wanted = [sku for sku in skus if sku in ids]
+    stored = _stored_order(order.node_id)
+    counts = task.report.of(ORDERS)
+    if wanted == list(stored):
+        counts.note("unchanged", order.path)
+        return
+    counts.note("changed", order.path)
+    if not task.dry_run and order.node_id is not None:
+        _write_order(task, order.node_id, [ids[sku] for sku in wanted], list(stored.values()))
+
+
+def _stored_order(node_id: int | None) -> dict[str, int]:
+    """Ids of the placed products by SKU, in their order."""
+    query = (
+        select(Product.sku, Product.id)
+        .join(Placement, Placement.product_id == Product.id)
+        .where(Placement.node_id == node_id)
+        .order_by(Placement.position, Product.id)
+    )
+    return dict(db.session.execute(query).all())
+
+
+def _write_order(task: ImportTask, node_id: int, product_ids: Sequence[int], before: Sequence[int]) -> None:
+    removal = delete(PLACEMENTS).where(PLACEMENTS.c.node_id == node_id)
+    db.session.execute(removal, execution_options=INDEXED_SEPARATELY)
+    rows = [
+        {"node_id": node_id, "product_id": product_id, "site_id": task.site_id, "position": position}
+        for position, product_id in enumerate(product_ids)
+    ]
+    if rows:
+        db.session.execute(insert(PLACEMENTS), rows, execution_options=INDEXED_SEPARATELY)
+    node = db.session.get_one(Node, node_id)
+    node.updated_at = task.clock.now()
+    node.revision += 1
+    enqueue(db.session, task.site_id, PRODUCT, {*product_ids, *before})
+
+
+def trees_document(site_id: int) -> dict[str, Any]:
+    rows = db.session.scalars(select(Tree).where(Tree.site_id == site_id).order_by(Tree.id))
+    return {"trees": [_tree_json(tree) for tree in rows]}
+
+
+def _tree_json(tree: Tree) -> dict[str, Any]:
+    query = select(Node).where(Node.tree_id == tree.id).order_by(Node.position, Node.id)
+    children: dict[int | None, list[Node]] = {}
+    for node in db.session.scalars(query):
+        children.setdefault(node.parent_id, []).append(node)
+    placed = _placed_skus(tree)
+    return {
+        "name": tree.name,
+        "primary": tree.primary,
+        "facets": order_fields(tree.facets),
+        "landingRules": order_fields(tree.default_landing_rules),
+        "nodes": [_node_json(node, children, placed) for node in children.get(None, [])],
+    }
+
+
+def _placed_skus(tree: Tree) -> dict[int, list[str]]:
+    query = (
+        select(Placement.node_id, Product.sku)
+        .join(Node, Node.id == Placement.node_id)
+        .join(Product, Product.id == Placement.product_id)
+        .where(Node.tree_id == tree.id)
+        .order_by(Placement.position, Product.id)
+    )
+    found: dict[int, list[str]] = {}
+    for node_id, sku in db.session.execute(query):
+        found.setdefault(node_id, []).append(sku)
+    return found
+
+
+def _node_json(node: Node, children: dict[int | None, list[Node]], placed: dict[int, list[str]]) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "slug": node.slug,
+        "visible": node.visible,
+        "description": node.description,
+        "seo": {
+            "canonicalOverride": node.canonical_override,
+            "excludeFromSitemap": node.exclude_from_sitemap,
+            "metaTitle": node.meta_title,
+            "metaDescription": node.meta_description,
+        },
+        "landingRules": order_fields(node.landing_rules),
+        "facets": order_fields(node.facets),
+        "products": placed.get(node.id, []),
+        "source": {"levels": node.source_levels, "manufacturers": node.source_manufacturers},
+        "children": [_node_json(child, children, placed) for child in children.get(node.id, [])],
+    }

@@ -1,1 +1,0 @@
-"""The products of a bundle: rows read and checked one by one, compared and written by the batch."""

@@ -1,1 +1,0 @@
-"""The category trees of a bundle."""
