@@ -12,9 +12,9 @@ from app.domain.orders import basket_contents, submission
 from app.domain.orders.checkout import place
 from app.domain.orders.contact import Contact
 from app.domain.pos.models import PosAgent
-from app.domain.pos.payments import creating
+from app.domain.pos.payments import creation
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import PaymentRequest
+from app.domain.pos.payments.creation import PaymentRequest
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.shared.author import Author
 from app.domain.taxonomy.lifecycle import activation, saving
@@ -139,7 +139,7 @@ def pay(key: str, point: str) -> None:
     db.session.rollback()
     kill_at(point)
     request = PaymentRequest(1_250, key=key)
-    created = creating.create_payment(work_context(), payment_processor(), cashier, request)
+    created = creation.create_payment(work_context(), payment_processor(), cashier, request)
     say("began", created.transaction_id, created.intent.id)
 
 

@@ -18,8 +18,7 @@ from app.adapters.simulator.views import intent_at, refund_at, refunded_at
 from app.adapters.simulator.wire import event_body, intent_json, refund_json
 from app.adapters.webhook_signatures import sign
 from app.domain.pos.processor import Intent, IntentStatus
-from app.domain.pos.simulated_cards import Delivery
-from app.domain.pos.simulator import SentEvent
+from app.domain.pos.simulator import Delivery, SentEvent
 
 SIGNATURE_HEADER = "Stripe-Signature"
 LATE = timedelta(seconds=10)

@@ -11,8 +11,7 @@ from app.adapters.simulator import news
 from app.adapters.simulator.models import SimulatorIntent
 from app.adapters.simulator.views import intent_at, status_at
 from app.domain.pos.processor import IntentStatus, InvalidState, OutcomeUnknown, PaymentError
-from app.domain.pos.simulated_cards import Answer, SimulatedCard
-from app.domain.pos.simulator import CardNotRead, Tap
+from app.domain.pos.simulator import Answer, CardNotRead, SimulatedCard, Tap
 
 SLOW = timedelta(seconds=3)
 

@@ -35,8 +35,7 @@ from app.domain.pos.processor import (
     Refund,
     Rejected,
 )
-from app.domain.pos.simulated_cards import CARDS, Answer
-from app.domain.pos.simulator import SentEvent, Tap, WrongClientSecret
+from app.domain.pos.simulator import CARDS, Answer, SentEvent, Tap, WrongClientSecret
 from app.domain.shared.clock import Clock
 
 SMALLEST = {"gbp": 30, "eur": 50, "usd": 50}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from app.adapters.simulator.models import SimulatorIntent, SimulatorRefund
 from app.domain.pos.processor import CardDetails, Intent, IntentStatus, PaymentError, Refund, RefundStatus
-from app.domain.pos.simulated_cards import CARDS
+from app.domain.pos.simulator import CARDS
 
 
 def intent_at(row: SimulatorIntent, now: datetime) -> Intent:

@@ -9,9 +9,8 @@ from marshmallow import fields
 from app.blueprints.v1.api import Body, Shape
 from app.blueprints.v1.fields import BLOCK, UtcTime
 from app.domain.pos.models import PosAgent, PosLocation, PosSession
-from app.domain.pos.work_session_ends import EndReason
-from app.domain.pos.work_session_report import SessionReport
-from app.domain.pos.work_sessions import LONGEST_NOTE
+from app.domain.pos.report_figures import SessionReport
+from app.domain.pos.sessions import LONGEST_NOTE, EndReason
 from app.domain.shared.money import LARGEST
 from app.domain.shared.schema import Text, Whole
 

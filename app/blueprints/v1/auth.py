@@ -15,9 +15,9 @@ from app.blueprints.v1.agent_shapes import agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, SignedInShape, TokensShape
 from app.blueprints.v1.bearer import sent_claims, sent_token
-from app.domain.pos import agents, work_session_ends, work_sessions
+from app.domain.pos import access, agents, sessions
 from app.domain.pos.models import PosAgent
-from app.domain.pos.typed_text import device_problems
+from app.domain.pos.rules import device_problems
 from app.domain.shared.problems import Forbidden, Invalid, NotFound, Unauthenticated
 from app.domain.sites import accounts, api_sessions, refresh_chain
 from app.domain.sites.api_sessions import Because, Device, Granted
@@ -57,7 +57,7 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
         raise Unauthenticated("invalid_credentials", accounts.WRONG) from None
     with transaction():
         granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
-        agent = work_sessions.open_with(ports.clock(), granted.caller, device, *_program())
+        agent = sessions.open_session(ports.clock(), granted.caller, device, *_program())
         return _tokens(granted, agent) | {"device_token": token_with_user(token, user, ports.clock().now())}
 
 
@@ -80,10 +80,10 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
             ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"), _is_other_program
         )
         if isinstance(granted, Unauthenticated):
-            work_session_ends.follow_session(ports.clock(), refresh_chain.session_of(body["refresh_token"]) or "")
+            sessions.apply_end_of_session(ports.clock(), refresh_chain.session_of(body["refresh_token"]) or "")
     if isinstance(granted, Unauthenticated):
         raise granted
-    return _tokens(granted, agents.find_agent(granted.caller.site_id, granted.caller.user_id))
+    return _tokens(granted, access.find_agent(granted.caller.site_id, granted.caller.user_id))
 
 
 @bp.post("/logout")
@@ -110,7 +110,7 @@ def logout() -> None:
     if session_id:
         with transaction():
             _end(session_id, because)
-            work_session_ends.follow_session(ports.clock(), session_id)
+            sessions.apply_end_of_session(ports.clock(), session_id)
 
 
 def _device(body: Mapping[str, Any]) -> Device:
@@ -134,7 +134,7 @@ def _program() -> tuple[str, str]:
 
 
 def _is_other_program(session_id: str) -> bool:
-    return work_sessions.is_other_program(session_id, request.user_agent.string)
+    return sessions.is_other_program(session_id, request.user_agent.string)
 
 
 def _lenient_body() -> dict[str, Any]:

@@ -25,10 +25,10 @@ from app.blueprints.v1.pos_payments import CREATE_REQUESTS, SETTLES, Answer, beg
 from app.domain.orders.basket_view import view_basket
 from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, replace_lines, take_over
 from app.domain.orders.models import Order
-from app.domain.pos import baskets
-from app.domain.pos.baskets import BasketUser
-from app.domain.pos.payments import payment_actions
-from app.domain.pos.payments.creating import PaymentRequest
+from app.domain.pos import access, order_payments
+from app.domain.pos.access import BasketUser
+from app.domain.pos.payments import settlement
+from app.domain.pos.payments.creation import PaymentRequest
 from app.transaction import transaction
 from app.work_context import work_context
 
@@ -50,8 +50,8 @@ def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
     `discount_exceeds_subtotal`). Every line that names nothing for sale is listed in `errors` (400), and
     so is every line of which there is not enough in stock (409 `out_of_stock`).
     """
-    baskets.check_builder(_user())
-    baskets.check_discount(_user(), body["discount"])
+    access.check_builder(_user())
+    access.check_discount(_user(), body["discount"])
     location_id = body.get("location_id")
     place = work_at(location_id).location_id if location_id else None
     with transaction():
@@ -84,7 +84,7 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     """
     with transaction():
         _checked(basket_id, to_change=True)
-        baskets.check_discount(_user(), body["discount"])
+        access.check_discount(_user(), body["discount"])
         changed = replace_lines(till().author, basket_id, _wanted(body), body["revision"], body["discount"])
         return _basket_json(changed)
 
@@ -124,9 +124,9 @@ def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     the total: 409 `amount_mismatch`. What costs nothing needs no payment.
     """
     intent_id = body.get("payment_intent_id")
-    payment_actions.read_open_payment(work_context(), ports.payment_processor(), till().author, _checked(basket_id))
+    settlement.read_open_payment(work_context(), ports.payment_processor(), till().author, _checked(basket_id))
     with transaction():
-        order = baskets.submit_basket(till().author, basket_id, intent_id)
+        order = order_payments.submit_basket(till().author, basket_id, intent_id)
         return {"order_id": order.id, "order_number": str(order.number), "status": "SUBMITTED"}
 
 
@@ -137,7 +137,7 @@ def _user() -> BasketUser:
 def _checked(basket_id: str, to_change: bool = False) -> Order:
     """Return the basket, once it is checked that the caller may use it."""
     found = find_basket(till().caller.site_id, basket_id, to_change)
-    baskets.check_basket(_user(), found)
+    access.check_basket(_user(), found)
     return found
 
 

@@ -13,7 +13,7 @@ from app import ports
 from app.blueprints.v1.bearer import identified
 from app.domain.alerts.alerts import raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.pos import access, suspicion, work_sessions
+from app.domain.pos import access, sessions
 from app.domain.pos.access import ADMINS
 from app.domain.pos.models import PosAgent, PosLocation, PosSession
 from app.domain.pos.payments.cashier import Cashier
@@ -92,7 +92,7 @@ def work_at(location_id: str) -> PosLocation:
     """Set the till's location to the one that the body names, in a view whose address names none, and return it. Raises
     NotFound and Forbidden."""
     caller = till().caller
-    known = access.standing(caller.site_id, caller.user_id, caller.session_id, location_id)
+    known = access.read_standing(caller.site_id, caller.user_id, caller.session_id, location_id)
     location = access.check_location(known, caller.roles, settles=False)
     g.till = replace(till(), location=location)
     return location
@@ -112,7 +112,7 @@ def admitted(caller: ApiCaller, location_id: str | None, settles: bool = False, 
     g.api_caller = caller
     if not allowed(caller.roles, Permission.USE_POS):
         raise Forbidden("Your role on this site does not allow working at a till.", "pos_role_required")
-    known = access.standing(caller.site_id, caller.user_id, caller.session_id, location_id)
+    known = access.read_standing(caller.site_id, caller.user_id, caller.session_id, location_id)
     access.check_agent(known.agent, caller.roles, as_agent)
     if not settles:
         access.check_open(known.is_pos_enabled)
@@ -123,11 +123,11 @@ def admitted(caller: ApiCaller, location_id: str | None, settles: bool = False, 
 
 
 def _see(session: PosSession, location: PosLocation | None) -> None:
-    if work_sessions.wants_to_be_seen(ports.clock(), session, location):
+    if sessions.is_use_to_note(ports.clock(), session, location):
         session_id, place = session.id, None if location is None else location.id
-        work_context().commit(lambda: work_sessions.see(ports.clock(), session_id, place))
+        work_context().commit(lambda: sessions.note_use(ports.clock(), session_id, place))
 
 
 def _note_over_limit() -> None:
     with transaction():
-        suspicion.note_over_limit(ports.clock(), till().caller.session_id)
+        sessions.note_over_limit(ports.clock(), till().caller.session_id)

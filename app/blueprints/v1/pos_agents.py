@@ -9,7 +9,7 @@ from app.blueprints.v1.agent_shapes import CurrentPosAgentShape, PosLocationsSha
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.pos_access import requires_till, till
 from app.domain.pos import agents
-from app.domain.pos.agent_rules import effective_limit
+from app.domain.pos.rules import effective_limit
 from app.domain.shared.problems import NotFound
 from app.domain.sites.settings import settings_of
 

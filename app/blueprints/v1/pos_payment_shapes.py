@@ -11,9 +11,9 @@ from app.blueprints.v1.fields import ANY_TEXT, UtcTime
 from app.blueprints.v1.merchandising_shapes import ListShape
 from app.blueprints.v1.taxonomy_shapes import PageQuery
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments.creating import DEFAULT_CURRENCY, ORDER_PAYMENT, QUICK_PAYMENT
-from app.domain.pos.payments.rules import LARGEST_AMOUNT, LONGEST_DESCRIPTION, LONGEST_KEY, LONGEST_VALUE, MOST_KEYS
+from app.domain.pos.payments.creation import DEFAULT_CURRENCY, ORDER_PAYMENT, QUICK_PAYMENT
 from app.domain.pos.processor import Intent, IntentStatus
+from app.domain.pos.rules import LARGEST_AMOUNT, LONGEST_DESCRIPTION, LONGEST_KEY, LONGEST_VALUE, MOST_KEYS
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.schema import Text, TextsByName, Whole
 

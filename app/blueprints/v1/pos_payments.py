@@ -28,13 +28,14 @@ from app.blueprints.v1.pos_payment_shapes import (
     intent_json,
     transaction_json,
 )
-from app.domain.pos.payments import creating, payment_actions, reader_tokens
+from app.domain.pos.payments import cashier as reader_tokens
+from app.domain.pos.payments import creation, settlement
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import CreatedPayment, PaymentRequest
+from app.domain.pos.payments.creation import CreatedPayment, PaymentRequest
 from app.domain.pos.payments.idempotency import LONGEST_KEY
-from app.domain.pos.payments.payment_actions import AlreadyCaptured, PaymentState
-from app.domain.pos.payments.queries import PaymentFilter, payments_of_location
+from app.domain.pos.payments.settlement import AlreadyCaptured, PaymentState
 from app.domain.pos.states import TransactionStatus
+from app.domain.pos.transactions import PaymentFilter, payments_of_location
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid
 from app.domain.shared.rate_limit import Rate
@@ -86,7 +87,7 @@ def begun(who: Cashier, wanted: PaymentRequest) -> Answer:
     """Begin a payment and return the answer about it. An agent may begin 30 a minute; refused and repeated ones are not
     counted."""
     processor = ports.payment_processor()
-    return created_answer(creating.create_payment(work_context(), processor, who, wanted, _may_begin))
+    return created_answer(creation.create_payment(work_context(), processor, who, wanted, _may_begin))
 
 
 def _may_begin() -> None:
@@ -100,7 +101,7 @@ def _may_begin() -> None:
 @bp.response(200, PosPaymentIntentDetailShape)
 def payment_intent(payment_intent_id: str) -> dict[str, Any]:
     """How a payment stands, after an app was closed or an answer got lost."""
-    state = payment_actions.read_payment(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
+    state = settlement.read_payment(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
     return _intent_state_json(state)
 
 
@@ -115,7 +116,7 @@ def capture(payment_intent_id: str) -> Answer:
 
     Doing so again gives the same answer. 402: the card was declined, and the same payment can be tried again.
     """
-    state = payment_actions.capture(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
+    state = settlement.capture(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
     return _state_answer(_captured_json(state), state)
 
 
@@ -130,7 +131,7 @@ def cancel(body: dict[str, Any], payment_intent_id: str) -> Answer:
     """Give up a payment that took no money. Doing so again gives the same answer; a payment that was made stays, and
     `transaction` shows it."""
     try:
-        state = payment_actions.cancel(
+        state = settlement.cancel(
             work_context(), ports.payment_processor(), cashier(), payment_intent_id, body["reason"]
         )
     except AlreadyCaptured as error:
@@ -169,7 +170,7 @@ def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 @bp.response(200, PosTransactionDetailShape)
 def transaction(transaction_id: str) -> dict[str, Any]:
     """A payment by the id that a 504 named."""
-    found = payment_actions.transaction_of(cashier(), transaction_id)
+    found = settlement.transaction_of(cashier(), transaction_id)
     more = {"payment_intent_id": found.processor_intent_id, "refunded_amount": found.refunded_amount}
     return transaction_json(found) | more
 

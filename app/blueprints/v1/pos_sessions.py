@@ -16,7 +16,7 @@ from app.blueprints.v1.agent_shapes import (
 )
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.pos_access import requires_till, till
-from app.domain.pos import work_session_queries, work_sessions
+from app.domain.pos import reports, sessions
 from app.domain.pos.models import PosSession
 from app.transaction import transaction
 
@@ -31,7 +31,7 @@ bp = ApiBlueprint("v1_pos_sessions", __name__, url_prefix="/v1/pos/sessions/curr
 def current() -> dict[str, Any]:
     """The work session that signing in began. 404 (`work_session_not_found`) for a program that signed in to manage
     the shop."""
-    return _session_json(work_sessions.current(till().caller))
+    return _session_json(sessions.current_session(till().caller))
 
 
 @bp.put("")
@@ -43,8 +43,8 @@ def current() -> dict[str, Any]:
 def set_opening_float(body: dict[str, Any]) -> dict[str, Any]:
     """Say how much cash is in the drawer at the beginning."""
     with transaction():
-        session = work_sessions.current(till().caller, to_change=True)
-        work_sessions.set_opening_float(till().author, session, body["opening_float"])
+        session = sessions.current_session(till().caller, to_change=True)
+        sessions.set_opening_float(till().author, session, body["opening_float"])
     return _session_json(session)
 
 
@@ -55,7 +55,7 @@ def set_opening_float(body: dict[str, Any]) -> dict[str, Any]:
 @bp.response(200, SessionReportShape)
 def report() -> dict[str, Any]:
     """The X report: what was taken so far, by brand of card. It changes nothing."""
-    return _report_json(work_sessions.current(till().caller))
+    return _report_json(sessions.current_session(till().caller))
 
 
 @bp.post("/close")
@@ -67,15 +67,15 @@ def report() -> dict[str, Any]:
 def close(body: dict[str, Any]) -> dict[str, Any]:
     """Close the session with the counted cash, and get its Z report. The caller is signed out."""
     with transaction():
-        session = work_sessions.current(till().caller, to_change=True)
-        work_sessions.close(till().author, session, body["counted_cash"], body["closing_note"])
+        session = sessions.current_session(till().caller, to_change=True)
+        sessions.close(till().author, session, body["counted_cash"], body["closing_note"])
     return _report_json(session)
 
 
 def _report_json(session: PosSession) -> dict[str, Any]:
-    return report_json(work_session_queries.report_of(ports.clock(), session), _session_json(session))
+    return report_json(reports.report_of_session(ports.clock(), session), _session_json(session))
 
 
 def _session_json(session: PosSession) -> dict[str, Any]:
-    location = work_session_queries.location_of(session)
+    location = sessions.location_of(session)
     return session_json(session, None if location is None else location.location_id)

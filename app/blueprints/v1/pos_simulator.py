@@ -16,10 +16,9 @@ from app.blueprints.v1.bearer import sent_token
 from app.blueprints.v1.payment_tokens import PaymentClaims
 from app.blueprints.v1.pos_access import Till, admitted, cashier, requires_till, till
 from app.blueprints.v1.pos_simulator_shapes import PaymentTokenShape, PresentBody, PresentedCardShape, presented_json
-from app.domain.pos.merchant_accounts import account_of
-from app.domain.pos.simulated_cards import CARDS
+from app.domain.pos.locations import account_of
 from app.domain.pos.simulated_reader import present_card
-from app.domain.pos.simulator import PaymentSimulator, Tap
+from app.domain.pos.simulator import CARDS, PaymentSimulator, Tap
 from app.domain.shared.problems import NotFound, Unauthenticated
 from app.domain.sites import api_sessions
 from app.domain.sites.settings import settings_of

@@ -11,8 +11,8 @@ from app.blueprints.v1.fields import ANY_TEXT, UtcTime
 from app.blueprints.v1.payment_tokens import TYPE
 from app.blueprints.v1.pos_payment_shapes import INTENT_ID, MINOR_UNITS, LastErrorShape
 from app.domain.pos.processor import IntentStatus
-from app.domain.pos.simulated_cards import CARDS
 from app.domain.pos.simulated_reader import PresentedCard
+from app.domain.pos.simulator import CARDS
 from app.domain.shared.schema import Text
 
 

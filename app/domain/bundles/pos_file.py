@@ -11,12 +11,18 @@ from sqlalchemy import exists, select
 from app.domain.bundles.parts import Part
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
-from app.domain.pos import agents, locations
-from app.domain.pos.agent_rules import AgentFields, agent_problems
-from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
-from app.domain.pos.merchant_accounts import account_problems
+from app.domain.pos import access, agents, locations
+from app.domain.pos.locations import account_problems
 from app.domain.pos.models import PosAgent
 from app.domain.pos.processor import Address
+from app.domain.pos.rules import (
+    AgentFields,
+    LocationFields,
+    agent_problems,
+    clean_location,
+    id_problems,
+    location_problems,
+)
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, One, Record, Text, Texts, Whole
 from app.domain.sites import accounts
@@ -112,7 +118,7 @@ class _Places:
     """The ids of the locations of the site and of the file so far, also in a dry run; `seen` are those of the file."""
 
     def __init__(self, site_id: int) -> None:
-        self.ids = {place.location_id for place in locations.locations(site_id)}
+        self.ids = {place.location_id for place in locations.list_locations(site_id)}
         self.seen: set[str] = set()
 
 
@@ -160,7 +166,7 @@ def _read_location(places: _Places, raw: Any, at: str) -> tuple[dict[str, Any], 
     address = {name: text or "" for name, text in row["address"].items()}
     postal_code = address.pop("postalCode", "")
     place = Address(**address, postal_code=postal_code)
-    fields = cleaned(LocationFields(row["displayName"], place, row.get("processorAccountId")))
+    fields = clean_location(LocationFields(row["displayName"], place, row.get("processorAccountId")))
     found = [*id_problems(row["id"], "The id", "#/id"), *location_problems(fields)]
     if row["id"] in places.seen:
         found.append(Problem("duplicate_id", f"“{row['id'][:80]}” stands in the file twice.", "#/id"))
@@ -173,7 +179,7 @@ def _import_agent(task: ImportTask, people: _People, raw: Any, at: str) -> str:
     user = _member(task.site_id, row["email"])
     if user is None and row["email"] not in people.to_come:
         _raise_at([Problem("unknown_user", f"The shop has no user {row['email'][:80]}.", "#/email")], at)
-    agent = agents.find_agent(task.site_id, user.id) if user else None
+    agent = access.find_agent(task.site_id, user.id) if user else None
     fields = _agent_fields(row, agent, user)
     _raise_at(agent_problems(fields), at)
     enabled = row.get("enabled", True if agent is None else agent.enabled)

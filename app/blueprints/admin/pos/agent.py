@@ -16,11 +16,11 @@ from app.blueprints.admin.form_numbers import sent_revision
 from app.blueprints.admin.pos.agent_form import PERMISSIONS, read_agent, shown_agent, typed_agent
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
-from app.domain.pos import agent_queries, agents, locations, work_session_queries, work_sessions
-from app.domain.pos.agent_rules import agent_problems
+from app.domain.pos import agents, locations, reports, sessions, transactions
+from app.domain.pos import agents as agent_queries
 from app.domain.pos.models import PosAgent, PosSession
-from app.domain.pos.reports import transactions
-from app.domain.pos.reports.transaction_list import TransactionList
+from app.domain.pos.rules import agent_problems
+from app.domain.pos.transaction_list import TransactionList
 from app.domain.shared.author import Author
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
@@ -82,8 +82,8 @@ def pos_agent_session(agent_id: int, session_id: str) -> str:
         "admin/pos/agent/session.html",
         agent=agent,
         session=session,
-        location=work_session_queries.location_of(session),
-        report=work_session_queries.report_of(ports.clock(), session),
+        location=sessions.location_of(session),
+        report=reports.report_of_session(ports.clock(), session),
         time_zone=time_zone_of(agent.site_id),
         end_reasons=END_REASONS,
     )
@@ -94,7 +94,7 @@ def pos_agent_session(agent_id: int, session_id: str) -> str:
 def pos_agent_session_revoke(agent_id: int, session_id: str) -> Response:
     _, session = _session(agent_id, session_id)
     with transaction():
-        work_sessions.revoke(current_author(), session.id)
+        sessions.revoke(current_author(), session.id)
     flash("Signed out at that till.", "good")
     return _back(agent_id)
 
@@ -117,9 +117,9 @@ def _back(agent_id: int) -> Response:
 def _session(agent_id: int, session_id: str) -> tuple[PosAgent, PosSession]:
     """Return an agent and a session of theirs. Raises NotFound, also for a session of another agent."""
     agent = agents.agent_of(current_user.site_id, agent_id)
-    session = work_sessions.session_of(agent.site_id, session_id)
+    session = sessions.session_of(agent.site_id, session_id)
     if session.user_id != agent.user_id:
-        raise NotFound(work_sessions.MISSING)
+        raise NotFound(sessions.MISSING)
     return agent, session
 
 
@@ -136,11 +136,11 @@ def _page(agent: PosAgent, form: dict[str, object], errors: FieldErrors) -> str:
         row=agent_queries.agent_row(clock, site_id, agent),
         form=form,
         errors=errors,
-        places=locations.locations(site_id),
+        places=locations.list_locations(site_id),
         permissions=PERMISSIONS,
         site_limit=settings_of(site_id)["posMaxTransactionAmount"],
-        open_sessions=work_session_queries.open_sessions(site_id, agent.user_id),
-        past=work_session_queries.past_sessions(site_id, agent.user_id, page_number(request.args.get("s"))),
+        open_sessions=sessions.open_sessions(site_id, agent.user_id),
+        past=sessions.past_sessions(site_id, agent.user_id, page_number(request.args.get("s"))),
         end_reasons=END_REASONS,
         **_payments(agent),
     )
@@ -149,7 +149,7 @@ def _page(agent: PosAgent, form: dict[str, object], errors: FieldErrors) -> str:
 def _payments(agent: PosAgent) -> dict[str, object]:
     time_zone = time_zone_of(agent.site_id)
     filters = TransactionList(agent_id=agent.id, page=page_number(request.args.get("p")))
-    found, totals = transactions.page_of(agent.site_id, ZoneInfo(time_zone), filters)
+    found, totals = transactions.transaction_page(agent.site_id, ZoneInfo(time_zone), filters)
     return {"found": found, "totals": totals, "time_zone": time_zone, "currency": currency_of(agent.site_id)}
 
 

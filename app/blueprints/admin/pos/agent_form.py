@@ -5,8 +5,7 @@ from __future__ import annotations
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import read_money
-from app.domain.pos.agent_rules import LARGEST_LIMIT, AgentFields
-from app.domain.pos.payments.rules import limit_problems
+from app.domain.pos.rules import LARGEST_AMOUNT, AgentFields, limit_problems
 from app.domain.shared.problems import Problem
 
 PERMISSIONS = (
@@ -38,7 +37,7 @@ def read_limit(
     """Return the largest payment in minor units; None without one, and for one that cannot be, whose problem is
     added."""
     pointer, typed = f"#/{name}", sent.get(name, "")
-    limit = read_money(problems, typed, currency, pointer, required, largest=LARGEST_LIMIT)
+    limit = read_money(problems, typed, currency, pointer, required, largest=LARGEST_AMOUNT)
     found = [] if limit is None else limit_problems(limit, currency, pointer)
     problems += found
     return None if found else limit

@@ -14,9 +14,10 @@ from app.blueprints.admin.form_numbers import sent_number
 from app.blueprints.admin.pos.agent_form import PERMISSIONS, read_agent, shown_agent, typed_agent
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
-from app.domain.pos import agent_queries, agents, locations
-from app.domain.pos.agent_rules import AgentFields, agent_problems
+from app.domain.pos import agents, locations
+from app.domain.pos import agents as agent_queries
 from app.domain.pos.models import PosAgent
+from app.domain.pos.rules import AgentFields, agent_problems
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import staff
 from app.domain.sites.models import User
@@ -44,7 +45,7 @@ def pos_agents() -> str:
 @bp.get("/pos/agents/new")
 @requires(Permission.MANAGE_POS)
 def pos_agent_new() -> str:
-    places = locations.locations(current_user.site_id, enabled_only=True)
+    places = locations.list_locations(current_user.site_id, enabled_only=True)
     only_one = [place.location_id for place in places] if len(places) == 1 else []
     form = shown_agent(AgentFields("", location_ids=tuple(only_one)), "")
     return _new_page(form, request.args.get("user", ""), MultiDict(), FieldErrors())
@@ -115,9 +116,9 @@ def _new_page(form: dict[str, object], chosen: str, sent: MultiDict[str, str], e
         chosen=chosen,
         sent=sent,
         errors=errors,
-        users=agents.candidates(current_user.site_id),
+        users=agents.list_candidates(current_user.site_id),
         may_add_users=_may_add_users(),
-        places=locations.locations(current_user.site_id),
+        places=locations.list_locations(current_user.site_id),
         permissions=PERMISSIONS,
         **_site(),
     )

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
-from app.domain.pos.ledger import differences
-from app.domain.pos.ledger.difference import DifferenceKind
+from app.domain.pos import ledger
+from app.domain.pos.ledger_comparison import DifferenceKind
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
@@ -17,7 +17,7 @@ from app.transaction import transaction
 @bp.get("/pos/differences")
 @requires(Permission.MANAGE_POS)
 def pos_differences() -> str:
-    found = differences.unsettled(current_user.site_id)
+    found = ledger.unsettled_differences(current_user.site_id)
     labels = {kind.value: kind.label for kind in DifferenceKind}
     return render_template("admin/pos/differences/page.html", found=found, labels=labels)
 
@@ -26,6 +26,6 @@ def pos_differences() -> str:
 @requires(Permission.MANAGE_POS)
 def pos_settle_difference(difference_id: int) -> Response:
     with transaction():
-        differences.settle(current_author(), difference_id)
+        ledger.settle_difference(current_author(), difference_id)
     flash("Settled. The activity log says by whom.", "good")
     return redirect(url_for("admin.pos_differences"))

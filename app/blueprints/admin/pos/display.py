@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.blueprints.admin.blueprint import bp
-from app.domain.pos.reports import summaries
+from app.domain.pos import states
 from app.domain.shared.money import decimal_text, decimals
 
 BADGES = {
@@ -15,10 +15,10 @@ BADGES = {
     "UNKNOWN": "bad",
 }
 
-bp.add_app_template_filter(summaries.status_label, "pos_status")
-bp.add_app_template_filter(summaries.anomaly_text, "pos_anomaly")
-bp.add_app_template_filter(summaries.in_words, "in_words")
-bp.add_app_template_global(summaries.card_name, "card_name")
+bp.add_app_template_filter(states.status_label, "pos_status")
+bp.add_app_template_filter(states.anomaly_text, "pos_anomaly")
+bp.add_app_template_filter(states.in_words, "in_words")
+bp.add_app_template_global(states.card_name, "card_name")
 bp.add_app_template_filter(decimal_text, "decimal")
 
 

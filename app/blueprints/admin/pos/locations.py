@@ -13,9 +13,9 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_revision
 from app.blueprints.author import current_author, is_superadmin
 from app.domain.pos import locations
-from app.domain.pos.location_rules import LocationFields
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import Address, ProcessorError
+from app.domain.pos.rules import LocationFields
 from app.domain.shared.problems import Conflict, Invalid
 from app.permissions import Permission, requires
 from app.transaction import transaction

@@ -8,10 +8,10 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.charts import Chart, line_chart
-from app.domain.pos.ledger.differences import count_unsettled
-from app.domain.pos.reports import today
-from app.domain.pos.reports.day_figures import HOURS, change_in_percent
-from app.domain.pos.reports.today import Today
+from app.domain.pos import reports
+from app.domain.pos.ledger import count_unsettled
+from app.domain.pos.report_figures import HOURS, change_in_percent
+from app.domain.pos.reports import Today
 from app.domain.shared.money import format_money
 from app.domain.sites.settings import settings_of
 from app.permissions import Permission, requires
@@ -25,15 +25,15 @@ bp.add_app_template_global(change_in_percent, "change_in_percent")
 @requires(Permission.MANAGE_POS)
 def pos_overview() -> str:
     site_id, clock = current_user.site_id, ports.clock()
-    board = today.today(clock, site_id)
+    board = reports.figures_of_today(clock, site_id)
     return render_template(
         "admin/pos/overview/page.html",
         board=board,
         chart=takings_chart(board),
-        attention=today.attention(site_id),
+        attention=reports.count_attention(site_id),
         differences=count_unsettled(site_id),
         is_on=settings_of(site_id)["posEnabled"],
-        has_agents=today.has_agents(site_id),
+        has_agents=reports.has_agents(site_id),
         takes_payments=ports.payment_processor().name != "none",
         known=current_app.view_functions,
     )

@@ -11,12 +11,12 @@ from werkzeug.wrappers import Response
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refused
 from app.blueprints.author import current_author
-from app.domain.pos import desk
+from app.domain.pos.payments import settlement
 from app.domain.pos.processor import PaymentProcessor, ProcessorError
-from app.domain.pos.refund_states import RefundState
-from app.domain.pos.refunds import RefundRequest, RefundSummary, request_refund
-from app.domain.pos.reports.transactions import transaction as payment_of
+from app.domain.pos.reconciliation import status_updates
+from app.domain.pos.refunds import RefundRequest, RefundState, RefundSummary, request_refund
 from app.domain.pos.states import TransactionStatus
+from app.domain.pos.transactions import get_transaction as payment_of
 from app.domain.shared.money import format_money, parse_money
 from app.domain.shared.problems import Conflict, Invalid, Unprocessable
 from app.permissions import Permission, requires
@@ -38,7 +38,9 @@ def pos_check(transaction_id: str) -> Answer:
     """Request a payment's state from the processor."""
 
     def ask() -> Response:
-        changed = desk.check_now(work_context(), current_author(), _its_processor(transaction_id), transaction_id)
+        changed = status_updates.check_now(
+            work_context(), current_author(), _its_processor(transaction_id), transaction_id
+        )
         news = "The status is updated." if changed else "The status has not changed."
         return done(transaction_id, news)
 
@@ -52,7 +54,7 @@ def pos_capture(transaction_id: str) -> Answer:
 
     def take() -> Response:
         arguments = (current_author(), payment_processor(), current_user.user_id, transaction_id)
-        status = desk.capture(work_context(), *arguments)
+        status = settlement.capture_as_admin(work_context(), *arguments)
         return done(transaction_id, *AFTER_CAPTURE.get(status, NOT_CAPTURED))
 
     return _reported(transaction_id, take)
@@ -63,7 +65,7 @@ def pos_capture(transaction_id: str) -> Answer:
 def pos_cancel(transaction_id: str) -> Answer:
     def give_up() -> Response:
         arguments = (current_author(), _its_processor(transaction_id), current_user.user_id, transaction_id)
-        if desk.cancel(work_context(), *arguments) is TransactionStatus.UNKNOWN:
+        if settlement.cancel_as_admin(work_context(), *arguments) is TransactionStatus.UNKNOWN:
             return done(transaction_id, "The processor did not answer. The shop checks again automatically.", "warn")
         return done(transaction_id, "The payment is cancelled. No money was taken.")
 

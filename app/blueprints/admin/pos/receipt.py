@@ -11,7 +11,7 @@ from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refu
 from app.blueprints.author import current_author
 from app.blueprints.receipt_links import qr_code, receipt_path
 from app.blueprints.recipient_key import recipient_key
-from app.domain.pos.receipts.mails import request_mail
+from app.domain.pos.receipts import request_mail
 from app.domain.shared.problems import Invalid, TooManyRequests
 from app.permissions import Permission, requires
 from app.transaction import transaction

@@ -69,7 +69,7 @@ def _page(form: PosSettings, largest: str, shown: str, errors: FieldErrors) -> s
         largest=largest,
         shown=shown,
         errors=errors,
-        places=locations.locations(site_id),
+        places=locations.list_locations(site_id),
         currency=currency_of(site_id),
         processor=ports.payment_processor().name,
     )

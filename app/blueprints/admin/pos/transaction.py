@@ -12,14 +12,13 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
-from app.domain.pos.emv import RECEIPT_FIELDS
-from app.domain.pos.payments.anomalies import settle_anomaly
-from app.domain.pos.receipts.mails import mails_of
-from app.domain.pos.refund_states import refundable
-from app.domain.pos.refunds import refunds_of
-from app.domain.pos.reports import timeline, transactions
-from app.domain.pos.reports.summaries import TYPE_LABELS
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
+from app.domain.pos import transactions
+from app.domain.pos import transactions as timeline
+from app.domain.pos.payments.transitions import settle_anomaly
+from app.domain.pos.processor import RECEIPT_FIELDS
+from app.domain.pos.receipts import mails_of
+from app.domain.pos.refunds import refundable_amount, refunds_of
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TYPE_LABELS, TransactionStatus
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.domain.sites.sites import time_zone_of
@@ -50,7 +49,7 @@ def pos_resolve_anomaly(transaction_id: str) -> Answer:
 @bp.get(f"{TRANSACTION}/mails")
 @requires(Permission.MANAGE_POS)
 def pos_receipt_mails(transaction_id: str) -> str:
-    payment = transactions.transaction(current_user.site_id, transaction_id)
+    payment = transactions.get_transaction(current_user.site_id, transaction_id)
     mails = mails_of(payment.site_id, payment.id)
     return render_template("admin/pos/transaction/_mails.html", payment=payment, mails=mails)
 
@@ -69,20 +68,20 @@ def refused(transaction_id: str, error: DomainError, form: str = "") -> tuple[st
 
 def _page(transaction_id: str, errors: FieldErrors | None = None, failed: str = "") -> str:
     site_id = current_user.site_id
-    payment = transactions.transaction(site_id, transaction_id)
+    payment = transactions.get_transaction(site_id, transaction_id)
     is_of_processor = payment.processor == ports.payment_processor().name
     return render_template(
         "admin/pos/transaction/page.html",
         payment=payment,
         refunds=refunds_of(site_id, transaction_id),
-        steps=timeline.timeline(payment),
+        steps=timeline.timeline_of(payment),
         time_zone=time_zone_of(site_id),
         emv_labels=RECEIPT_FIELDS,
         type_labels=TYPE_LABELS,
         mails=mails_of(site_id, transaction_id),
         is_open=payment.status in OPEN_STATUSES,
         is_paid=payment.status in PAID_STATUSES,
-        refundable=refundable(payment) if payment.status in PAID_STATUSES else 0,
+        refundable=refundable_amount(payment) if payment.status in PAID_STATUSES else 0,
         refund_key=uuid.uuid4().hex,
         is_of_processor=is_of_processor,
         can_settle=payment.processor == ports.processor_to_settle(payment.processor).name,

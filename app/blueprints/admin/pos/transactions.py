@@ -12,10 +12,10 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.domain.pos.reports import transactions
-from app.domain.pos.reports.summaries import TYPE_LABELS, status_label
-from app.domain.pos.reports.transaction_list import StatusFilter, TransactionList, TypeFilter
-from app.domain.pos.reports.transactions import TransactionRow
+from app.domain.pos import transactions
+from app.domain.pos.states import TYPE_LABELS, status_label
+from app.domain.pos.transaction_list import StatusFilter, TransactionList, TypeFilter
+from app.domain.pos.transactions import TransactionRow
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Invalid
 from app.domain.sites.sites import time_zone_of
@@ -62,7 +62,7 @@ TYPE_OPTIONS = [("", "Any type"), *((type_.lower(), TYPE_LABELS[type_]) for type
 def pos_transactions() -> Response:
     site_id, filters = current_user.site_id, TransactionList.read(request.args)
     time_zone = time_zone_of(site_id)
-    found, totals = transactions.page_of(site_id, ZoneInfo(time_zone), filters)
+    found, totals = transactions.transaction_page(site_id, ZoneInfo(time_zone), filters)
     is_fragment = wants_fragment()
     template = "admin/pos/transactions/_results.html" if is_fragment else "admin/pos/transactions/list.html"
     context = {"found": found, "totals": totals, "filters": filters, "time_zone": time_zone}
@@ -91,8 +91,8 @@ def pos_transactions_table() -> Response:
 
 def _choices(site_id: int) -> dict[str, object]:
     return {
-        "agents": [("", "Any agent"), *transactions.agents(site_id)],
-        "locations": [("", "Any location"), *transactions.locations(site_id)],
+        "agents": [("", "Any agent"), *transactions.agent_choices(site_id)],
+        "locations": [("", "Any location"), *transactions.location_choices(site_id)],
         "status_options": STATUS_OPTIONS,
         "type_options": TYPE_OPTIONS,
     }

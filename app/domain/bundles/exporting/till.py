@@ -16,7 +16,7 @@ from app.extensions import db
 def pos(site_id: int) -> dict[str, Any]:
     query = select(PosAgent, User.email).join(User, User.id == PosAgent.user_id).where(PosAgent.site_id == site_id)
     rows = db.session.execute(query.options(selectinload(PosAgent.locations)).order_by(User.email))
-    places = sorted(locations.locations(site_id), key=lambda place: place.location_id)
+    places = sorted(locations.list_locations(site_id), key=lambda place: place.location_id)
     return {"locations": [_location(place) for place in places], "agents": [_agent(*row) for row in rows]}
 
 

@@ -1,5 +1,5 @@
-"""Read, capture and cancel a payment. A capture mostly just brings the shop up to date: most payments are captured by
-the tap itself (docs/payments.md). Call these outside a transaction."""
+"""Read, capture and cancel a payment, at the till or by staff in the admin. A capture mostly just brings the shop up to
+date: most payments are captured by the tap itself (docs/payments.md). Call these outside a transaction."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments import transitions
-from app.domain.pos.payments.cashier import Cashier, PaymentRef, own_payment_of_intent, payment_of_intent, ref_of
-from app.domain.pos.payments.processor_calls import about
+from app.domain.pos.payments.cashier import (
+    Cashier,
+    PaymentRef,
+    errors_about,
+    own_payment_of_intent,
+    payment_of_intent,
+    payment_of_processor,
+    ref_of,
+)
 from app.domain.pos.processor import (
     Declined,
     Intent,
@@ -24,6 +31,7 @@ from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.records import find_record
+from app.domain.sites import audit
 from app.domain.work.context import WorkContext, read_afresh
 
 _S = TransactionStatus
@@ -62,26 +70,36 @@ INTENT_STATUS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Till:
+class _PaymentCalls:
     """A payment of a cashier, with what the calls to the processor need."""
 
     context: WorkContext
     processor: PaymentProcessor
     cashier: Cashier
-    known: PaymentRef
+    target: PaymentRef
 
     def apply(self, intent: Intent, action: str) -> PosTransaction:
-        author, transaction_id = self.cashier.author, self.known.transaction_id
+        author, transaction_id = self.cashier.author, self.target.transaction_id
         return self.context.commit(lambda: transitions.apply_intent(author, transaction_id, intent, action))
 
-    def lose(self, action: str) -> PosTransaction:
+    def apply_unanswered(self, action: str) -> PosTransaction:
         """Save that the outcome of a capture or cancellation is unknown."""
-        author, transaction_id = self.cashier.author, self.known.transaction_id
-        return self.context.commit(lambda: transitions.outcome_unknown(author, transaction_id, action))
+        author, transaction_id = self.cashier.author, self.target.transaction_id
+        return self.context.commit(lambda: transitions.mark_outcome_unknown(author, transaction_id, action))
 
     def read(self) -> Intent:
-        with about(self.known.transaction_id):
-            return self.processor.retrieve_intent(self.known.ref, self.known.intent_id)
+        with errors_about(self.target.transaction_id):
+            return self.processor.retrieve_intent(self.target.ref, self.target.intent_id)
+
+
+class AlreadyCaptured(Conflict):
+    """The card was charged before the payment could be cancelled; `payment` is the payment as it is now."""
+
+    code = "already_captured"
+
+    def __init__(self, payment: PosTransaction) -> None:
+        super().__init__("This payment was made. Give a refund instead.")
+        self.payment, self.details = payment, _ids_of(payment)
 
 
 def read_payment(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, intent_id: str) -> PaymentState:
@@ -90,9 +108,9 @@ def read_payment(context: WorkContext, processor: PaymentProcessor, cashier: Cas
     payment = payment_of_intent(cashier, intent_id)
     if _is_final(payment):
         return PaymentState(payment)
-    till = _till(context, processor, cashier, payment)
-    intent = till.read()
-    return PaymentState(till.apply(intent, "read"), intent)
+    calls = _begin_calls(context, processor, cashier, payment)
+    intent = calls.read()
+    return PaymentState(calls.apply(intent, "read"), intent)
 
 
 def read_open_payment(context: WorkContext, processor: PaymentProcessor, author: Author, order: Order) -> None:
@@ -103,13 +121,13 @@ def read_open_payment(context: WorkContext, processor: PaymentProcessor, author:
     payment = find_record(PosTransaction, order.site_id, order.payment_lock)
     if payment is None or payment.processor_intent_id is None or _is_final(payment):
         return
-    known = ref_of(payment)
+    target = ref_of(payment)
     read_afresh()
     try:
-        intent = processor.retrieve_intent(known.ref, known.intent_id)
+        intent = processor.retrieve_intent(target.ref, target.intent_id)
     except ProcessorError:
         return
-    context.commit(lambda: transitions.apply_intent(author, known.transaction_id, intent, "read"))
+    context.commit(lambda: transitions.apply_intent(author, target.transaction_id, intent, "read"))
 
 
 def capture(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, intent_id: str) -> PaymentState:
@@ -117,38 +135,38 @@ def capture(context: WorkContext, processor: PaymentProcessor, cashier: Cashier,
     NotFound, Declined, Conflict `payment_not_collected` or `payment_canceled`, and ProcessorError."""
     payment = own_payment_of_intent(cashier, intent_id)
     if _is_final(payment):
-        return PaymentState(_captured(payment, None))
-    till = _till(context, processor, cashier, payment)
+        return PaymentState(_check_captured(payment, None))
+    calls = _begin_calls(context, processor, cashier, payment)
     try:
-        intent = till.read()
+        intent = calls.read()
         if intent.status is IntentStatus.REQUIRES_CAPTURE:
-            intent = _capture_held(till)
+            intent = _capture_held(calls)
     except OutcomeUnknown:
-        return PaymentState(till.lose("capture"))
-    return PaymentState(_captured(till.apply(intent, "capture"), intent.last_error), intent)
+        return PaymentState(calls.apply_unanswered("capture"))
+    return PaymentState(_check_captured(calls.apply(intent, "capture"), intent.last_error), intent)
 
 
-def _capture_held(till: _Till) -> Intent:
+def _capture_held(calls: _PaymentCalls) -> Intent:
     """Capture an intent that the card only authorised; where that fails, read the intent again. Raises
     ProcessorError."""
-    known = till.known
+    target = calls.target
     try:
-        with about(known.transaction_id):
-            return till.processor.capture_intent(known.ref, known.intent_id, f"pos-capture-{known.transaction_id}")
+        with errors_about(target.transaction_id):
+            return calls.processor.capture_intent(target.ref, target.intent_id, f"pos-capture-{target.transaction_id}")
     except (InvalidState, Declined, OutcomeUnknown):
-        return till.read()
+        return calls.read()
 
 
-def _captured(payment: PosTransaction, error: PaymentError | None) -> PosTransaction:
+def _check_captured(payment: PosTransaction, error: PaymentError | None) -> PosTransaction:
     """Return the payment. Raises Declined and Conflict where no money came, and none is on its way."""
     if payment.status in (_S.CANCELLED, _S.FAILED):
-        raise Conflict("This payment was cancelled.", "payment_canceled", **_about(payment))
+        raise Conflict("This payment was cancelled.", "payment_canceled", **_ids_of(payment))
     if payment.status != _S.PENDING:
         return payment
     if error is None:
-        raise Conflict("No card was held to the reader yet.", "payment_not_collected", **_about(payment))
+        raise Conflict("No card was held to the reader yet.", "payment_not_collected", **_ids_of(payment))
     declined = Declined("The card was declined. Try again or use another card.", error.decline_code)
-    declined.details = {"declineCode": error.decline_code or error.code, "retryable": True, **_about(payment)}
+    declined.details = {"declineCode": error.decline_code or error.code, "retryable": True, **_ids_of(payment)}
     raise declined
 
 
@@ -159,40 +177,30 @@ def cancel(
     NotFound, Conflict `already_captured` or `payment_processing`, and ProcessorError."""
     payment = own_payment_of_intent(cashier, intent_id)
     if _is_final(payment):
-        return PaymentState(_cancelled(payment))
-    till = _till(context, processor, cashier, payment)
-    known = till.known
+        return PaymentState(_check_cancelled(payment))
+    calls = _begin_calls(context, processor, cashier, payment)
+    target = calls.target
     # The processor repeats a refusal under its key, so every version of the payment has a key of its own.
-    key = f"pos-cancel-{known.transaction_id}-{known.version}-{reason or 'none'}"
+    key = f"pos-cancel-{target.transaction_id}-{target.version}-{reason or 'none'}"
     try:
-        with about(known.transaction_id):
-            intent = processor.cancel_intent(known.ref, known.intent_id, reason, key)
+        with errors_about(target.transaction_id):
+            intent = processor.cancel_intent(target.ref, target.intent_id, reason, key)
     except InvalidState as error:
         intent = error.intent
     except OutcomeUnknown:
-        return PaymentState(till.lose("cancel"))
-    return PaymentState(_cancelled(till.apply(intent, "cancel")), intent)
+        return PaymentState(calls.apply_unanswered("cancel"))
+    return PaymentState(_check_cancelled(calls.apply(intent, "cancel")), intent)
 
 
-def _cancelled(payment: PosTransaction) -> PosTransaction:
+def _check_cancelled(payment: PosTransaction) -> PosTransaction:
     """Return the payment. Raises Conflict where money came, or may still come."""
     if payment.status in PAID_STATUSES:
         raise AlreadyCaptured(payment)
     if payment.status in (_S.CANCELLED, _S.FAILED):
         return payment
     raise Conflict(
-        "The card is being charged just now. Look again in a moment.", "payment_processing", **_about(payment)
+        "The card is being charged just now. Look again in a moment.", "payment_processing", **_ids_of(payment)
     )
-
-
-class AlreadyCaptured(Conflict):
-    """The card was charged before the payment could be cancelled; `payment` is the payment as it is now."""
-
-    code = "already_captured"
-
-    def __init__(self, payment: PosTransaction) -> None:
-        super().__init__("This payment was made. Give a refund instead.")
-        self.payment, self.details = payment, _about(payment)
 
 
 def transaction_of(cashier: Cashier, transaction_id: str) -> PosTransaction:
@@ -203,17 +211,60 @@ def transaction_of(cashier: Cashier, transaction_id: str) -> PosTransaction:
     return found
 
 
-def _till(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, payment: PosTransaction) -> _Till:
+def _begin_calls(
+    context: WorkContext, processor: PaymentProcessor, cashier: Cashier, payment: PosTransaction
+) -> _PaymentCalls:
     """Return what the calls to the processor need, and end the database transaction, so that none is open from here
     on."""
-    known = ref_of(payment)
+    target = ref_of(payment)
     read_afresh()
-    return _Till(context, processor, cashier, known)
+    return _PaymentCalls(context, processor, cashier, target)
 
 
 def _is_final(payment: PosTransaction) -> bool:
     return payment.status in PAID_STATUSES or payment.status in (_S.CANCELLED, _S.FAILED)
 
 
-def _about(payment: PosTransaction) -> dict[str, object]:
+def capture_as_admin(
+    context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
+) -> TransactionStatus:
+    """Capture an authorised payment, as the till does; return its status, UNKNOWN where the processor did not answer.
+    Raises NotFound, Conflict where nothing is held, Declined and ProcessorError."""
+    cashier, intent_id = _admin_at_location(author, processor, user_id, transaction_id)
+    state = capture(context, processor, cashier, intent_id)
+    return _record_action(context, author, state, "pos.capture", "Captured a card payment")
+
+
+def cancel_as_admin(
+    context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
+) -> TransactionStatus:
+    """Cancel a payment that waits for a card, or release what the card holds; return its status, UNKNOWN where the
+    processor did not answer. Raises NotFound, Conflict where a card has paid meanwhile or the processor has no intent
+    yet, and ProcessorError."""
+    cashier, intent_id = _admin_at_location(author, processor, user_id, transaction_id)
+    state = cancel(context, processor, cashier, intent_id, "requested_by_customer")
+    return _record_action(context, author, state, "pos.cancel", "Cancelled a card payment")
+
+
+def _admin_at_location(
+    author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
+) -> tuple[Cashier, str]:
+    """Return an admin as cashier at the payment's location, and the id of the payment's intent. Raises NotFound and
+    Conflict."""
+    payment = payment_of_processor(author.site_id, processor, transaction_id)
+    if payment.processor_intent_id is None:
+        raise Conflict("The processor has not answered for this payment yet. Check it first.")
+    return Cashier(author, user_id, None, payment.location_id, is_admin=True), payment.processor_intent_id
+
+
+def _record_action(
+    context: WorkContext, author: Author, state: PaymentState, action: str, summary: str
+) -> TransactionStatus:
+    """Record the action in the activity log, and return the payment's status."""
+    transaction_id, status = state.payment.id, TransactionStatus(state.payment.status)
+    context.commit(lambda: audit.record(author, action, ("pos_transaction", transaction_id), summary))
+    return status
+
+
+def _ids_of(payment: PosTransaction) -> dict[str, object]:
     return {"transactionId": payment.id, "paymentIntentId": payment.processor_intent_id}

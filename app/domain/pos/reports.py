@@ -1,18 +1,30 @@
-"""The till today, beside the same weekday a week ago: a few statements, however much was sold."""
+"""The reports of the till: today beside the same weekday a week ago, and the X and Z report of a work session. A few
+statements each, however much was sold."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import and_, cast, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, cast, func, or_, select
 
 from app.domain.pos.models import ATTENTION, MONEY_SUM, PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
-from app.domain.pos.reports.day_figures import DayFigures, Sale, by_hour, takings_by_agent
-from app.domain.pos.states import PAID_STATUSES, TransactionStatus
+from app.domain.pos.report_figures import (
+    CountedPayments,
+    DayFigures,
+    ReportType,
+    Sale,
+    SessionReport,
+    Unresolved,
+    sums_by_brand,
+    takings_by_agent,
+    takings_by_hour,
+    total_of,
+)
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
 from app.domain.shared.clock import Clock
 from app.domain.shared.local_days import ends_at, same_time_before, starts_at
 from app.domain.sites.sites import currency_of, time_zone_of
@@ -66,7 +78,7 @@ class Today:
     agents: Sequence[ActiveAgent]
 
 
-def today(clock: Clock, site_id: int) -> Today:
+def figures_of_today(clock: Clock, site_id: int) -> Today:
     time_zone = time_zone_of(site_id)
     zone, now = ZoneInfo(time_zone), clock.now()
     day = now.astimezone(zone).date()
@@ -75,22 +87,22 @@ def today(clock: Clock, site_id: int) -> Today:
     whole_before = (starts_at(day_before, zone), ends_at(day_before, zone))
     until_before = (whole_before[0], same_time_before(now, WEEK, zone))
     sales = _sales(site_id, span, whole_before)
-    sold, sold_before = _within(sales, span), _within(sales, whole_before)
+    sold, sold_before = _sales_within(sales, span), _sales_within(sales, whole_before)
     return Today(
         day=day,
         hour=now.astimezone(zone).hour,
         day_before=day_before,
         time_zone=time_zone,
         currency=currency_of(site_id),
-        figures=_figures(site_id, sold, span),
-        before=_figures(site_id, _within(sales, until_before), until_before),
-        hours=by_hour(sold, zone),
-        hours_before=by_hour(sold_before, zone),
+        figures=_day_figures(site_id, sold, span),
+        before=_day_figures(site_id, _sales_within(sales, until_before), until_before),
+        hours=takings_by_hour(sold, zone),
+        hours_before=takings_by_hour(sold_before, zone),
         agents=_active_agents(site_id, now, takings_by_agent(sold)),
     )
 
 
-def attention(site_id: int) -> Attention:
+def count_attention(site_id: int) -> Attention:
     """Count the payments that need attention, in one statement, on an index that holds such payments alone."""
     unknown, anomaly = PosTransaction.status == TransactionStatus.UNKNOWN, PosTransaction.anomaly.is_not(None)
     query = select(func.count().filter(unknown), func.count().filter(anomaly)).select_from(PosTransaction)
@@ -114,23 +126,23 @@ def _sales(site_id: int, *spans: Span) -> list[Sale]:
     return [Sale(agent_id, at, amount) for agent_id, at, amount in db.session.execute(query) if at is not None]
 
 
-def _within(sales: Sequence[Sale], span: Span) -> list[Sale]:
+def _sales_within(sales: Sequence[Sale], span: Span) -> list[Sale]:
     return [sale for sale in sales if span[0] <= sale.at < span[1]]
 
 
-def _figures(site_id: int, sales: Sequence[Sale], span: Span) -> DayFigures:
+def _day_figures(site_id: int, sales: Sequence[Sale], span: Span) -> DayFigures:
     gross = sum(sale.amount for sale in sales)
-    return DayFigures(len(sales), gross, _refunded(site_id, span), _declined(site_id, span))
+    return DayFigures(len(sales), gross, _refunded_sum(site_id, span), _declined_tries(site_id, span))
 
 
-def _refunded(site_id: int, span: Span) -> int:
+def _refunded_sum(site_id: int, span: Span) -> int:
     given = func.coalesce(func.sum(cast(PosRefund.amount, MONEY_SUM)), 0)
     made = PosRefund.created_at >= span[0], PosRefund.created_at < span[1]
     query = select(given).where(PosRefund.site_id == site_id, PosRefund.status == "SUCCEEDED", *made)
     return int(db.session.scalar(query) or 0)
 
 
-def _declined(site_id: int, span: Span) -> int:
+def _declined_tries(site_id: int, span: Span) -> int:
     created = PosTransaction.created_at >= span[0], PosTransaction.created_at < span[1]
     query = select(func.coalesce(func.sum(PosTransaction.attempts), 0)).where(
         PosTransaction.site_id == site_id, *created
@@ -164,3 +176,55 @@ def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[A
         )
         agents.setdefault(agent_id, latest)
     return list(agents.values())
+
+
+def report_of_session(clock: Clock, session: PosSession) -> SessionReport:
+    """Return the report of a session: X while it is not closed, then Z; computed each time, with three queries."""
+    until = session.closed_at
+    cards = sums_by_brand([*_session_payments(session.id, until), *_session_refunds(session.id, until)])
+    return SessionReport(
+        type=ReportType.X if until is None else ReportType.Z,
+        generated_at=clock.now(),
+        currency=session.currency,
+        cards=cards,
+        total=total_of(cards),
+        unresolved=_session_unresolved(session.id, until),
+        opening_float=session.opening_float,
+        counted_cash=session.counted_cash,
+    )
+
+
+def _session_payments(session_id: str, until: datetime | None) -> Iterable[CountedPayments]:
+    gross = cast(func.sum(PosTransaction.captured_amount), MONEY_SUM)
+    query = select(PosTransaction.card_brand, func.count(), gross).where(
+        PosTransaction.session_id == session_id, PosTransaction.status.in_([str(status) for status in PAID_STATUSES])
+    )
+    if until is not None:
+        query = query.where(PosTransaction.captured_at <= until)
+    for brand, count, amount in db.session.execute(query.group_by(PosTransaction.card_brand)):
+        yield CountedPayments(brand, count, int(amount))
+
+
+def _session_refunds(session_id: str, until: datetime | None) -> Iterable[CountedPayments]:
+    given_back = cast(func.sum(PosRefund.amount), MONEY_SUM)
+    query = (
+        select(PosTransaction.card_brand, func.count(), given_back)
+        .join(PosTransaction, PosTransaction.id == PosRefund.transaction_id)
+        .where(PosTransaction.session_id == session_id, PosRefund.status == "SUCCEEDED")
+    )
+    if until is not None:
+        query = query.where(PosRefund.created_at <= until)
+    for brand, count, amount in db.session.execute(query.group_by(PosTransaction.card_brand)):
+        yield CountedPayments(brand, 0, 0, count, int(amount))
+
+
+def _session_unresolved(session_id: str, until: datetime | None) -> Unresolved:
+    """Return the sums of a session's open payments, and of those that were paid only after the session was closed."""
+    waits = PosTransaction.status.in_([str(status) for status in WAITING_STATUSES])
+    which: ColumnElement[bool] = PosTransaction.status.in_([str(status) for status in OPEN_STATUSES])
+    if until is not None:
+        which = or_(which, PosTransaction.captured_at > until)
+    amount, none = cast(PosTransaction.amount_in_pence, MONEY_SUM), cast(0, MONEY_SUM)
+    sums = func.sum(amount), func.sum(case((waits, 1), else_=0)), func.sum(case((waits, amount), else_=none))
+    query = select(func.count(), *sums).where(PosTransaction.session_id == session_id, which)
+    return Unresolved(*(int(figure or 0) for figure in db.session.execute(query).one()))

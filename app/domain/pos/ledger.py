@@ -1,5 +1,5 @@
-"""Stored differences between the shop and the payment processor: each alerted, and settled by an admin or once both
-agree again."""
+"""Differences between the shop's books and the payment processor: stored, each alerted, and settled by an admin or once
+both agree again; and the matching of the processor's intents with the shop's transactions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from sqlalchemy import ColumnElement, func, select
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.pos.ledger.difference import Difference, DifferenceKind
-from app.domain.pos.ledger.models import LedgerDifference
+from app.domain.pos.ledger_comparison import Difference, DifferenceKind
+from app.domain.pos.models import LedgerDifference, PosTransaction
+from app.domain.pos.processor import Intent
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.money import format_money
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.upserting import upsert
 from app.domain.sites import audit
@@ -21,6 +23,7 @@ from app.extensions import db
 
 MOST_LISTED = 200
 LONGEST = 100
+TRANSACTION_ID, SITE_ID = "transactionId", "siteId"
 
 
 def note_difference(author: Author, difference: Difference, day: date | None = None) -> None:
@@ -49,18 +52,18 @@ def note_difference(author: Author, difference: Difference, day: date | None = N
     raise_alert(author.clock, Cause.PAYMENT_MISMATCH, detail, author.site_id)
 
 
-def unsettled(site_id: int) -> Sequence[LedgerDifference]:
+def unsettled_differences(site_id: int) -> Sequence[LedgerDifference]:
     """Return the unsettled differences, the latest first, at most MOST_LISTED."""
-    query = select(LedgerDifference).where(*_unsettled(site_id)).order_by(LedgerDifference.id.desc())
+    query = select(LedgerDifference).where(*_is_unsettled(site_id)).order_by(LedgerDifference.id.desc())
     return db.session.scalars(query.limit(MOST_LISTED)).all()
 
 
 def count_unsettled(site_id: int) -> int:
     """Return how many differences an admin should look at: the badge of Mobile POS."""
-    return db.session.scalar(select(func.count()).where(*_unsettled(site_id))) or 0
+    return db.session.scalar(select(func.count()).where(*_is_unsettled(site_id))) or 0
 
 
-def settle(author: Author, difference_id: int) -> LedgerDifference:
+def settle_difference(author: Author, difference_id: int) -> LedgerDifference:
     """Settle a difference in the name of an admin. Raises NotFound. Call it in a transaction."""
     difference = find_record(LedgerDifference, author.site_id, difference_id, to_change=True)
     found = existing(difference, "There is no such difference.")
@@ -76,7 +79,7 @@ def settle(author: Author, difference_id: int) -> LedgerDifference:
 def settle_agreeing(author: Author, account_id: str, agreeing: Collection[str]) -> None:
     """Settle the differences about intents on which both sides agree again. Call it in a transaction."""
     which = (
-        *_unsettled(author.site_id),
+        *_is_unsettled(author.site_id),
         LedgerDifference.account_id == account_id,
         LedgerDifference.kind != DifferenceKind.OTHER_INTENT,
     )
@@ -91,5 +94,29 @@ def end_alert_if_settled(clock: Clock, site_id: int) -> None:
         end_alert(clock, Cause.PAYMENT_MISMATCH, site_id)
 
 
-def _unsettled(site_id: int) -> tuple[ColumnElement[bool], ...]:
+def _is_unsettled(site_id: int) -> tuple[ColumnElement[bool], ...]:
     return LedgerDifference.site_id == site_id, LedgerDifference.settled_at.is_(None)
+
+
+def transaction_id_of(intent: Intent) -> str | None:
+    """Return the id that the shop gave the intent when it created it."""
+    return intent.metadata.get(TRANSACTION_ID)
+
+
+def is_intent_of(payment: PosTransaction, intent: Intent) -> bool:
+    """Whether an intent is a transaction's: the one whose id it has or, while it has none, one that names it for the
+    same amount and currency. The account was compared before, since intents are read from one."""
+    if payment.processor_intent_id is not None:
+        return payment.processor_intent_id == intent.id
+    same_money = (intent.amount, intent.currency) == (payment.amount_in_pence, payment.currency)
+    return same_money and transaction_id_of(intent) == payment.id
+
+
+def note_other_intent(author: Author, payment: PosTransaction, intent: Intent) -> None:
+    """Note an intent that names a transaction and is not its own."""
+    ours = f"{format_money(payment.amount_in_pence, payment.currency)}, {payment.processor_intent_id or 'no intent'}"
+    theirs = f"{format_money(intent.amount, intent.currency)}, {intent.id}"
+    difference = Difference(
+        DifferenceKind.OTHER_INTENT, payment.processor_account_id, intent.id, payment.id, ours=ours, theirs=theirs
+    )
+    note_difference(author, difference)

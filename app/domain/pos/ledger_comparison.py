@@ -1,16 +1,55 @@
-"""Comparison of the shop's payments with the processor's: pure."""
+"""Comparison of the shop's payments with the processor's, and the differences between them. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
-from app.domain.pos.ledger.difference import Difference, DifferenceKind
 from app.domain.pos.processor import Intent, IntentStatus
 from app.domain.pos.states import OF_INTENT, OPEN_STATUSES, PAID_STATUSES, TransactionStatus
 from app.domain.shared.money import format_money
 
 TOOK_MONEY = (IntentStatus.SUCCEEDED, IntentStatus.REQUIRES_CAPTURE, IntentStatus.PROCESSING)
+
+
+class DifferenceKind(StrEnum):
+    MISSING_ROW = "missing_row"
+    MISSING_INTENT = "missing_intent"
+    OTHER_INTENT = "other_intent"
+    AMOUNT = "amount"
+    CURRENCY = "currency"
+    STATUS = "status"
+    REFUNDED = "refunded"
+
+    @property
+    def label(self) -> str:
+        return _LABELS[self]
+
+
+_LABELS = {
+    DifferenceKind.MISSING_ROW: "The shop has no record of this payment",
+    DifferenceKind.MISSING_INTENT: "The processor does not have this payment",
+    DifferenceKind.OTHER_INTENT: "Another payment of the processor names this one",
+    DifferenceKind.AMOUNT: "Amounts differ",
+    DifferenceKind.CURRENCY: "Currencies differ",
+    DifferenceKind.STATUS: "Statuses differ",
+    DifferenceKind.REFUNDED: "Refunded amounts differ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference about one payment. `ours` and `theirs` are words for people; `corrected`: the shop took over what
+    the processor says."""
+
+    kind: DifferenceKind
+    account_id: str
+    intent_id: str
+    transaction_id: str | None = None
+    ours: str = ""
+    theirs: str = ""
+    corrected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +74,7 @@ def differences_of(row: LedgerRow, intent: Intent) -> list[Difference]:
         DifferenceKind.STATUS: (row.status.value, _expected_status(row.status, intent.status).value),
         DifferenceKind.REFUNDED: (
             format_money(row.refunded, row.currency),
-            format_money(_refunded(row, intent), row.currency),
+            format_money(_expected_refunds(row, intent), row.currency),
         ),
     }
     return [
@@ -45,13 +84,13 @@ def differences_of(row: LedgerRow, intent: Intent) -> list[Difference]:
     ]
 
 
-def _refunded(row: LedgerRow, intent: Intent) -> int:
+def _expected_refunds(row: LedgerRow, intent: Intent) -> int:
     """Return the refunded sum by the processor, or the shop's own for a payment that took no money here: only its
     status is compared."""
     return intent.refunded if row.status in PAID_STATUSES else row.refunded
 
 
-def without_row(account_id: str, intent: Intent) -> Difference | None:
+def missing_row_difference(account_id: str, intent: Intent) -> Difference | None:
     """Return the difference for a payment that the shop has no record of; None for one that took no money: there is
     nothing to settle."""
     if intent.status not in TOOK_MONEY:
@@ -60,7 +99,7 @@ def without_row(account_id: str, intent: Intent) -> Difference | None:
     return Difference(DifferenceKind.MISSING_ROW, account_id, intent.id, theirs=theirs)
 
 
-def without_intent(rows: Iterable[LedgerRow], listed: Collection[str]) -> list[Difference]:
+def missing_intent_differences(rows: Iterable[LedgerRow], listed: Collection[str]) -> list[Difference]:
     """Return the differences for payments that took money by the shop's books and that the processor does not have.
     `listed` are the ids of the intents that it has."""
     return [
