@@ -10,9 +10,8 @@ from marshmallow import fields, validate
 from app.blueprints.rate_limit import rate_limited
 from app.blueprints.receipt_links import qr_code, receipt_path
 from app.blueprints.recipient_key import recipient_key
-from app.blueprints.v1.api import ApiBlueprint, Body, Shape
-from app.blueprints.v1.fields import ANY_TEXT
-from app.blueprints.v1.pos_access import cashier, requires_till
+from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, Body, Shape
+from app.blueprints.v1.callers import cashier, requires_till
 from app.domain.orders.contact import LONGEST_EMAIL
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments.settlement import transaction_of

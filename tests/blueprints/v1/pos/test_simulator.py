@@ -13,7 +13,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.adapters.simulator import Simulator
-from app.blueprints.v1.payment_tokens import PAYMENT
+from app.blueprints.v1.pos_simulator import PAYMENT
 from app.domain.pos.simulator import CARDS
 from app.jobs import payment_simulator
 from app.ports import EXTENSION
