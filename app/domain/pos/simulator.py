@@ -58,7 +58,7 @@ class SimulatedCard:
         if self.declines and not (self.pays_at_second_tap and is_second_tap):
             return self.declines
         if self.asks_for_pin and pin != PIN:
-            return _declined("incorrect_pin")
+            return _card_declined("incorrect_pin")
         return DECLINED_ENDINGS.get(amount % 100)
 
     def details(self, has_pin: bool, authorization: str) -> CardDetails:
@@ -142,7 +142,7 @@ def deliver_events(simulator: PaymentSimulator, receive: Receive, waited: timede
     return errors
 
 
-def _declined(reason: str) -> PaymentError:
+def _card_declined(reason: str) -> PaymentError:
     return PaymentError("card_declined", reason)
 
 
@@ -155,11 +155,11 @@ APPLICATIONS = {
 }
 
 DECLINED_ENDINGS = {
-    1: _declined("call_issuer"),
-    5: _declined("generic_decline"),
-    55: _declined("incorrect_pin"),
-    65: _declined("withdrawal_count_limit_exceeded"),
-    75: _declined("pin_try_exceeded"),
+    1: _card_declined("call_issuer"),
+    5: _card_declined("generic_decline"),
+    55: _card_declined("incorrect_pin"),
+    65: _card_declined("withdrawal_count_limit_exceeded"),
+    75: _card_declined("pin_try_exceeded"),
 }
 
 CARDS = {
@@ -169,14 +169,14 @@ CARDS = {
         SimulatedCard("mastercard", "4444", brand="mastercard"),
         SimulatedCard("amex", "0005", brand="amex"),
         SimulatedCard("debit", "5556", funding="debit"),
-        SimulatedCard("declined", "0002", declines=_declined("generic_decline")),
-        SimulatedCard("insufficient", "9995", declines=_declined("insufficient_funds")),
-        SimulatedCard("lost", "9987", declines=_declined("lost_card")),
-        SimulatedCard("stolen", "9979", declines=_declined("stolen_card")),
+        SimulatedCard("declined", "0002", declines=_card_declined("generic_decline")),
+        SimulatedCard("insufficient", "9995", declines=_card_declined("insufficient_funds")),
+        SimulatedCard("lost", "9987", declines=_card_declined("lost_card")),
+        SimulatedCard("stolen", "9979", declines=_card_declined("stolen_card")),
         SimulatedCard("expired", "0069", declines=PaymentError("expired_card", "expired_card")),
         SimulatedCard("processing_error", "0119", declines=PaymentError("processing_error", "processing_error")),
         SimulatedCard("pin_required", "0008", asks_for_pin=True),
-        SimulatedCard("sca_retry", "0075", declines=_declined("authentication_required"), pays_at_second_tap=True),
+        SimulatedCard("sca_retry", "0075", declines=_card_declined("authentication_required"), pays_at_second_tap=True),
         SimulatedCard("slow", "4242", becomes=IntentStatus.PROCESSING),
         SimulatedCard("lost_response", "4242", answer=Answer.IS_LOST),
         SimulatedCard("timeout_not_charged", "4242", answer=Answer.NEVER_MADE),

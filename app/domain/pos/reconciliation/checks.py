@@ -142,7 +142,7 @@ class _Run:
 
     def _payments(self) -> None:
         while not self._is_over and (batch := self.context.commit(self._claim_payments)):
-            listed = self._listed(batch)
+            listed = self._list_unnamed(batch)
             left: list[DuePayment] = []
             for due in batch:
                 if self._is_over:
@@ -163,7 +163,7 @@ class _Run:
         released = update(PosTransaction).where(*unchanged).values(next_check_at=self._now)
         self.context.commit(lambda: db.session.execute(released, execution_options=_UNSYNCHRONIZED))
 
-    def _listed(self, batch: Sequence[DuePayment]) -> dict[str, Mapping[str, Intent]]:
+    def _list_unnamed(self, batch: Sequence[DuePayment]) -> dict[str, Mapping[str, Intent]]:
         """Return the intents of each account by the transaction that they name, for accounts with a payment without an
         intent id."""
         listed: dict[str, Mapping[str, Intent]] = {}
