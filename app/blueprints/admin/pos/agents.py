@@ -210,7 +210,7 @@ def _site_context() -> dict[str, object]:
 def pos_agent(agent_id: int) -> str:
     agent = agents.agent_of(current_user.site_id, agent_id)
     if wants_fragment():
-        return render_template("admin/pos/agent/_payments.html", agent=agent, **_payments_context(agent))
+        return render_template("admin/pos/agents/_payments.html", agent=agent, **_payments_context(agent))
     return _agent_page(agent, _stored_form(agent), FieldErrors())
 
 
@@ -249,7 +249,7 @@ def pos_agent_enable(agent_id: int) -> Response:
 def pos_agent_session(agent_id: int, session_id: str) -> str:
     agent, session = _agent_session(agent_id, session_id)
     return render_template(
-        "admin/pos/agent/session.html",
+        "admin/pos/agents/session.html",
         agent=agent,
         session=session,
         location=sessions.location_of(session),
@@ -301,7 +301,7 @@ def _stored_form(agent: PosAgent) -> dict[str, object]:
 def _agent_page(agent: PosAgent, form: dict[str, object], errors: FieldErrors) -> str:
     site_id, clock = agent.site_id, ports.clock()
     return render_template(
-        "admin/pos/agent/page.html",
+        "admin/pos/agents/agent.html",
         agent=agent,
         row=agents.agent_row(clock, site_id, agent),
         form=form,

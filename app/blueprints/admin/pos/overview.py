@@ -55,7 +55,7 @@ def takings_chart(board: Today) -> Chart:
 def pos_differences() -> str:
     found = ledger.unsettled_differences(current_user.site_id)
     labels = {kind.value: kind.label for kind in DifferenceKind}
-    return render_template("admin/pos/differences/page.html", found=found, labels=labels)
+    return render_template("admin/pos/overview/differences.html", found=found, labels=labels)
 
 
 @bp.post("/pos/differences/<int(max=2147483647):difference_id>/settle")

@@ -140,10 +140,12 @@ def _typed_location(sent: MultiDict[str, str]) -> LocationFields:
 
 
 def _new_location_page(fields: LocationFields, location_id: str, errors: FieldErrors) -> str:
-    return render_template("admin/pos/locations/new.html", fields=fields, location_id=location_id, errors=errors)
+    return render_template(
+        "admin/pos/settings/new_location.html", fields=fields, location_id=location_id, errors=errors
+    )
 
 
 def _location_page(place: PosLocation, fields: LocationFields, enabled: bool, errors: FieldErrors) -> str:
     return render_template(
-        "admin/pos/locations/edit.html", location=place, fields=fields, enabled=enabled, errors=errors
+        "admin/pos/settings/location.html", location=place, fields=fields, enabled=enabled, errors=errors
     )
