@@ -33,7 +33,7 @@ class Surface:
 
 
 SURFACES = (
-    # Bearer tokens: blueprints/v1/bearer.py.
+    # Bearer tokens: blueprints/v1/callers.py.
     Surface("/v1/", takes_cookies=False, answers_json=True, is_private=True, names_problems=True),
     # Sessions: permissions.requires.
     Surface("/admin", error_page="admin/error.html", is_private=True, news_id="flashes"),

@@ -17,9 +17,8 @@ from sqlalchemy import func, select
 
 from app.adapters.clock import SystemClock
 from app.adapters.simulator.models import SimulatorIntent
-from app.domain.pos.models import PosTransaction
+from app.domain.pos.models import PaymentCheckRun, PosTransaction
 from app.domain.pos.reconciliation import checks
-from app.domain.pos.reconciliation.models import PaymentCheckRun
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction

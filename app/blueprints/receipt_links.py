@@ -7,16 +7,16 @@ from flask import current_app
 from markupsafe import Markup
 
 from app.config import Config
-from app.domain.pos.receipts import links
+from app.domain.pos import receipt_content
 
 
 def receipt_path(site_id: int, transaction_id: str) -> str:
-    return f"/r/{links.receipt_token(_key(), site_id, transaction_id)}"
+    return f"/r/{receipt_content.receipt_token(_key(), site_id, transaction_id)}"
 
 
 def transaction_of_link(site_id: int, token: str) -> str | None:
     """Return the id of the transaction of a link; None for a token that is not the site's."""
-    return links.transaction_of_token(_key(), site_id, token)
+    return receipt_content.transaction_of_token(_key(), site_id, token)
 
 
 def qr_code(address: str) -> Markup:
@@ -28,4 +28,4 @@ def qr_code(address: str) -> Markup:
 
 def _key() -> bytes:
     config: Config = current_app.config["SHOP"]
-    return config.key_for(links.PURPOSE)
+    return config.key_for(receipt_content.PURPOSE)

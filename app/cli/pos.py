@@ -9,10 +9,10 @@ from flask.cli import AppGroup
 
 from app.cli.author import command_author
 from app.cli.refusals import REFUSED, reports_refusals
-from app.domain.pos.ledger.difference import DifferenceKind
-from app.domain.pos.ledger.differences import unsettled
+from app.domain.pos.ledger import unsettled_differences
+from app.domain.pos.ledger_comparison import DifferenceKind
+from app.domain.pos.models import PaymentCheckRun, PosReconciliation
 from app.domain.pos.reconciliation import checks, nightly
-from app.domain.pos.reconciliation.models import PaymentCheckRun, PosReconciliation
 from app.domain.shared.author import Author
 from app.domain.shared.counts import numbered
 from app.domain.sites import sites
@@ -48,7 +48,7 @@ def _reconcile(site_id: int, host: str, day: date | None) -> bool:
     author = command_author(site_id)
     error = _settle_open(author) or _compare(author, host, day)
     read_afresh()
-    left = unsettled(site_id)
+    left = unsettled_differences(site_id)
     for difference in left:
         words = DifferenceKind(difference.kind).label
         about = f"{difference.intent_id}: here {difference.ours or 'nothing'}, there {difference.theirs or 'nothing'}"

@@ -6,7 +6,7 @@ import structlog
 
 from app.domain.alerts.alerts import end_alert
 from app.domain.alerts.causes import Cause
-from app.domain.pos import baskets
+from app.domain.pos import order_payments
 from app.domain.shared.problems import DomainError
 from app.domain.work.context import read_afresh
 from app.ports import clock
@@ -19,9 +19,9 @@ def submit_forgotten() -> None:
     """Submit the paid baskets that were never submitted, and end the alerts about refunded ones. One that cannot be
     submitted is shown to staff and does not delay the others."""
     read_afresh()
-    for site_id, order_id in baskets.forgotten_baskets(clock()):
+    for site_id, order_id in order_payments.forgotten_baskets(clock()):
         _submit(site_id, order_id)
-    for site_of_alert, order_id in baskets.alerts_of_refunded():
+    for site_of_alert, order_id in order_payments.alerts_of_refunded():
         with transaction():
             end_alert(clock(), Cause.PAID_BASKET_OPEN, site_of_alert, order_id)
 
@@ -29,8 +29,8 @@ def submit_forgotten() -> None:
 def _submit(site_id: int, order_id: str) -> None:
     try:
         with transaction():
-            baskets.submit_forgotten(clock(), site_id, order_id)
+            order_payments.submit_forgotten(clock(), site_id, order_id)
         log.info("paid_basket_submitted", site=site_id, order=order_id)
     except DomainError as refusal:
         with transaction():
-            baskets.note_unsubmitted(clock(), site_id, order_id, refusal.message)
+            order_payments.note_unsubmitted(clock(), site_id, order_id, refusal.message)

@@ -14,8 +14,8 @@ from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as mails_about_orders
 from app.domain.orders.mails import ORDER_MAIL
-from app.domain.pos.receipts import mails as receipt_mails
-from app.domain.pos.receipts.mails import RECEIPT_MAIL
+from app.domain.pos import receipts as receipt_mails
+from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance.replays import REPLAY
@@ -96,7 +96,7 @@ LEASED_JOBS = {
         LeasedJob(PAYMENT_CHECKS, "payments:check", "open payments of site {}", payments.check),
         LeasedJob(RECONCILIATION, "payments:reconcile", "reconciliation {}", payments.reconcile),
         LeasedJob(
-            RECEIPT_MAIL, "receipts:send", "receipt {}", receipts.send, waiting=lambda: receipt_mails.due(clock())
+            RECEIPT_MAIL, "receipts:send", "receipt {}", receipts.send, waiting=lambda: receipt_mails.due_mails(clock())
         ),
         LeasedJob(
             ORDER_MAIL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.reconciliation import checks, nightly
-from app.domain.pos.reconciliation.retired import settle_retired
+from app.domain.pos.reconciliation.checks import settle_retired
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.ports import clock, payment_processor, retired_simulator

@@ -16,7 +16,7 @@ from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import purge as orders
 from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos import purge as pos
-from app.domain.pos.receipts.mails import RECEIPT_MAIL
+from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance import learning, synonym_suggestions
 from app.domain.relevance.replays import REPLAY

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.adapters.simulator import wire
-from app.adapters.stripe.events import event_of
+from app.adapters.simulator import events
+from app.adapters.stripe.objects import event_of
 from app.domain.pos.processor import BadSignature, MalformedEvent, ProcessorEvent
 
 NOW = datetime(2026, 11, 20, 21, 4, tzinfo=UTC)
@@ -102,7 +102,7 @@ def by_stripe(raw: bytes) -> ProcessorEvent:
 
 CASES: list[tuple[Parse, dict[str, Any]]] = [
     (parse, event(about))
-    for parse, intent in ((by_stripe, STRIPE_INTENT), (wire.event_of, SIMULATOR_INTENT))
+    for parse, intent in ((by_stripe, STRIPE_INTENT), (events.event_of, SIMULATOR_INTENT))
     for about in (intent, REFUND, CHARGE)
 ]
 WRONG: dict[str, list[Any]] = {

@@ -28,8 +28,7 @@ from app.domain.pos.processor import (
     RefundStatus,
     Rejected,
 )
-from app.domain.pos.simulated_cards import CARDS
-from app.domain.pos.simulator import CardNotRead, Tap, WrongClientSecret, deliver_events
+from app.domain.pos.simulator import CARDS, CardNotRead, Tap, WrongClientSecret, deliver_events
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import WHEN, make_site

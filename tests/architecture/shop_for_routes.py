@@ -10,8 +10,7 @@ from flask.testing import FlaskClient
 
 from app.domain.catalogue.models import ProductImage
 from app.domain.merchandising.models import Node, Tree
-from app.domain.pos.ledger.models import LedgerDifference
-from app.domain.pos.models import PosLocation
+from app.domain.pos.models import LedgerDifference, PosLocation
 from app.domain.sites.models import AuditEntry, Site, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings

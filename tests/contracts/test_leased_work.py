@@ -30,8 +30,8 @@ from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as order_mails
 from app.domain.orders.mails import ORDER_MAIL, OrderMailKind
 from app.domain.orders.models import Order
-from app.domain.pos.receipts import mails
-from app.domain.pos.receipts.mails import RECEIPT_MAIL
+from app.domain.pos import receipts
+from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation import checks as payment_checks
 from app.domain.pos.reconciliation import nightly
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
@@ -99,7 +99,7 @@ def mail_receipt(_context: SearchContext, author: Author) -> None:
     site = db.session.get_one(Site, author.site_id)
     location = make_location(site)
     payment = make_transaction(make_agent(site, make_user(site), location), location, "SUCCEEDED")
-    mails.request_mail(author, payment.id, "sam@home.test", "https://shop.test/r/x")
+    receipts.request_mail(author, payment.id, "sam@home.test", "https://shop.test/r/x")
 
 
 def mail_about_order(_context: SearchContext, author: Author) -> None:

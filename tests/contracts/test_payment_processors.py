@@ -10,8 +10,7 @@ import pytest
 from app.adapters.simulator import Simulator
 from app.adapters.stripe import StripeProcessor
 from app.domain.pos.processor import AccountRef
-from app.domain.pos.simulated_cards import CARDS
-from app.domain.pos.simulator import Tap
+from app.domain.pos.simulator import CARDS, Tap
 from tests.contracts.payment_processor_contract import MINE, OTHER, PaymentProcessorContract, SentEvent, Till
 from tests.fakes.clock import StoppedClock
 from tests.fakes.stripe_server import SECRET_KEY, WEBHOOK_SECRET, StripeServer, stripe_server

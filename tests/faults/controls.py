@@ -54,7 +54,7 @@ CONTROLS = (
     ),
     Control(
         "an idempotency key stands for one payment",
-        "domain/pos/payments/creating.py",
+        "domain/pos/payments/creation.py",
         "keyed = _keyed(cashier, request)",
         "keyed = None",
         "faults/test_ledger.py",
@@ -152,7 +152,7 @@ CONTROLS = (
     ),
     Control(
         "a payment stays within the limit",
-        "domain/pos/payments/rules.py",
+        "domain/pos/rules.py",
         "if amount > limit.amount:",
         "if False:",
         "domain/pos/payments/test_rules.py",

@@ -13,9 +13,9 @@ from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
 from app.domain.orders.lifecycle import submit
 from app.domain.pos.models import PosAgent
-from app.domain.pos.payments import creating
+from app.domain.pos.payments import creation
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import PaymentRequest
+from app.domain.pos.payments.creation import PaymentRequest
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.shared.author import Author
 from app.domain.taxonomy import lifecycle, saves
@@ -140,7 +140,7 @@ def pay(key: str, point: str) -> None:
     db.session.rollback()
     kill_at(point)
     request = PaymentRequest(1_250, key=key)
-    created = creating.create_payment(work_context(), payment_processor(), cashier, request)
+    created = creation.create_payment(work_context(), payment_processor(), cashier, request)
     say("began", created.transaction_id, created.intent.id)
 
 

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app.adapters.simulator.models import SimulatorEvent, SimulatorIntent
-from app.domain.pos import work_sessions
+from app.domain.pos import sessions
 from app.domain.pos.models import PosTransaction
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import Audience, Device
@@ -90,7 +90,7 @@ def agents_at(shop: Shop, port: int, count: int) -> list[Agent]:
             user = make_user(site, Role.POS_AGENT, email=f"agent-{number}@shop.test", password=None)
             make_agent(site, user, stall)
             granted = api_sessions.open_session(fair.clock, user, SITE, Audience.POS, Device())
-            work_sessions.open_with(fair.clock, granted.caller, Device(), "TillApp/1", "192.0.2.1")
+            sessions.open_session(fair.clock, granted.caller, Device(), "TillApp/1", "192.0.2.1")
             token = access_tokens.issue(granted.caller, fair.clock.now())
             made.append(Agent(token, port, 1_000 + number * 100))
         return made

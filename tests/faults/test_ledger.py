@@ -12,11 +12,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.domain.pos.ledger.differences import count_unsettled
+from app.domain.pos.ledger import count_unsettled
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
-from app.domain.pos.payments import creating, payment_actions
+from app.domain.pos.payments import creation, settlement
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import PaymentRequest
+from app.domain.pos.payments.creation import PaymentRequest
 from app.domain.pos.processor import InvalidState
 from app.domain.pos.reconciliation import nightly
 from app.domain.pos.refunds import RefundRequest, request_refund
@@ -62,9 +62,9 @@ class Agent:
             self.till.processor.tap(intent_id, self.chance.choice(CARDS))
         self._hear_of(intent_id)
         if self.chance.random() < 0.15:
-            self._often(lambda: payment_actions.cancel(*self._at, self.cashier, intent_id, None))
+            self._often(lambda: settlement.cancel(*self._at, self.cashier, intent_id, None))
         else:
-            self._often(lambda: payment_actions.capture(*self._at, self.cashier, intent_id))
+            self._often(lambda: settlement.capture(*self._at, self.cashier, intent_id))
         if self.chance.random() < 0.3:
             self._refund(intent_id, number)
 
@@ -75,7 +75,7 @@ class Agent:
 
     def _create(self, key: str) -> str | None:
         request = PaymentRequest(self.chance.randint(30, 9_999), key=key)
-        created = self._often(lambda: creating.create_payment(*self._at, self.cashier, request))
+        created = self._often(lambda: creation.create_payment(*self._at, self.cashier, request))
         return created.intent.id if created else None
 
     def _refund(self, intent_id: str, number: int) -> None:
@@ -157,13 +157,13 @@ def test_in_a_race_of_capture_and_cancellation_the_shop_says_what_the_processor_
     """F41, T28: a hundred races; those of held cards have two ways to end."""
     ends = Counter[str]()
     for number in range(60 if card == "stuck_capture" else 20):
-        created = creating.create_payment(till.context, till.processor, cashier, PaymentRequest(1_250, key=f"{number}"))
+        created = creation.create_payment(till.context, till.processor, cashier, PaymentRequest(1_250, key=f"{number}"))
         if card:
             till.processor.tap(created.intent.id, card)
         _race(
             app,
-            lambda intent_id: payment_actions.capture(till.context, till.processor, cashier, intent_id),
-            lambda intent_id: payment_actions.cancel(till.context, till.processor, cashier, intent_id, None),
+            lambda intent_id: settlement.capture(till.context, till.processor, cashier, intent_id),
+            lambda intent_id: settlement.cancel(till.context, till.processor, cashier, intent_id, None),
             created.intent.id,
         )
         read = till.processor.accounts[""].intents[created.intent.id]
@@ -203,7 +203,7 @@ def test_after_each_fault_of_a_creation_there_is_at_most_one_intent(
     till.processor.fail("create_intent", fault, fault)
     for _ in range(3):
         with suppress(DomainError):
-            creating.create_payment(till.context, till.processor, cashier, PaymentRequest(1_250, key="sale"))
+            creation.create_payment(till.context, till.processor, cashier, PaymentRequest(1_250, key="sale"))
         till.clock.move(seconds=61)
     till.clock.move(hours=25)
     till.check()
@@ -219,12 +219,12 @@ def test_a_capture_whose_answer_is_lost_is_known_within_a_minute(
     till: ShopWithTill, cashier: Cashier, operation: str
 ) -> None:
     """F36: UNKNOWN is a state that heals itself."""
-    created = creating.create_payment(till.context, till.processor, cashier, PaymentRequest(1_250))
+    created = creation.create_payment(till.context, till.processor, cashier, PaymentRequest(1_250))
     till.processor.tap(created.intent.id, "stuck_capture" if operation == "capture_intent" else "4242")
     till.processor.fail(operation, TIMEOUT_AFTER)
     if operation == "capture_intent":
         till.processor.fail("retrieve_intent", None, TIMEOUT_BEFORE)
-    payment_actions.capture(till.context, till.processor, cashier, created.intent.id)
+    settlement.capture(till.context, till.processor, cashier, created.intent.id)
     assert stored(created.transaction_id).status == "UNKNOWN"
     till.clock.move(seconds=60)
     till.check()
@@ -240,13 +240,13 @@ def test_a_payment_whose_key_the_processor_forgot_is_looked_up_and_not_made_anew
     request = PaymentRequest(1_250, key="sale")
     till.processor.fail("create_intent", TIMEOUT_AFTER)
     with suppress(DomainError):
-        creating.create_payment(till.context, till.processor, cashier, request)
+        creation.create_payment(till.context, till.processor, cashier, request)
     till.clock.move(hours=23)
     till.processor.forget_keys()
     injected()
     for _ in range(3):
         with suppress(DomainError):
-            creating.create_payment(till.context, till.processor, cashier, request)
+            creation.create_payment(till.context, till.processor, cashier, request)
         till.clock.move(minutes=2)
         till.check()
     [intent] = till.processor.intents()

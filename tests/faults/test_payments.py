@@ -16,8 +16,7 @@ from app.adapters.simulator.models import SimulatorIntent, SimulatorRefund
 from app.adapters.simulator.simulator import Simulator
 from app.domain.pos.models import PosRefund, PosTransaction, PosTransactionEvent, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef
-from app.domain.pos.simulated_cards import CARDS
-from app.domain.pos.simulator import Tap
+from app.domain.pos.simulator import CARDS, Tap
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings

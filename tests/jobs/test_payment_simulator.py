@@ -12,8 +12,7 @@ from sqlalchemy import func, select
 from app.adapters.simulator import Simulator
 from app.domain.pos.models import PosTransaction, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef, IntentRequest, NoProcessor
-from app.domain.pos.simulated_cards import CARDS
-from app.domain.pos.simulator import Tap
+from app.domain.pos.simulator import CARDS, Tap
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import payment_simulator

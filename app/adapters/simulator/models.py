@@ -1,15 +1,26 @@
-"""The tables of the simulator: it stands for another system, so nothing of the shop's refers to them."""
+"""The tables of the simulator and its own transactions: it stands for another system, so nothing of the shop's refers
+to its tables, and what it did stays done when its caller rolls back.
+
+The shop never holds a transaction over a call of a processor; on SQLite, which has one writer, it would wait here for
+itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, Integer, String, Text
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
+from app.domain.pos.processor import Busy
 from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
-from app.extensions import Base
+from app.extensions import Base, db
+
+TRIES = 6  # Each waits as long as the database does by itself.
 
 
 class SimulatorIntent(Base):
@@ -85,3 +96,31 @@ class SimulatorEvent(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     due_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+@contextmanager
+def reading() -> Iterator[Session]:
+    with Session(db.engine, expire_on_commit=False) as session:
+        yield session
+
+
+@contextmanager
+def writing() -> Iterator[Session]:
+    """Open a transaction that commits at its end. Raises Busy when others write for too long: then nothing was done."""
+    with Session(db.engine, expire_on_commit=False) as session:
+        _begin_writing(session)
+        yield session
+        session.commit()
+
+
+def _begin_writing(session: Session) -> None:
+    """Begin a transaction that may write, in several tries: SQLite serves writers in no order, so that one of many may
+    wait in vain for its five seconds. Raises Busy."""
+    for last in (*(False,) * (TRIES - 1), True):
+        try:
+            session.connection(execution_options={"writing": True})
+            return
+        except OperationalError as error:
+            session.rollback()
+            if last:
+                raise Busy("The payment simulator is busy.") from error

@@ -1,48 +1,66 @@
-"""The payment simulator: the processor that serves without another company, and the card reader before it."""
+"""The payment simulator: the processor that serves without another company, and the card reader before it. A call that
+is repeated with its idempotency key is not done again and gets the same answer, for a day."""
 
 from __future__ import annotations
 
+import hashlib
 import hmac
-import uuid
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import delete, select, tuple_
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.adapters.simulator import news, reader
-from app.adapters.simulator.keys import once
-from app.adapters.simulator.models import SimulatorIntent, SimulatorLocation, SimulatorRefund
-from app.adapters.simulator.storage import reading, writing
-from app.adapters.simulator.views import intent_at, refund_at, refunded_at, status_at
-from app.adapters.simulator.wire import event_of, intent_json, intent_of, refund_json, refund_of
+from app.adapters.simulator import events
+from app.adapters.simulator.events import event_of, intent_json, intent_of, refund_json, refund_of
+from app.adapters.simulator.models import (
+    SimulatorIntent,
+    SimulatorKey,
+    SimulatorLocation,
+    SimulatorRefund,
+    reading,
+    writing,
+)
+from app.adapters.simulator.state import (
+    cancel,
+    capture,
+    check_amount,
+    intent_at,
+    new_id,
+    new_intent,
+    new_refund,
+    present_card,
+    refund_at,
+)
 from app.adapters.webhook_signatures import verify
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import (
     NOTHING,
     AccountRef,
     Address,
+    Busy,
     Intent,
     IntentNotFound,
     IntentRequest,
-    IntentStatus,
     InvalidState,
+    KeyReused,
     Misconfigured,
     OutcomeUnknown,
     ProcessorEvent,
     Refund,
     Rejected,
 )
-from app.domain.pos.simulated_cards import CARDS, Answer
-from app.domain.pos.simulator import SentEvent, Tap, WrongClientSecret
+from app.domain.pos.simulator import Answer, SentEvent, Tap, WrongClientSecret
 from app.domain.shared.clock import Clock
 
-SMALLEST = {"gbp": 30, "eur": 50, "usd": 50}
-LARGEST = 99_999_999
-REFUND_FAILS_AFTER = timedelta(seconds=5)
 PAGE = 100
+KEPT = timedelta(hours=24)
+REFUSED, WORDS = "refused", "words"
+Reply = dict[str, Any]
 
 
 class Simulator:
@@ -60,12 +78,12 @@ class Simulator:
         with reading() as session:
             if not _has_location(session, ref, location_id):
                 raise Misconfigured("The account has no such location.")
-        return _new_id("pst")
+        return new_id("pst")
 
     def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
         if not address.country:
             raise Rejected("A location needs a country.", "parameter_missing")
-        location = SimulatorLocation(id=_new_id("tml"), account_id=ref.account_id, display_name=display_name)
+        location = SimulatorLocation(id=new_id("tml"), account_id=ref.account_id, display_name=display_name)
         location.address, location.created_at = asdict(address), self._clock.now()
         with writing() as session:
             session.add(location)
@@ -75,26 +93,26 @@ class Simulator:
         now = self._clock.now()
 
         def act(session: Session) -> dict[str, Any]:
-            _check_amount(request)
-            row = _new_intent(ref, request, now)
+            check_amount(request)
+            row = new_intent(ref, request, now)
             session.add(row)
-            news.note_creation(session, row, now)
+            events.note_creation(session, row, now)
             return intent_json(intent_at(row, now))
 
         parameters = ("create", request.amount, request.currency, request.description, dict(request.metadata))
-        answer = once(ref, key, parameters, now, act)
+        answer = _answer_once(ref, key, parameters, now, act)
         self._wake()
         return self._with_secret(intent_of(answer))
 
     def retrieve_intent(self, ref: AccountRef, intent_id: str) -> Intent:
         with reading() as session:
-            return self._view(_intent(session, ref, intent_id))
+            return self._view(_intent_row(session, ref, intent_id))
 
     def capture_intent(self, ref: AccountRef, intent_id: str, key: str) -> Intent:
-        return self._change(ref, intent_id, key, ("capture", intent_id), _capture)
+        return self._change(ref, intent_id, key, ("capture", intent_id), capture)
 
     def cancel_intent(self, ref: AccountRef, intent_id: str, reason: str | None, key: str) -> Intent:
-        return self._change(ref, intent_id, key, ("cancel", intent_id, reason), _cancel)
+        return self._change(ref, intent_id, key, ("cancel", intent_id, reason), cancel)
 
     def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:
         """Yield the intents created from one moment on and before another, the newest first."""
@@ -115,15 +133,15 @@ class Simulator:
         now = self._clock.now()
 
         def act(session: Session) -> dict[str, Any]:
-            row = _intent(session, ref, intent_id, to_change=True)
-            refund = _new_refund(row, amount, now)
+            row = _intent_row(session, ref, intent_id, to_change=True)
+            refund = new_refund(row, amount, now)
             refund.labels = dict(metadata)
             session.add(refund)
             row.refunds.append(refund)
-            news.note_refund(session, row, refund, now)
+            events.note_refund(session, row, refund, now)
             return refund_json(refund_at(refund, now))
 
-        answer = once(ref, key, ("refund", intent_id, amount, dict(metadata)), now, act)
+        answer = _answer_once(ref, key, ("refund", intent_id, amount, dict(metadata)), now, act)
         self._wake()
         return refund_of(answer)
 
@@ -136,16 +154,18 @@ class Simulator:
 
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         sent = {name.lower(): value for name, value in headers.items()}
-        verify(self._secret, sent.get(news.SIGNATURE_HEADER.lower(), ""), raw, now)
+        verify(self._secret, sent.get(events.SIGNATURE_HEADER.lower(), ""), raw, now)
         return event_of(raw)
 
     def present(self, ref: AccountRef, intent_id: str, client_secret: str, tap: Tap) -> Intent:
         now = self._clock.now()
         with writing() as session:
-            row = _intent(session, ref, intent_id, to_change=True)
+            row = _intent_row(session, ref, intent_id, to_change=True)
             if not hmac.compare_digest(self._client_secret(intent_id).encode(), client_secret.encode(errors="replace")):
                 raise WrongClientSecret("This client secret is not that of the payment.")
-            is_repeated = not reader.present(session, row, tap, now)
+            is_repeated = not present_card(row, tap, now)
+            if not is_repeated:
+                events.note_intent(session, row, now, tap.card.delivery)
             intent = self._view(row)
         self._wake()
         if tap.card.answer is Answer.IS_LOST and not is_repeated:
@@ -153,13 +173,13 @@ class Simulator:
         return intent
 
     def due_events(self, waited: timedelta) -> list[SentEvent]:
-        return news.due(self._clock.now(), waited, self._secret)
+        return events.due_events(self._clock.now(), waited, self._secret)
 
     def note_delivered(self, number: int) -> None:
-        news.forget(number)
+        events.delete_event(number)
 
     def note_failed(self, number: int) -> None:
-        news.postpone(number, self._clock.now())
+        events.postpone_event(number, self._clock.now())
 
     def _change(
         self,
@@ -172,13 +192,13 @@ class Simulator:
         now = self._clock.now()
 
         def act(session: Session) -> dict[str, Any]:
-            row = _intent(session, ref, intent_id, to_change=True)
+            row = _intent_row(session, ref, intent_id, to_change=True)
             change(row, now)
-            news.note_intent(session, row, now)
+            events.note_intent(session, row, now)
             return intent_json(intent_at(row, now))
 
         try:
-            answer = once(ref, key, request, now, act)
+            answer = _answer_once(ref, key, request, now, act)
         except InvalidState as refusal:  # One that is replayed for its key shows the payment as it was.
             raise InvalidState(refusal.message, self.retrieve_intent(ref, intent_id)) from refusal
         self._wake()
@@ -195,19 +215,7 @@ class Simulator:
         return f"{intent_id}_secret_{hmac.digest(self._secret, intent_id.encode(), 'sha256').hex()[:32]}"
 
 
-def _new_id(prefix: str) -> str:
-    return f"{prefix}_sim_{uuid.uuid4().hex[:24]}"
-
-
-def _new_intent(ref: AccountRef, request: IntentRequest, now: datetime) -> SimulatorIntent:
-    row = SimulatorIntent(id=_new_id("pi"), account_id=ref.account_id, refunds=[])
-    row.amount, row.currency, row.description = request.amount, request.currency, request.description
-    row.labels, row.status = dict(request.metadata), IntentStatus.REQUIRES_PAYMENT_METHOD.value
-    row.created_at = now.replace(microsecond=0)
-    return row
-
-
-def _intent(session: Session, ref: AccountRef, intent_id: str, to_change: bool = False) -> SimulatorIntent:
+def _intent_row(session: Session, ref: AccountRef, intent_id: str, to_change: bool = False) -> SimulatorIntent:
     """Return the row of an intent, locked with `to_change`, so that concurrent changes wait for each other. Raises
     IntentNotFound."""
     query = select(SimulatorIntent).where(SimulatorIntent.id == intent_id, SimulatorIntent.account_id == ref.account_id)
@@ -225,35 +233,44 @@ def _has_location(session: Session, ref: AccountRef, location_id: str) -> bool:
     return session.scalar(select(PosLocation.id).where(PosLocation.location_id == location_id).limit(1)) is not None
 
 
-def _check_amount(request: IntentRequest) -> None:
-    if request.amount < SMALLEST.get(request.currency, 1):
-        raise Rejected("The amount is below what can be charged.", "amount_too_small")
-    if request.amount > LARGEST:
-        raise Rejected("The amount is above what can be charged.", "amount_too_large")
+def _answer_once(
+    ref: AccountRef, key: str, request: tuple[object, ...], now: datetime, act: Callable[[Session], Reply]
+) -> Reply:
+    """Return the stored answer to a request with this key; without one do `act` and store its answer, or the
+    InvalidState that it raised. Other errors of `act` are not stored. Raises what `act` raises, KeyReused when the key
+    was used for another request, and Busy while one with the same key goes on."""
+    request_hash = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+    with reading() as session:
+        answer = _stored_answer(session, ref, key, request_hash, now)
+    if answer is None:
+        try:
+            with writing() as session:
+                answer = _stored_answer(session, ref, key, request_hash, now)
+                if answer is None:
+                    answer = _act(session, act, now)
+                    kept = SimulatorKey(account_id=ref.account_id, key=key, request_hash=request_hash, answer=answer)
+                    kept.expires_at = now + KEPT
+                    session.add(kept)
+        except IntegrityError as error:  # Another one with this key committed first.
+            raise Busy("A request with this key is under way.") from error
+    if REFUSED in answer:
+        raise InvalidState(answer[WORDS], intent_of(answer[REFUSED]))
+    return answer
 
 
-def _capture(row: SimulatorIntent, now: datetime) -> None:
-    if status_at(row, now) is not IntentStatus.REQUIRES_CAPTURE:
-        raise InvalidState("Only an authorised payment can be captured.", intent_at(row, now))
-    row.status = IntentStatus.SUCCEEDED.value
+def _stored_answer(session: Session, ref: AccountRef, key: str, request_hash: str, now: datetime) -> Reply | None:
+    row = session.get(SimulatorKey, (ref.account_id, key))
+    if row is None or row.expires_at <= now:
+        return None
+    if row.request_hash != request_hash:
+        raise KeyReused
+    return row.answer
 
 
-def _cancel(row: SimulatorIntent, now: datetime) -> None:
-    if status_at(row, now) not in (IntentStatus.REQUIRES_PAYMENT_METHOD, IntentStatus.REQUIRES_CAPTURE):
-        raise InvalidState("This payment can no longer be cancelled.", intent_at(row, now))
-    row.status = IntentStatus.CANCELED.value
-
-
-def _new_refund(row: SimulatorIntent, amount: int | None, now: datetime) -> SimulatorRefund:
-    """Return a new refund of an amount, or of all that is left where none is named. Raises Rejected."""
-    if status_at(row, now) is not IntentStatus.SUCCEEDED:
-        raise Rejected("This payment took no money that could be given back.", "charge_not_refundable")
-    left = row.amount - refunded_at(row, now)
-    if left == 0:
-        raise Rejected("This payment was refunded already.", "charge_already_refunded")
-    if amount is not None and not 0 < amount <= left:
-        raise Rejected("The refund is larger than what is left of the payment.", "amount_too_large")
-    fails_at = now + REFUND_FAILS_AFTER if row.card and CARDS[row.card].refunds_fail else None
-    refund = SimulatorRefund(id=_new_id("re"), account_id=row.account_id, intent_id=row.id)
-    refund.amount, refund.fails_at, refund.created_at = amount or left, fails_at, now
-    return refund
+def _act(session: Session, act: Callable[[Session], Reply], now: datetime) -> Reply:
+    """Carry out a request, after expired keys were removed; return its answer, or its refusal as one."""
+    session.execute(delete(SimulatorKey).where(SimulatorKey.expires_at <= now))
+    try:
+        return act(session)
+    except InvalidState as refusal:
+        return {REFUSED: intent_json(refusal.intent), WORDS: refusal.message}

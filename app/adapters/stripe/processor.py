@@ -20,9 +20,8 @@ from stripe.params import (
 from stripe.params.terminal import ConnectionTokenCreateParams, LocationCreateParams
 
 from app.adapters.sent_fields import flag, parts, text
-from app.adapters.stripe.client import PAUSE_SECONDS, READ_SECONDS, Send, answer, make_client
-from app.adapters.stripe.events import event_of
-from app.adapters.stripe.mapping import intent_of, refund_of
+from app.adapters.stripe.client import PAUSE_SECONDS, READ_SECONDS, Send, make_client, request_answer
+from app.adapters.stripe.objects import event_of, intent_of, refund_of
 from app.domain.pos.processor import (
     NOTHING,
     AccountRef,
@@ -136,9 +135,9 @@ class StripeProcessor:
         try:
             return self._ask(send, intent_of)
         except InvalidState as error:
-            raise InvalidState(str(error), self._now(ref, error.intent)) from error
+            raise InvalidState(str(error), self._retrieve_or(ref, error.intent)) from error
 
-    def _now(self, ref: AccountRef, seen: Intent) -> Intent:
+    def _retrieve_or(self, ref: AccountRef, seen: Intent) -> Intent:
         """Return an intent as it is now, or as it was `seen` in an error where it cannot be retrieved. Errors show it
         without the card of its receipt, and one that is replayed for its key shows it as it was."""
         with suppress(ProcessorError):
@@ -146,7 +145,7 @@ class StripeProcessor:
         return seen
 
     def _ask(self, send: Send, read: Callable[[dict[str, Any]], T]) -> T:
-        sent = answer(send, self._pause)
+        sent = request_answer(send, self._pause)
         try:
             return read(sent)
         except ValueError as error:

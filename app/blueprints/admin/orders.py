@@ -17,8 +17,14 @@ from app.domain.orders.lifecycle import StatusChange
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList
 from app.domain.orders.mails import OrderMailKind, can_mail, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
-from app.domain.pos.baskets import submit_basket
-from app.domain.pos.order_payments import is_refunded, location_names, payment_state_of, payments_of_order, statuses_of
+from app.domain.pos.order_payments import (
+    is_refunded,
+    location_names,
+    payment_state_of,
+    payments_of_order,
+    statuses_of,
+    submit_basket,
+)
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict

@@ -27,8 +27,8 @@ from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
-from app.domain.pos.receipts.letters import rows_of
-from app.domain.pos.receipts.receipt import NO_RECEIPT, receipt_of
+from app.domain.pos.receipt_content import receipt_rows
+from app.domain.pos.receipts import NO_RECEIPT, receipt_of
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.permissions import public
 from app.transaction import transaction
@@ -120,7 +120,7 @@ def receipt(token: str) -> Response:
     if transaction_id is None:
         raise NotFound(NO_RECEIPT)
     issued = receipt_of(site_id, transaction_id)
-    answer = private("storefront/receipt.html", receipt=issued, rows=rows_of(issued), items=0)
+    answer = private("storefront/receipt.html", receipt=issued, rows=receipt_rows(issued), items=0)
     answer.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     answer.headers["Referrer-Policy"] = "no-referrer"  # The link opens the receipt: no other site learns it.
     return answer

@@ -1,4 +1,5 @@
-"""flask-smorest as this shop uses it: strict JSON, all problems at once, and no handling of errors outside /v1."""
+"""flask-smorest as this shop uses it: strict JSON, all problems at once, no handling of errors outside /v1; and the
+fields and shapes that more than one subject uses."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ from typing import Any, NoReturn
 
 from flask import Request, request
 from flask_smorest import Api, Blueprint
-from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, pre_load
+from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, pre_load, validate
 from webargs import missing
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from app.blueprints.v1.fields import ANY_TEXT
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Strict, problems_of
+from app.domain.shared.times import rfc3339
 from app.errors import http_error
 from app.extensions import csrf
 from app.permissions import View
@@ -30,6 +31,16 @@ ACCESS_TOKEN, READER_TOKEN = "accessToken", "readerToken"  # Security schemes of
 QUERY = "query"  # Where the parameters of an address are read from.
 IDEMPOTENCY_KEY = "IdempotencyKey"  # A parameter of the description.
 MOST_NAMES = 50  # In one object; no shape has half as many.
+LONGEST_NUMBER = 7  # Digits in an address.
+LARGEST_NUMBER = 10**LONGEST_NUMBER - 1
+# The rules of texts for the description: regular expressions of ECMA 262, which need anchors.
+ANY_TEXT = {"pattern": r"^[^\u0000]*$"}
+# The rule of the domain (app/domain/shared/text.py), in which white space of any kind is a space.
+_NO_LINE = r"\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff"
+_NO_BLOCK = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff"
+_BLANK = r"\s\u001c-\u001f\u0085"
+LINE = {"pattern": f"^[^{_NO_LINE}]*[^{_BLANK}{_NO_LINE}][^{_NO_LINE}]*$"}
+BLOCK = {"pattern": f"^[^{_NO_BLOCK}]*$"}
 
 
 def camel_case(name: str) -> str:
@@ -66,6 +77,71 @@ class Body(Shape):
         super().on_bind_field(field_name, field_obj)
         if isinstance(field_obj, fields.String):
             field_obj.metadata = ANY_TEXT | dict(field_obj.metadata)
+
+
+class NumberInAddress(fields.Integer):
+    """A whole number in ASCII digits; a longer one than any list has counts as the largest."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if not (value.isascii() and value.isdigit()):
+            raise self.make_error("invalid", input=value)
+        return int(value) if len(value) <= LONGEST_NUMBER else LARGEST_NUMBER
+
+
+class ShortLine(fields.String):
+    """A text of 1 to 100 characters without a control character."""
+
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        rule = validate.Regexp(r"[^\x00-\x1f\x7f]{1,100}\Z", error="A line of 1 to 100 characters, please.")
+        described = {"pattern": r"^[^\u0000-\u001f\u007f]{1,100}$"}
+        super().__init__(validate=rule, metadata=described | dict(metadata or {}), **kwargs)
+
+
+class UtcTime(fields.String):
+    """A time in UTC, to the second."""
+
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(metadata={"format": "date-time"} | dict(metadata or {}), **kwargs)
+
+    def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        return None if value is None else rfc3339(value)
+
+
+class Few(fields.List):
+    """A list that is refused when it is too long, before any of its items is read."""
+
+    def __init__(self, inner: fields.Field, most: int, **kwargs: Any) -> None:
+        super().__init__(inner, validate=validate.Length(max=most), **kwargs)
+        self.most = most
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(value, list) and len(value) > self.most:
+            raise ValidationError(f"At most {self.most:,} at once, please.")
+        return super()._deserialize(value, *args, **kwargs)
+
+
+class Unread(fields.List):
+    """A list whose items are described, but read and written by the domain, which says more about what is wrong."""
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, list):
+            raise self.make_error("invalid")
+        return value
+
+    def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        return value
+
+
+class PageQuery(Shape):
+    page_number = NumberInAddress(load_default=1, validate=validate.Range(min=1))
+    page_size = NumberInAddress(load_default=20, validate=validate.Range(min=1, max=100))
+
+
+class ListShape(Shape):
+    page_number = fields.Int(required=True)
+    page_size = fields.Int(required=True)
+    total_items = fields.Int(required=True)
+    total_pages = fields.Int(required=True)
 
 
 class ProblemShape(Shape):
@@ -126,14 +202,14 @@ class StrictParser(FlaskParser):
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:
         """Raise Invalid with the problems that marshmallow found."""
         found = (
-            _reworded(problem, location)
+            _reword_problem(problem, location)
             for location, messages in error.normalized_messages().items()
             for problem in problems_of(messages)
         )
         raise Invalid(list(islice(found, MOST_PROBLEMS)))
 
 
-def _reworded(problem: Problem, location: str) -> Problem:
+def _reword_problem(problem: Problem, location: str) -> Problem:
     """Return a problem in the words for the place where it was found."""
     if (problem.pointer, problem.code) == ("#", WRONG_TYPE):
         return Problem("not_an_object", "Send a JSON object.")

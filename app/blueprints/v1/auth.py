@@ -6,29 +6,113 @@ from collections.abc import Mapping
 from typing import Any
 
 from flask import request
+from marshmallow import fields, validate
 from werkzeug.exceptions import HTTPException
 
 from app import ports
 from app.blueprints.callers import request_host, user_by_credentials
-from app.blueprints.v1.agent_shapes import agent_json, location_json
-from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, SignedInShape, TokensShape
-from app.blueprints.v1.bearer import sent_claims, sent_token
-from app.domain.pos import agents, work_session_ends, work_sessions
+from app.blueprints.v1.api import ApiBlueprint, Body, Shape, ShortLine, UtcTime
+from app.blueprints.v1.callers import sent_claims, sent_token
+from app.blueprints.v1.pos_agents import PosAgentShape, PosLocationShape, agent_json, location_json
+from app.domain.pos import access, agents, sessions
 from app.domain.pos.models import PosAgent
-from app.domain.pos.typed_text import device_problems
+from app.domain.pos.rules import device_problems
 from app.domain.shared.problems import Forbidden, Invalid, NotFound, Unauthenticated
 from app.domain.sites import accounts, api_sessions, refresh_chain
-from app.domain.sites.api_sessions import Because, Device, Granted
+from app.domain.sites.api_sessions import Audience, Because, Device, Granted
+from app.domain.sites.passwords import LONGEST as LONGEST_PASSWORD
 from app.domain.sites.personal_token_rules import is_personal
 from app.domain.sites.sites import site_by_host
 from app.permissions import public
 from app.tokens import access_tokens
-from app.tokens.device_tokens import device_of_token, token_with_user
+from app.tokens.device_tokens import LONGEST_TOKEN, device_of_token, token_with_user
 from app.tokens.signed_tokens import key_for
 from app.transaction import transaction
 
 bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
+
+
+class LoginBody(Body):
+    email = fields.Str(required=True, validate=validate.Length(max=254), metadata={"example": "admin@demo.test"})
+    password = fields.Str(
+        required=True, validate=validate.Length(max=LONGEST_PASSWORD), metadata={"example": "demo-password-1"}
+    )
+    device_id = ShortLine(
+        metadata={"description": "Binds the session to a device: every refresh must then give the same `deviceId`."}
+    )
+    device_name = ShortLine(metadata={"description": "For people.", "example": "Stockroom import"})
+    device_token = fields.Str(
+        validate=validate.Length(max=LONGEST_TOKEN),
+        metadata={
+            "description": "The `deviceToken` of the latest sign-in on this device, of whichever user: with it, wrong "
+            "passwords from elsewhere keep its users waiting no more. One that is not of this shop, or of before the "
+            "user's password was changed, counts as none."
+        },
+    )
+    audience = fields.Enum(
+        Audience,
+        by_value=True,
+        load_default=Audience.API,
+        metadata={"description": "`pos` is for a till; its tokens manage nothing."},
+    )
+
+
+class RefreshBody(Body):
+    refresh_token = fields.Str(required=True, validate=validate.Length(max=200))
+    device_id = ShortLine(
+        metadata={
+            "description": "Required where the session was opened with one, and then the same: without it the answer "
+            "is 400 (`required` at `#/deviceId`), with another the session ends (401 `session_revoked`). Else it "
+            "counts for nothing."
+        }
+    )
+
+
+# Signing out succeeds whatever is sent, so no body breaks a rule.
+LOGOUT_BODY: dict[str, Any] = {
+    "description": "An object, of which these two are read; everything else is passed over.",
+    "properties": {
+        "refreshToken": {"description": "A text. Where there is no access token to send."},
+        "reason": {
+            "description": f"`{Because.PIN_LOCKOUT.value}`; anything else counts as `{Because.LOGOUT.value}`.",
+            "default": Because.LOGOUT.value,
+        },
+    },
+}
+
+
+class UserShape(Shape):
+    id = fields.Str(required=True)
+    email = fields.Str(required=True)
+    display_name = fields.Str(required=True)
+    roles = fields.List(fields.Str(), required=True)
+
+
+class TokensShape(Shape):
+    token = fields.Str(required=True, metadata={"description": "The access token: `Authorization: Bearer <token>`."})
+    token_type = fields.Str(required=True, metadata={"example": "Bearer"})
+    expires_in = fields.Int(required=True, metadata={"description": "Seconds.", "example": 900})
+    expires_at = UtcTime(required=True)
+    refresh_token = fields.Str(required=True, metadata={"description": "For one use."})
+    session_id = fields.Str(required=True)
+    session_expires_at = UtcTime(required=True, metadata={"description": "24 hours after signing in, whatever comes."})
+    user = fields.Nested(UserShape, required=True)
+    agent = fields.Nested(
+        PosAgentShape, required=True, allow_none=True, metadata={"description": "null: the user is no agent."}
+    )
+    locations = fields.List(
+        fields.Nested(PosLocationShape), required=True, metadata={"description": "Where the user may work at a till."}
+    )
+
+
+class SignedInShape(TokensShape):
+    device_token = fields.Str(
+        required=True,
+        metadata={
+            "description": "Store it on the device, in place of the one before, and send it as `deviceToken` at the "
+            "next sign-in. It opens nothing; it lasts 400 days."
+        },
+    )
 
 
 @bp.post("/login")
@@ -49,16 +133,18 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
     site = site_by_host(request_host())
     if site is None:
         raise NotFound("There is no shop at this address.")
-    site_id, device, token = site.id, _device(body), body.get("device_token", "")
+    site_id, device, token = site.id, _read_device(body), body.get("device_token", "")
     try:
-        known_device = device_of_token(token, body["email"], ports.clock().now())
-        user = user_by_credentials(body["email"], body["password"], known_device)
+        user = user_by_credentials(
+            body["email"], body["password"], device_of_token(token, body["email"], ports.clock().now())
+        )
     except Invalid:
         raise Unauthenticated("invalid_credentials", accounts.WRONG) from None
     with transaction():
         granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
-        agent = work_sessions.open_with(ports.clock(), granted.caller, device, *_program())
-        return _tokens(granted, agent) | {"device_token": token_with_user(token, user, ports.clock().now())}
+        program, address = request.user_agent.string, request.remote_addr or ""
+        agent = sessions.open_session(ports.clock(), granted.caller, device, program, address)
+        return _tokens_json(granted, agent) | {"device_token": token_with_user(token, user, ports.clock().now())}
 
 
 @bp.post("/refresh")
@@ -80,10 +166,10 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
             ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"), _is_other_program
         )
         if isinstance(granted, Unauthenticated):
-            work_session_ends.follow_session(ports.clock(), refresh_chain.session_of(body["refresh_token"]) or "")
+            sessions.apply_end_of_session(ports.clock(), refresh_chain.session_of(body["refresh_token"]) or "")
     if isinstance(granted, Unauthenticated):
         raise granted
-    return _tokens(granted, agents.find_agent(granted.caller.site_id, granted.caller.user_id))
+    return _tokens_json(granted, access.find_agent(granted.caller.site_id, granted.caller.user_id))
 
 
 @bp.post("/logout")
@@ -109,11 +195,15 @@ def logout() -> None:
     because = Because.PIN_LOCKOUT if body.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
     if session_id:
         with transaction():
-            _end(session_id, because)
-            work_session_ends.follow_session(ports.clock(), session_id)
+            if because is Because.PIN_LOCKOUT:
+                reason = "the PIN of the till was wrong five times"
+                api_sessions.end_as_suspicious(ports.clock(), session_id, because, reason)
+            else:
+                api_sessions.end(ports.clock(), session_id, because)
+            sessions.apply_end_of_session(ports.clock(), session_id)
 
 
-def _device(body: Mapping[str, Any]) -> Device:
+def _read_device(body: Mapping[str, Any]) -> Device:
     """Return the device of the body. Raises Invalid for one that is named after a card."""
     device = Device(body.get("device_id"), body.get("device_name"))
     if problems := device_problems(device.id, device.name):
@@ -121,20 +211,8 @@ def _device(body: Mapping[str, Any]) -> Device:
     return device
 
 
-def _end(session_id: str, because: Because) -> None:
-    if because is Because.PIN_LOCKOUT:
-        api_sessions.end_as_suspicious(ports.clock(), session_id, because, "the PIN of the till was wrong five times")
-    else:
-        api_sessions.end(ports.clock(), session_id, because)
-
-
-def _program() -> tuple[str, str]:
-    """Return the calling program, as it names itself, and its address."""
-    return request.user_agent.string, request.remote_addr or ""
-
-
 def _is_other_program(session_id: str) -> bool:
-    return work_sessions.is_other_program(session_id, request.user_agent.string)
+    return sessions.is_other_program(session_id, request.user_agent.string)
 
 
 def _lenient_body() -> dict[str, Any]:
@@ -170,7 +248,7 @@ def _session_to_end(refresh_token: object) -> str | None:
         return api_sessions.session_of_refresh_token(key, sent, request_host())
 
 
-def _tokens(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
+def _tokens_json(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
     caller, now = granted.caller, ports.clock().now()
     places = agents.locations_of(caller.site_id, caller.roles, agent)
     expires_at = access_tokens.expiry(caller, now)

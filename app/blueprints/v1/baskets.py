@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from marshmallow import fields, validate
+
 from app import ports
 from app.blueprints.callers import TILL_READS, rate_limited
-from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.basket_shapes import (
-    CREATE_EXAMPLE,
-    UPDATE_EXAMPLE,
-    BasketShape,
-    CreateBasketBody,
-    PayBasketBody,
-    SubmitBasketBody,
-    SubmittedShape,
-    UpdateBasketBody,
-)
+from app.blueprints.v1.api import ApiBlueprint, Body, Few, Shape, UtcTime
+from app.blueprints.v1.callers import cashier, requires_till, till, work_at
 from app.blueprints.v1.description import LOCATION, REPLAYED
-from app.blueprints.v1.pos_access import cashier, requires_till, till, work_at
-from app.blueprints.v1.pos_payment_shapes import PosPaymentIntentShape
-from app.blueprints.v1.pos_payments import CREATE_REQUESTS, SETTLES, Answer, begun, idempotency_key
+from app.blueprints.v1.pos_payments import (
+    CREATE_REQUESTS,
+    SETTLES,
+    Answer,
+    PosPaymentIntentShape,
+    begin_payment,
+    idempotency_key,
+)
+from app.domain.catalogue.product_rules import LONGEST_SKU
+from app.domain.orders.basket import MOST_LINES, MOST_OF_ONE
 from app.domain.orders.baskets import (
     Owner,
     WantedLine,
@@ -32,15 +32,126 @@ from app.domain.orders.baskets import (
     view_basket,
 )
 from app.domain.orders.models import Order
-from app.domain.pos import baskets
-from app.domain.pos.baskets import BasketUser
-from app.domain.pos.payments import payment_actions
-from app.domain.pos.payments.creating import PaymentRequest
+from app.domain.pos import access, order_payments
+from app.domain.pos.access import BasketUser
+from app.domain.pos.payments import settlement
+from app.domain.pos.payments.creation import PaymentRequest
+from app.domain.shared.money import LARGEST
+from app.domain.shared.schema import Whole
 from app.transaction import transaction
 from app.work_context import work_context
 
+LINES_EXAMPLE = [{"skuCode": "TENT-04", "quantity": 1}, {"skuCode": "MUG-04", "quantity": 2}]
+CREATE_EXAMPLE = {"locationId": "tml_demo_market", "channel": "POS", "lines": LINES_EXAMPLE}
+UPDATE_EXAMPLE = {"lines": LINES_EXAMPLE, "revision": 1}
+CHANNELS = ("POS", "WEB")
+LONGEST_ID = 255
+MONEY: dict[str, Any] = {"description": "Minor units.", "example": 12_500}
 bp = ApiBlueprint("v1_baskets", __name__, tag="Basket", url_prefix="/v1/basket", description="Baskets")
 FILLS = ("pos-basket", 120)  # A minute.
+
+
+class LineBody(Body):
+    sku_code = fields.Str(
+        required=True,
+        validate=validate.Length(1, LONGEST_SKU),
+        metadata={"description": "Of a product without variants, or of a variant.", "example": "TENT-04"},
+    )
+    quantity = Whole(
+        required=True, validate=validate.Range(1, MOST_OF_ONE), metadata={"minimum": 1, "maximum": MOST_OF_ONE}
+    )
+
+
+def _lines(**more: Any) -> Few:
+    described = {"maxItems": MOST_LINES, "description": "A SKU that is named twice makes one line."}
+    return Few(fields.Nested(LineBody), MOST_LINES, metadata=described, **more)
+
+
+def _discount() -> Whole:
+    described = MONEY | {"description": "What an agent who may takes off, in minor units.", "minimum": 0, "example": 0}
+    return Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata=described)
+
+
+class CreateBasketBody(Body):
+    location_id = fields.Str(
+        allow_none=True,
+        validate=validate.Length(1, LONGEST_ID),
+        metadata={"description": "The till where it is filled.", "example": "tml_demo_market"},
+    )
+    channel = fields.Str(
+        load_default="POS", validate=validate.OneOf(CHANNELS), metadata={"description": "Where the sale is made."}
+    )
+    lines = _lines(load_default=list)
+    discount = _discount()
+
+
+class UpdateBasketBody(Body):
+    """Everything that the basket is to hold."""
+
+    lines = _lines(required=True)
+    discount = _discount()
+    revision = Whole(required=True, metadata={"description": "The one that was read last."})
+
+
+class PayBasketBody(Body):
+    location_id = fields.Str(
+        required=True,
+        validate=validate.Length(1, LONGEST_ID),
+        metadata={"description": "Where the card is taken.", "example": "tml_demo_market"},
+    )
+
+
+class SubmitBasketBody(Body):
+    payment_intent_id = fields.Str(
+        allow_none=True,
+        validate=validate.Length(1, LONGEST_ID),
+        metadata={"description": "The payment to rely on; one of this basket.", "example": "pi_sim_1"},
+    )
+
+
+class BasketLineShape(Shape):
+    id = fields.Str(required=True)
+    sku_code = fields.Str(required=True)
+    name = fields.Str(required=True)
+    options = fields.Dict(keys=fields.Str(), values=fields.Str(), required=True)
+    quantity = fields.Int(required=True)
+    unit_price = fields.Int(required=True, metadata=MONEY)
+    line_total = fields.Int(required=True, metadata=MONEY)
+
+
+class BasketShape(Shape):
+    """Prices and totals are the shop’s, in minor units of `currency`, tax included. They are those of today until a
+    payment begins, and stay as they are from then on."""
+
+    id = fields.Str(required=True)
+    order_number = fields.Str(required=True, metadata={"description": "Of the order that it becomes."})
+    status = fields.Str(
+        required=True,
+        validate=validate.OneOf(["OPEN", "SUBMITTED", "CANCELLED"]),
+        metadata={"description": "SUBMITTED: it is an order, handed over or not."},
+    )
+    channel = fields.Str(required=True, validate=validate.OneOf(CHANNELS))
+    location_id = fields.Str(required=True, allow_none=True)
+    currency = fields.Str(required=True, metadata={"example": "gbp"})
+    lines = fields.List(fields.Nested(BasketLineShape), required=True)
+    subtotal = fields.Int(required=True, metadata=MONEY)
+    discount = fields.Int(required=True, metadata=MONEY)
+    tax = fields.Int(required=True, metadata={"description": "What is added to the prices, in minor units."})
+    total = fields.Int(required=True, metadata=MONEY)
+    revision = fields.Int(required=True, metadata={"description": "Rises with every change of the contents."})
+    payment_state = fields.Str(
+        required=True,
+        validate=validate.OneOf(["NONE", "IN_PROGRESS", "PAID"]),
+        metadata={"description": "The contents can be changed only while it is NONE."},
+    )
+    created = UtcTime(required=True)
+    updated = UtcTime(required=True)
+
+
+class SubmittedShape(Shape):
+    order_id = fields.Str(required=True)
+    order_number = fields.Str(required=True)
+    status = fields.Str(required=True, validate=validate.OneOf(["SUBMITTED"]))
 
 
 @bp.post("")
@@ -57,13 +168,13 @@ def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
     `discount_exceeds_subtotal`). Every line that names nothing for sale is listed in `errors` (400), and
     so is every line of which there is not enough in stock (409 `out_of_stock`).
     """
-    baskets.check_builder(_user())
-    baskets.check_discount(_user(), body["discount"])
+    access.check_builder(_user())
+    access.check_discount(_user(), body["discount"])
     location_id = body.get("location_id")
     place = work_at(location_id).location_id if location_id else None
     with transaction():
         owner = Owner(till().caller.user_id, body["channel"], place)
-        answer = _basket_json(create_basket(till().author, owner, _wanted(body), body["discount"]))
+        answer = _basket_json(create_basket(till().author, owner, _wanted_lines(body), body["discount"]))
     return answer, 201, {"Location": f"/v1/basket/{answer['id']}"}
 
 
@@ -74,7 +185,7 @@ def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
 @bp.response(200, BasketShape)
 def basket(basket_id: str) -> dict[str, Any]:
     """A basket as it is now, also one that became an order."""
-    return _basket_json(_checked(basket_id))
+    return _basket_json(_usable_basket(basket_id))
 
 
 @bp.put("/<basket_id>")
@@ -90,9 +201,9 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     `currentRevision`. While a payment is under way, and once it succeeded, it is 409 `basket_locked`.
     """
     with transaction():
-        _checked(basket_id, to_change=True)
-        baskets.check_discount(_user(), body["discount"])
-        changed = replace_lines(till().author, basket_id, _wanted(body), body["revision"], body["discount"])
+        _usable_basket(basket_id, to_change=True)
+        access.check_discount(_user(), body["discount"])
+        changed = replace_lines(till().author, basket_id, _wanted_lines(body), body["revision"], body["discount"])
         return _basket_json(changed)
 
 
@@ -112,9 +223,9 @@ def pay(body: dict[str, Any], basket_id: str) -> Answer:
     """
     place = work_at(body["location_id"])
     with transaction():
-        take_over(_checked(basket_id, to_change=True), till().caller.user_id, place.location_id)
+        take_over(_usable_basket(basket_id, to_change=True), till().caller.user_id, place.location_id)
     wanted = PaymentRequest(amount=None, currency=None, order_id=basket_id, key=idempotency_key())
-    return begun(replace(cashier(), basket_id=basket_id), wanted)
+    return begin_payment(replace(cashier(), basket_id=basket_id), wanted)
 
 
 @bp.put("/<basket_id>/submit")
@@ -131,9 +242,9 @@ def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     the total: 409 `amount_mismatch`. What costs nothing needs no payment.
     """
     intent_id = body.get("payment_intent_id")
-    payment_actions.read_open_payment(work_context(), ports.payment_processor(), till().author, _checked(basket_id))
+    settlement.read_open_payment(work_context(), ports.payment_processor(), till().author, _usable_basket(basket_id))
     with transaction():
-        order = baskets.submit_basket(till().author, basket_id, intent_id)
+        order = order_payments.submit_basket(till().author, basket_id, intent_id)
         return {"order_id": order.id, "order_number": str(order.number), "status": "SUBMITTED"}
 
 
@@ -141,14 +252,14 @@ def _user() -> BasketUser:
     return BasketUser(till().caller.user_id, till().caller.roles, till().agent)
 
 
-def _checked(basket_id: str, to_change: bool = False) -> Order:
+def _usable_basket(basket_id: str, to_change: bool = False) -> Order:
     """Return the basket, once it is checked that the caller may use it."""
     found = find_basket(till().caller.site_id, basket_id, to_change)
-    baskets.check_basket(_user(), found)
+    access.check_basket(_user(), found)
     return found
 
 
-def _wanted(body: dict[str, Any]) -> list[WantedLine]:
+def _wanted_lines(body: dict[str, Any]) -> list[WantedLine]:
     return [WantedLine(line["sku_code"], line["quantity"]) for line in body["lines"]]
 
 

@@ -7,25 +7,19 @@ from contextlib import suppress
 from typing import Any
 
 from flask import Response, g, request
+from marshmallow import fields, validate
 
 from app import ports
 from app.blueprints.callers import rate_limited
 from app.blueprints.storefront.blueprint import current_shop, served_configuration
 from app.blueprints.storefront.presentation import card_picture
 from app.blueprints.storefront.search import RATE, suggestions_for
-from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.bearer import identified
-from app.blueprints.v1.catalogue_shapes import (
-    ProductQuery,
-    ProductShape,
-    ProductsShape,
-    SuggestionQuery,
-    SuggestionsShape,
-)
+from app.blueprints.v1.api import ApiBlueprint, ListShape, PageQuery, Shape
+from app.blueprints.v1.callers import session_caller
 from app.blueprints.v1.description import ETAG
-from app.blueprints.v1.taxonomy_shapes import PageQuery
+from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.product_rules import is_in_stock, is_on_sale
+from app.domain.catalogue.product_rules import LONGEST_UPC, is_in_stock, is_on_sale
 from app.domain.catalogue.queries import Lookup, product_for_sale, products_for_sale, products_of_collection
 from app.domain.merchandising.product_pages import PagePicture, photograph, pictures_of
 from app.domain.search.listings.browsing import products_by_words
@@ -34,18 +28,136 @@ from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Unauthenticated
 from app.permissions import public
 
+LONGEST_SEO_NAME = 200
+MONEY: dict[str, Any] = {"minimum": 0, "example": 12_500}
 bp = ApiBlueprint("v1_catalogue", __name__, tag="Catalogue", url_prefix="/v1", description="Products and collections")
 READS = ("catalogue-read", 120)  # A minute: an office of shoppers has one address, a till its own count.
 
 
+def _text(longest: int, description: str, **more: Any) -> fields.Str:
+    metadata = {"description": description, "pattern": r"^[^\u0000]*$"} | more
+    rules = [validate.Length(max=longest), validate.ContainsNoneOf("\0", error="Text has no NUL.")]
+    return fields.Str(load_default="", validate=rules, metadata=metadata)
+
+
+class ProductQuery(PageQuery):
+    q = _text(LONGEST_WORDS, "Words, as shoppers search; the best match comes first.", example="tent")
+    search = _text(LONGEST_WORDS, "The same as `q`, which goes before.")
+    upc = _text(LONGEST_UPC, "The bar code of a product or of a variant: UPC or EAN.", example="5012345678900")
+    seo_name = _text(LONGEST_SEO_NAME, "The name in the address of the product’s page.")
+
+
+class PictureShape(Shape):
+    url = fields.Str(required=True, metadata={"format": "uri"})
+    alt = fields.Str(required=True)
+    width = fields.Int(required=True, metadata={"description": "Pixels."})
+    height = fields.Int(required=True, metadata={"description": "Pixels."})
+
+
+class VariantShape(Shape):
+    """A form of a product that is sold; baskets name its `skuCode`."""
+
+    sku_code = fields.Str(required=True)
+    upc = fields.Str(required=True, allow_none=True)
+    options = fields.Dict(keys=fields.Str(), values=fields.Str(), required=True, metadata={"example": {"Size": "L"}})
+    price = fields.Int(required=True, metadata=MONEY)
+    in_stock = fields.Bool(required=True)
+    quantity = fields.Int(required=True, allow_none=True, metadata={"description": "null: its stock is not counted."})
+    image = fields.Nested(PictureShape, metadata={"description": "Its own picture, where it has one."})
+
+
+class ProductShape(Shape):
+    """Prices in minor units of `currency`, tax included. One with variants is sold as one of them."""
+
+    id = fields.Str(required=True)
+    sku_code = fields.Str(required=True)
+    name = fields.Str(required=True)
+    seo_name = fields.Str(required=True)
+    url = fields.Str(required=True, metadata={"format": "uri", "description": "Of its page in the shop."})
+    manufacturer = fields.Str(required=True)
+    upc = fields.Str(required=True, allow_none=True)
+    description = fields.Str(required=True, metadata={"description": "HTML without scripts."})
+    price = fields.Int(required=True, metadata=MONEY)
+    compare_at_price = fields.Int(
+        required=True, allow_none=True, metadata={"description": "What it cost before, where that was more."}
+    )
+    currency = fields.Str(required=True, metadata={"example": "gbp"})
+    in_stock = fields.Bool(required=True, metadata={"description": "Of one with variants: any of them."})
+    quantity = fields.Int(
+        required=True,
+        allow_none=True,
+        metadata={"description": "What is left, of all variants together; null: not counted, or not of every variant."},
+    )
+    images = fields.List(
+        fields.Nested(PictureShape), required=True, metadata={"description": "One or more; the first stands for it."}
+    )
+    variants = fields.List(fields.Nested(VariantShape), required=True)
+
+
+class ProductsShape(ListShape):
+    """A page; past the last one `items` is empty."""
+
+    items = fields.List(fields.Nested(ProductShape), required=True)
+
+
+class SuggestionQuery(Shape):
+    q = _text(LONGEST_WORDS, "What is typed so far, with the space that ends a word.", example="ten")
+
+
+class SuggestedCategoryShape(Shape):
+    name = fields.Str(required=True)
+    above = fields.List(
+        fields.Str(), required=True, metadata={"description": "The names of the categories above, the first one first."}
+    )
+    url = fields.Str(required=True, metadata={"format": "uri"})
+
+
+class SuggestedBrandShape(Shape):
+    name = fields.Str(required=True, metadata={"example": "Moor"})
+    products = fields.Int(required=True, metadata={"description": "How many the shop sells of it."})
+    url = fields.Str(required=True, metadata={"format": "uri", "description": "Of the page that shows them."})
+
+
+class SuggestedProductShape(Shape):
+    """Prices in minor units of `currency`, tax included. More of it: `GET /v1/product/{skuCode}`."""
+
+    sku_code = fields.Str(required=True)
+    name = fields.Str(required=True)
+    manufacturer = fields.Str(required=True)
+    url = fields.Str(required=True, metadata={"format": "uri", "description": "Of its page in the shop."})
+    price = fields.Int(required=True, metadata=MONEY)
+    compare_at_price = fields.Int(
+        required=True, allow_none=True, metadata={"description": "What it cost before, where that was more."}
+    )
+    currency = fields.Str(required=True, metadata={"example": "gbp"})
+    in_stock = fields.Bool(required=True)
+    image = fields.Str(required=True, metadata={"format": "uri", "description": "A small picture."})
+
+
+class SuggestionsShape(Shape):
+    """Each list begins with what is most likely."""
+
+    searches = fields.List(
+        fields.Str(), required=True, metadata={"description": "Popular searches of the shop.", "example": ["tent"]}
+    )
+    categories = fields.List(fields.Nested(SuggestedCategoryShape), required=True)
+    brands = fields.List(fields.Nested(SuggestedBrandShape), required=True)
+    products = fields.List(fields.Nested(SuggestedProductShape), required=True)
+    corrected = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The spelling that found the products, where they are not found as typed."},
+    )
+
+
 @bp.before_request
-def _know_signed_in_callers() -> None:
+def _identify_signed_in_callers() -> None:
     """Identify the callers with a valid token, tills among them, so that each has a rate limit of its own. An invalid
     token counts as none where everybody may read. The shop is read before them: read within the transaction that finds
     them it could be older than its version says."""
     current_shop()
     with suppress(Unauthenticated):
-        g.api_caller = identified()
+        g.api_caller = session_caller()
 
 
 @bp.get("/product")
@@ -69,8 +181,8 @@ def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
     if words and lookup == Lookup(words):
         served, now = served_configuration(shop), ports.clock().now()
         engine = ports.search_engine()
-        return _listed(products_by_words(engine, shop.site_id, words, served, now, page_number, page_size))
-    return _listed(products_for_sale(shop.site_id, lookup, page_number, page_size))
+        return _products_page(products_by_words(engine, shop.site_id, words, served, now, page_number, page_size))
+    return _products_page(products_for_sale(shop.site_id, lookup, page_number, page_size))
 
 
 @bp.get("/product/suggest")
@@ -93,7 +205,11 @@ def suggestions(query: dict[str, str]) -> dict[str, Any]:
     return {
         "searches": list(found.searches),
         "categories": [
-            {"name": node.name, "above": [step.name for step in shop.tree.ancestors(node.id)], "url": _page(node.path)}
+            {
+                "name": node.name,
+                "above": [step.name for step in shop.tree.ancestors(node.id)],
+                "url": _absolute(f"/c/{node.path}"),
+            }
             for node in found.categories
         ],
         "brands": [{"name": b.name, "products": b.products, "url": _absolute(b.path)} for b in found.brands],
@@ -128,11 +244,11 @@ def product(sku_code: str) -> dict[str, Any]:
 def collection_products(query: dict[str, int], seo_name: str) -> Paged[dict[str, Any]]:
     """The products of a collection that are for sale, in its own order."""
     site_id = current_shop().site_id
-    return _listed(products_of_collection(site_id, seo_name, query["page_number"], query["page_size"]))
+    return _products_page(products_of_collection(site_id, seo_name, query["page_number"], query["page_size"]))
 
 
 @bp.after_request
-def _revalidated(response: Response) -> Response:
+def _have_caches_revalidate(response: Response) -> Response:
     """Let caches keep an answer that they must revalidate at each use."""
     if response.status_code == 200:
         response.headers["Cache-Control"] = "public, no-cache"
@@ -141,7 +257,7 @@ def _revalidated(response: Response) -> Response:
     return response
 
 
-def _listed(found: Paged[Product]) -> Paged[dict[str, Any]]:
+def _products_page(found: Paged[Product]) -> Paged[dict[str, Any]]:
     items = [_product_json(one) for one in found.items]
     return Paged(items, found.page_number, found.page_size, found.total_items)
 
@@ -203,10 +319,6 @@ def _picture_json(picture: PagePicture) -> dict[str, Any]:
 def _quantity(stocks: list[int | None]) -> int | None:
     counted = [stock for stock in stocks if stock is not None]
     return sum(counted) if len(counted) == len(stocks) else None
-
-
-def _page(path: str) -> str:
-    return _absolute(f"/c/{path}")
 
 
 def _absolute(path: str) -> str:

@@ -1,8 +1,10 @@
-"""The description of the API: OpenAPI 3.1, made from the views and served beside them."""
+"""The description of the API: OpenAPI 3.1, made from the views and served beside them, with examples of bodies that are
+made from their shapes where a view gives none."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from apispec import APISpec, BasePlugin
@@ -19,11 +21,75 @@ from app.blueprints.v1.api import (
     parameter_name,
     problem_name,
 )
-from app.blueprints.v1.examples import ExamplesPlugin
 from app.errors import OTHER_TITLE, TITLES
 from app.permissions import public
 from app.surfaces import problem_type
 
+Json = dict[str, Any]
+JSON = "application/json"
+# Of fields whose shape gives none. One name means one thing everywhere, so that an example is given once.
+BY_NAME: Json = {
+    "pageNumber": 1,
+    "pageSize": 20,
+    "totalItems": 1,
+    "totalPages": 1,
+    "revision": 4,
+    "id": "1042",
+    "email": "agent@demo.test",
+    "displayName": "Alex Agent",
+    "roles": ["POS_AGENT"],
+    "deviceId": "5f0c8a52-till-3",
+    "deviceName": "Till 3",
+    "userId": "4",
+    "agentId": "7",
+    "locationId": "tml_market",
+    "processorLocationId": "tml_market",
+    "processorAccountId": "acct_1Mv2",
+    "publishableKey": "pk_live_51Mv",
+    "secret": "pst_live_YWNjdF8…",
+    "clientSecret": "pi_3Qk1_secret_9aX2",
+    "transactionId": "8b26b5d1-258c-4e5f-ae31-2871acd424c5",
+    "orderId": "09fdca25-5baf-4e20-b682-3a3b3f9f57cb",
+    "skuCode": "TENT-2",
+    "upc": "5012345678900",
+    "seoName": "lake-tent",
+    "manufacturer": "Moor",
+    "reason": "One mug was broken",
+    "endReason": "LOGOUT",
+    "closingNote": "",
+    "line1": "12 Market Square",
+    "line2": "",
+    "state": "",
+    "sessionId": "0d9a7c61f0b24f1e",
+    "token": "eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.….…",
+    "refreshToken": "q6Zl…",
+    "amountInPence": 2599,
+    "amount": 2599,
+    "amountReceived": 2599,
+    "currency": "gbp",
+    "orderNumber": "1042",
+    "cardBrand": "visa",
+    "cardLast4": "4242",
+    "name": "Lake tent",
+    "path": "tents/family-tents",
+    "facetId": "manufacturer",
+    "pathSegment": "brand",
+    "value": "Moor",
+    "heading": "Tents for the moor",
+    "note": "First levels",
+    "country": "GB",
+    "postalCode": "SW1A 1AA",
+    "city": "London",
+}
+BY_FORMAT = {
+    "date-time": "2026-11-20T21:04:05Z",
+    "date": "2026-11-20",
+    "email": "agent@demo.test",
+    "uri": "https://shop.test/",
+    "uri-reference": "/",
+    "uuid": "4f1c0c4e-3ad5-4c0e-9b0c-4f2a1f0f4d11",
+}
+BY_TYPE: Json = {"string": "text", "integer": 1, "number": 1.5, "boolean": True, "null": None}
 PROBLEM = "application/problem+json"
 # Headers of answers, for `@bp.response(…, headers=LOCATION | RETRY_AFTER)`.
 LOCATION: dict[str, Any] = {
@@ -86,7 +152,6 @@ MEANINGS: dict[int, tuple[str, str]] = {
         "processor_timeout",
     ),
 }
-
 # Further members of some problems, in their examples.
 MORE: dict[int, dict[str, object]] = {
     400: {"errors": [{"code": "required", "pointer": "#/name", "message": "This is required."}]},
@@ -99,7 +164,6 @@ HEADERS: dict[int, dict[str, Any]] = {
     429: RETRY_AFTER,
     503: RETRY_AFTER,
 }
-
 # The tags of operations, in the order of the page that shows them.
 TAGS = {
     "Tokens": "Signing in, exchanging tokens, signing out.",
@@ -110,17 +174,87 @@ TAGS = {
     "Taxonomies": "The classification of products.",
     "Merchandising": "Categories and their landing pages.",
 }
-
 bp = Blueprint("v1_description", __name__, url_prefix="/v1")
+
+
+class ExamplesPlugin(BasePlugin):
+    """A plugin that adds an example to each body without one. It stands after the plugin that replaces shapes by their
+    schemas."""
+
+    def init_spec(self, spec: APISpec) -> None:
+        super().init_spec(spec)
+        self._schemas = spec.components.schemas
+
+    def operation_helper(self, path: str | None = None, operations: Json | None = None, **_more: Any) -> None:
+        for operation in (operations or {}).values():
+            for body in (operation.get("requestBody"), *operation.get("responses", {}).values()):
+                if isinstance(body, dict):
+                    self._complete(body.get("content", {}))
+
+    def _complete(self, contents: Json) -> None:
+        content = contents.get(JSON, {})
+        if "schema" in content and not {"example", "examples"} & content.keys():
+            example = example_of(content["schema"], self._schemas)
+            if example is not None:
+                content["example"] = example
+
+
+def example_of(schema: Json, schemas: Mapping[str, Json], name: str = "", within: tuple[str, ...] = ()) -> Any:
+    """Return an example for the schema of the field `name`; None for a shape within itself."""
+    if "$ref" in schema:
+        shape = schema["$ref"].rpartition("/")[2]
+        return None if shape in within else example_of(schemas[shape], schemas, name, (*within, shape))
+    for parts in ("allOf", "anyOf", "oneOf"):
+        if parts in schema:
+            return example_of(schema[parts][0], schemas, name, within)
+    kind = type_of(schema)
+    if kind == "object" and "example" not in schema:
+        return _object_example(schema, schemas, within)
+    if kind == "array" and "example" not in schema and name not in BY_NAME:
+        item = example_of(schema.get("items", {}), schemas, name, within)
+        return [] if item is None else [item]
+    return _scalar_example(schema, kind, name)
+
+
+def type_of(schema: Json) -> str | None:
+    """Return the type of a schema; of several the first one besides null."""
+    kinds = schema.get("type")
+    if isinstance(kinds, list):
+        return next((kind for kind in kinds if kind != "null"), "null")
+    return kinds if isinstance(kinds, str) else None
+
+
+def _object_example(schema: Json, schemas: Mapping[str, Json], within: tuple[str, ...]) -> Json:
+    required = schema.get("required", ())
+    values = {
+        name: example_of(part, schemas, name, within)
+        for name, part in schema.get("properties", {}).items()
+        if not part.get("readOnly")
+    }
+    return {name: value for name, value in values.items() if value is not None or name in required}
+
+
+def _scalar_example(schema: Json, kind: str | None, name: str) -> Any:
+    if "example" in schema:
+        return schema["example"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema.get("default") is not None:
+        return schema["default"]
+    if name in BY_NAME:
+        return BY_NAME[name]
+    if schema.get("format") in BY_FORMAT:
+        return BY_FORMAT[schema["format"]]
+    return max(BY_TYPE["integer"], schema.get("minimum", 1)) if kind == "integer" else BY_TYPE.get(kind or "null")
 
 
 @bp.get("/openapi.json")
 @public
 def openapi() -> Response:
-    return jsonify(described())
+    return jsonify(api_description())
 
 
-def described() -> dict[str, Any]:
+def api_description() -> dict[str, Any]:
     """The whole description, as JSON."""
     api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
     description: dict[str, Any] = api.spec.to_dict()
@@ -137,7 +271,7 @@ def spec_options() -> dict[str, Any]:
         "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.items()],
         "flask_plugin": CamelCasePaths(),
         "extra_plugins": [ExamplesPlugin(), BodyProblems()],
-        "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_name_of),
+        "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_schema_name),
     }
 
 
@@ -167,7 +301,7 @@ class BodyProblems(BasePlugin):
                 answers |= {status: problem_name(status) for status in (413, 415) if str(status) not in known}
 
 
-def _name_of(shape: Any) -> str:
+def _schema_name(shape: Any) -> str:
     kind = shape if isinstance(shape, type) else type(shape)
     return kind.__name__.removesuffix("Shape")
 
@@ -188,7 +322,7 @@ def describe_problems(spec: APISpec) -> None:
         },
     )
     for status, (meaning, code) in MEANINGS.items():
-        body = {"schema": ProblemShape, "example": _example(status, code)}
+        body = {"schema": ProblemShape, "example": _problem_example(status, code)}
         response: dict[str, Any] = {"description": meaning, "content": {PROBLEM: body}}
         if status in HEADERS:
             response["headers"] = HEADERS[status]
@@ -204,7 +338,7 @@ def describe_tokens(spec: APISpec) -> None:
     spec.components.schemas.pop("PaginationMetadataSchema", None)  # Of flask-smorest's own lists, which no view uses.
 
 
-def _example(status: int, code: str) -> dict[str, object]:
+def _problem_example(status: int, code: str) -> dict[str, object]:
     return {
         "type": problem_type(code),
         "title": TITLES.get(status, OTHER_TITLE),

@@ -1,38 +1,140 @@
-"""Trees of categories and their landing pages for other programs: the same use cases as the admin's own."""
+"""Trees of categories and their landing pages for other programs: the same use cases as the admin's own. Rules are read
+by the domain, which names the place of every problem."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from flask import request
+from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app import ports
 from app.blueprints.json_body import LARGEST_RULES
-from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.bearer import caller, calling_author, requires_token
-from app.blueprints.v1.merchandising_shapes import (
-    RULES_EXAMPLE,
-    LandingPagesShape,
-    NodeRulesBody,
-    NodeRulesShape,
-    TreeRulesBody,
-    TreeRulesShape,
-    TreesShape,
-)
-from app.blueprints.v1.taxonomy_shapes import PageQuery
+from app.blueprints.v1.api import ApiBlueprint, Body, ListShape, PageQuery, Shape, Unread
+from app.blueprints.v1.callers import caller, calling_author, requires_token
 from app.domain.merchandising.shop import read_shop
 from app.domain.merchandising.trees import ListedTree, nested_trees
 from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.pages import LandingPage
+from app.domain.seo.landing.rules import LONGEST_SEGMENT, LONGEST_TEXT, MOST_OVERRIDES, MOST_RULES, LandingMode
 from app.domain.seo.landing.stored_rules import NodeRules
 from app.domain.shared.address_values import lookup_id
 from app.domain.shared.paging import Paged
+from app.domain.shared.problems import Problem
+from app.domain.shared.schema import Flag
 from app.permissions import Permission
 from app.transaction import transaction
 
+RULES_EXAMPLE: dict[str, Any] = {
+    "rules": [
+        {
+            "facetId": "manufacturer",
+            "pathSegment": "brand",
+            "minProducts": 3,
+            "overrides": [{"value": "Fell & Fern", "heading": "Tents by Fell & Fern", "intro": "Made for rain."}],
+        }
+    ]
+}
+TEXT = {"maxLength": LONGEST_TEXT}
 bp = ApiBlueprint("v1_merchandising", __name__, url_prefix="/v1/admin/merchandising", tag="Merchandising")
 NODE_RULES = "/nodes/<node_id>/landing-rules"
 TREE_RULES = "/trees/<tree_id>/landing-rules"
+
+
+class OverrideShape(Body):
+    value = fields.Str(required=True, metadata=TEXT | {"description": "The value of the facet that this is for."})
+    heading = fields.Str(allow_none=True, metadata=TEXT | {"description": "By default `{value} {category}`."})
+    meta_title = fields.Str(allow_none=True, metadata=TEXT | {"description": "By default `{heading} | {site}`."})
+    meta_description = fields.Str(
+        allow_none=True,
+        metadata=TEXT | {"description": "By default the intro, else a sentence of heading, site and products."},
+    )
+    intro = fields.Str(allow_none=True, metadata=TEXT | {"description": "Stands under the heading."})
+    excluded = fields.Bool(metadata={"description": "This value never has a page."})
+
+
+class RuleShape(Body):
+    facet_id = fields.Str(required=True, metadata={"description": "`manufacturer`, or an attribute of the taxonomy."})
+    path_segment = fields.Str(
+        allow_none=True,
+        metadata={
+            "description": "a–z, 0–9 and single hyphens; by default `brand` for manufacturer, else the facet’s id.",
+            "maxLength": LONGEST_SEGMENT,
+        },
+    )
+    min_products = fields.Int(
+        allow_none=True,
+        metadata={"description": "By default the site’s setting `facet-landing-min-products`.", "minimum": 1},
+    )
+    overrides = fields.List(fields.Nested(OverrideShape), allow_none=True, metadata={"maxItems": MOST_OVERRIDES})
+
+
+def _rules_field(**more: Any) -> Unread:
+    return Unread(fields.Nested(RuleShape), **({"metadata": {"maxItems": MOST_RULES}} | more))
+
+
+class TreeRulesBody(Body):
+    rules = _rules_field(
+        required=True, metadata={"description": "An empty list removes the default.", "maxItems": MOST_RULES}
+    )
+
+
+class NodeRulesBody(Body):
+    """Either `inherit: true`, or `rules`."""
+
+    inherit = Flag(load_default=False, metadata={"description": "The tree’s default rules hold."})
+    rules = _rules_field(metadata={"description": "An empty list means no landing pages here.", "maxItems": MOST_RULES})
+
+    @validates_schema
+    def either_or(self, body: dict[str, Any], **_more: Any) -> None:
+        if body.get("inherit", False) == ("rules" in body):
+            raise ValidationError([Problem("inherit_or_rules", "Send either inherit: true, or rules.")])
+
+
+class TreeRulesShape(Shape):
+    rules = _rules_field(required=True)
+
+
+class NodeRulesShape(Shape):
+    mode = fields.Str(required=True, validate=validate.OneOf([mode.value for mode in LandingMode]))
+    rules = _rules_field(required=True, allow_none=True, metadata={"description": "Its own; null where it inherits."})
+    effective_rules = _rules_field(required=True, metadata={"description": "Those that hold."})
+
+
+class NodeShape(Shape):
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+    path = fields.Str(required=True, metadata={"description": "Its address is `/c/` and this."})
+    visible = fields.Bool(required=True)
+    children = fields.List(fields.Nested(lambda: NodeShape()), required=True)
+
+
+class TreeShape(Shape):
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+    primary = fields.Bool(required=True, metadata={"description": "Shoppers browse this tree."})
+    nodes = fields.List(fields.Nested(NodeShape), required=True)
+
+
+class LandingPageShape(Shape):
+    url = fields.Str(required=True, metadata={"format": "uri"})
+    facet_id = fields.Str(required=True)
+    value = fields.Str(required=True)
+    slug = fields.Str(required=True)
+    products = fields.Int(required=True)
+    heading = fields.Str(required=True)
+
+
+class TreesShape(ListShape):
+    """A page; past the last one `items` is empty."""
+
+    items = fields.List(fields.Nested(TreeShape), required=True)
+
+
+class LandingPagesShape(ListShape):
+    """A page; past the last one `items` is empty."""
+
+    items = fields.List(fields.Nested(LandingPageShape), required=True)
 
 
 @bp.url_value_preprocessor

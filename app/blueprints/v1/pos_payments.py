@@ -3,48 +3,204 @@ of a location. Who may, and in which order things are checked: docs/payments.md.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from flask import request
+from marshmallow import fields, validate
 
 from app import ports
 from app.blueprints.callers import TILL_READS, rate_limited, refuse_beyond
-from app.blueprints.v1.api import ApiBlueprint
+from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, Body, ListShape, PageQuery, Shape, UtcTime
+from app.blueprints.v1.callers import cashier, requires_till, till
 from app.blueprints.v1.description import LOCATION, REPLAYED, RETRY_AFTER
-from app.blueprints.v1.pos_access import cashier, requires_till, till
-from app.blueprints.v1.pos_payment_shapes import (
-    PAYMENT_EXAMPLE,
-    CancelBody,
-    CancelledPosPaymentShape,
-    CapturedPosPaymentShape,
-    CreatePosPaymentIntent,
-    PosConnectionTokenShape,
-    PosPaymentIntentDetailShape,
-    PosPaymentIntentShape,
-    PosTransactionDetailShape,
-    PosTransactionShape,
-    PosTransactionsShape,
-    TransactionsQuery,
-    intent_json,
-    transaction_json,
-)
-from app.domain.pos.payments import creating, payment_actions, reader_tokens
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.payments import creation, idempotency, settlement
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import CreatedPayment, PaymentRequest
-from app.domain.pos.payments.idempotency import LONGEST_KEY
-from app.domain.pos.payments.payment_actions import AlreadyCaptured, PaymentState
-from app.domain.pos.payments.queries import PaymentFilter, payments_of_location
+from app.domain.pos.payments.cashier import connection_token as new_connection_token
+from app.domain.pos.payments.creation import (
+    DEFAULT_CURRENCY,
+    ORDER_PAYMENT,
+    QUICK_PAYMENT,
+    PaymentRequest,
+)
+from app.domain.pos.payments.settlement import AlreadyCaptured, PaymentState
+from app.domain.pos.processor import Intent, IntentStatus
+from app.domain.pos.rules import LARGEST_AMOUNT, LONGEST_DESCRIPTION, LONGEST_KEY, LONGEST_VALUE, MOST_KEYS
 from app.domain.pos.states import TransactionStatus
+from app.domain.pos.transactions import PaymentFilter, payments_of_location
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid
 from app.domain.shared.rate_limit import Rate
+from app.domain.shared.schema import Text, TextsByName, Whole
 from app.work_context import work_context
 
+SHOWN = [status.value for status in TransactionStatus if status.shown is status]
+CANCEL_REASONS = ("duplicate", "fraudulent", "requested_by_customer", "abandoned")
+MINOR_UNITS = {"description": "In minor units.", "example": 1_250}
+INTENT_ID = {"example": "pi_3Qk1"}
+DAY_OR_TIME = {
+    "description": "A day in the shop's time zone, or a time (RFC 3339).",
+    "example": "2026-11-20",
+} | ANY_TEXT
+PAYMENT_EXAMPLE: dict[str, Any] = {"amountInPence": 1_250, "currency": "gbp", "description": "Two mugs"}
 bp = ApiBlueprint("v1_pos_payments", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 INTENT = "/paymentIntents/<payment_intent_id>"
 LATER = {"Retry-After": "2"}  # Seconds.
 SETTLES, CREATE_REQUESTS = ("pos-settle", 60), ("pos-create-request", 120)
 Answer = tuple[dict[str, Any], int, dict[str, str]]
+
+
+class PosConnectionTokenShape(Shape):
+    """For the SDK of the card reader, once and at once: fetch another whenever it wants one."""
+
+    secret = fields.Str(required=True)
+    processor_account_id = fields.Str(
+        required=True, metadata={"description": "The processor's account; empty for the platform's own."}
+    )
+
+
+class CreatePosPaymentIntent(Body):
+    amount_in_pence = Whole(
+        required=True, metadata=MINOR_UNITS | {"description": f"In minor units, from 1 to {LARGEST_AMOUNT:,}."}
+    )
+    currency = Text(
+        load_default=DEFAULT_CURRENCY,
+        metadata={"description": "ISO 4217; must be the shop's.", "default": DEFAULT_CURRENCY} | ANY_TEXT,
+    )
+    description = Text(
+        load_default="",
+        validate=validate.Length(max=LONGEST_DESCRIPTION),
+        metadata={"description": "Without card numbers."} | ANY_TEXT,
+    )
+    order_id = Text(
+        load_default=None,
+        metadata={"description": "The order that is paid, a basket's `id`; the amount must be its total."} | ANY_TEXT,
+    )
+    metadata = TextsByName(
+        load_default=dict,
+        metadata={
+            "type": "object",
+            "additionalProperties": {"type": "string", "maxLength": LONGEST_VALUE},
+            "maxProperties": MOST_KEYS,
+            "description": f"Texts by keys of at most {LONGEST_KEY} characters, without card numbers. The shop sets "
+            "agentId, locationId, transactionId and siteId itself.",
+        },
+    )
+
+
+class LastErrorShape(Shape):
+    """Why the last card did not pay."""
+
+    code = fields.Str(required=True, metadata={"example": "card_declined"})
+    decline_code = fields.Str(required=True, allow_none=True, metadata={"example": "insufficient_funds"})
+
+
+class PosPaymentIntentShape(Shape):
+    id = fields.Str(required=True, metadata=INTENT_ID)
+    client_secret = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={"description": "For the SDK of the card reader; null for who did not create it, and once it ended."},
+    )
+    amount = fields.Int(required=True, metadata=MINOR_UNITS)
+    currency = fields.Str(required=True)
+    status = fields.Str(required=True, validate=validate.OneOf([status.value for status in IntentStatus]))
+    transaction_id = fields.Str(required=True)
+
+
+class PosPaymentIntentDetailShape(PosPaymentIntentShape):
+    last_error = fields.Nested(LastErrorShape, required=True, allow_none=True)
+
+
+class PosTransactionShape(Shape):
+    id = fields.Str(required=True)
+    agent_id = fields.Str(required=True)
+    amount_in_pence = fields.Int(required=True, metadata=MINOR_UNITS)
+    currency = fields.Str(required=True)
+    status = fields.Str(required=True, validate=validate.OneOf(SHOWN))
+    transaction_type = fields.Str(required=True, validate=validate.OneOf([QUICK_PAYMENT, ORDER_PAYMENT]))
+    order_id = fields.Str(required=True, allow_none=True)
+    order_number = fields.Str(required=True, allow_none=True)
+    card_brand = fields.Str(required=True, allow_none=True, metadata={"example": "visa"})
+    card_last4 = fields.Str(required=True, allow_none=True, metadata={"example": "4242"})
+    created = UtcTime(required=True)
+
+
+class PosTransactionDetailShape(PosTransactionShape):
+    """With what an app needs to go on with a payment whose answer it lost."""
+
+    payment_intent_id = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={"description": "null: not known yet whether there is one."} | INTENT_ID,
+    )
+    refunded_amount = fields.Int(required=True, metadata=MINOR_UNITS)
+
+
+class PosTransactionsShape(ListShape):
+    """A page; past the last one `items` is empty."""
+
+    items = fields.List(fields.Nested(PosTransactionShape), required=True)
+
+
+class CapturedPosPaymentShape(Shape):
+    id = fields.Str(required=True, metadata=INTENT_ID)
+    status = fields.Str(required=True, validate=validate.OneOf([status.value for status in IntentStatus]))
+    amount = fields.Int(required=True, metadata=MINOR_UNITS)
+    currency = fields.Str(required=True)
+    amount_received = fields.Int(required=True, metadata=MINOR_UNITS)
+    transaction_id = fields.Str(required=True)
+    transaction = fields.Nested(PosTransactionShape, required=True)
+
+
+class CancelBody(Body):
+    reason = fields.Str(validate=validate.OneOf(CANCEL_REASONS), load_default=None)
+
+
+class CancelledPosPaymentShape(Shape):
+    id = fields.Str(required=True, metadata=INTENT_ID)
+    status = fields.Str(required=True, validate=validate.OneOf([status.value for status in IntentStatus]))
+    amount = fields.Int(required=True, metadata=MINOR_UNITS)
+    currency = fields.Str(required=True)
+    transaction_id = fields.Str(required=True)
+
+
+class TransactionsQuery(PageQuery):
+    start_date = fields.Str(load_default=None, metadata=DAY_OR_TIME)
+    end_date = fields.Str(
+        load_default=None,
+        metadata=DAY_OR_TIME | {"description": "A day in the shop's time zone, which counts as well, or a time."},
+    )
+    status = fields.Str(load_default=None, validate=validate.OneOf(SHOWN))
+    agent_id = fields.Str(load_default=None, metadata=ANY_TEXT)
+
+
+def intent_json(intent: Intent, transaction_id: str) -> dict[str, Any]:
+    return {
+        "id": intent.id,
+        "client_secret": intent.client_secret,
+        "amount": intent.amount,
+        "currency": intent.currency,
+        "status": intent.status.value,
+        "transaction_id": transaction_id,
+    }
+
+
+def transaction_json(payment: PosTransaction) -> dict[str, Any]:
+    return {
+        "id": payment.id,
+        "agent_id": str(payment.agent_id),
+        "amount_in_pence": payment.amount_in_pence,
+        "currency": payment.currency,
+        "status": TransactionStatus(payment.status).shown.value,
+        "transaction_type": payment.type,
+        "order_id": payment.order_id,
+        "order_number": payment.order_number,
+        "card_brand": payment.card_brand,
+        "card_last4": payment.card_last4,
+        "created": payment.created_at,
+    }
 
 
 @bp.post("/connectionToken")
@@ -54,8 +210,8 @@ Answer = tuple[dict[str, Any], int, dict[str, str]]
 @bp.response(200, PosConnectionTokenShape)
 def connection_token() -> dict[str, str]:
     """A token by which the SDK of the reader connects, for one use."""
-    known = reader_tokens.connection_token(ports.payment_processor(), cashier())
-    return {"secret": known.secret, "processor_account_id": known.account_id}
+    token = new_connection_token(ports.payment_processor(), cashier())
+    return {"secret": token.secret, "processor_account_id": token.account_id}
 
 
 @bp.post("/paymentIntents")
@@ -79,18 +235,20 @@ def create(body: dict[str, Any]) -> Answer:
         metadata=body["metadata"],
         key=idempotency_key(),
     )
-    return begun(cashier(), wanted)
+    return begin_payment(cashier(), wanted)
 
 
-def begun(who: Cashier, wanted: PaymentRequest) -> Answer:
+def begin_payment(who: Cashier, wanted: PaymentRequest) -> Answer:
     """Begin a payment and return the answer about it. An agent may begin 30 a minute; refused and repeated ones are not
     counted."""
-    processor = ports.payment_processor()
-    return created_answer(creating.create_payment(work_context(), processor, who, wanted, _may_begin))
-
-
-def _may_begin() -> None:
-    refuse_beyond("pos-create", Rate(30, 60))
+    location = till().location
+    assert location is not None, "payments are created at a location"
+    may_begin = partial(refuse_beyond, "pos-create", Rate(30, 60))
+    created = creation.create_payment(work_context(), ports.payment_processor(), who, wanted, may_begin)
+    headers = {"Location": f"/v1/pos/{location.location_id}/paymentIntents/{created.intent.id}"}
+    if created.is_replayed:
+        headers["Idempotent-Replayed"] = "true"
+    return intent_json(created.intent, created.transaction_id), 201, headers
 
 
 @bp.get(INTENT)
@@ -100,8 +258,8 @@ def _may_begin() -> None:
 @bp.response(200, PosPaymentIntentDetailShape)
 def payment_intent(payment_intent_id: str) -> dict[str, Any]:
     """How a payment stands, after an app was closed or an answer got lost."""
-    state = payment_actions.read_payment(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
-    return _intent_state_json(state)
+    state = settlement.read_payment(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
+    return _intent_detail_json(state)
 
 
 @bp.post(f"{INTENT}/capture")
@@ -115,8 +273,8 @@ def capture(payment_intent_id: str) -> Answer:
 
     Doing so again gives the same answer. 402: the card was declined, and the same payment can be tried again.
     """
-    state = payment_actions.capture(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
-    return _state_answer(_captured_json(state), state)
+    state = settlement.capture(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
+    return _answer_about(_captured_json(state), state)
 
 
 @bp.post(f"{INTENT}/cancel")
@@ -130,14 +288,14 @@ def cancel(body: dict[str, Any], payment_intent_id: str) -> Answer:
     """Give up a payment that took no money. Doing so again gives the same answer; a payment that was made stays, and
     `transaction` shows it."""
     try:
-        state = payment_actions.cancel(
+        state = settlement.cancel(
             work_context(), ports.payment_processor(), cashier(), payment_intent_id, body["reason"]
         )
     except AlreadyCaptured as error:
         shown = PosTransactionShape().dump(transaction_json(error.payment))
         error.details = {**error.details, "transaction": shown}
         raise
-    return _state_answer(_cancelled_json(state), state)
+    return _answer_about(_state_json(state), state)
 
 
 @bp.get("/transactions")
@@ -153,7 +311,7 @@ def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
         query["start_date"],
         query["end_date"],
         TransactionStatus(status) if status else None,
-        None if agent_id is None else _number(agent_id),
+        None if agent_id is None else _agent_number(agent_id),
     )
     who = cashier()
     site_id, page_number, page_size = who.author.site_id, query["page_number"], query["page_size"]
@@ -169,7 +327,7 @@ def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 @bp.response(200, PosTransactionDetailShape)
 def transaction(transaction_id: str) -> dict[str, Any]:
     """A payment by the id that a 504 named."""
-    found = payment_actions.transaction_of(cashier(), transaction_id)
+    found = settlement.transaction_of(cashier(), transaction_id)
     more = {"payment_intent_id": found.processor_intent_id, "refunded_amount": found.refunded_amount}
     return transaction_json(found) | more
 
@@ -177,23 +335,13 @@ def transaction(transaction_id: str) -> dict[str, Any]:
 def idempotency_key() -> str | None:
     """Return the request's Idempotency-Key, None without one. Raises Invalid."""
     key = request.headers.get("Idempotency-Key")
-    if key is None or (0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
+    if key is None or (0 < len(key) <= idempotency.LONGEST_KEY and key.isascii() and key.isprintable()):
         return key
-    message = f"An Idempotency-Key has 1 to {LONGEST_KEY} printable characters of ASCII."
+    message = f"An Idempotency-Key has 1 to {idempotency.LONGEST_KEY} printable characters of ASCII."
     raise Invalid.one("invalid_idempotency_key", message)
 
 
-def created_answer(created: CreatedPayment) -> Answer:
-    """Return the answer about a payment that was begun now, or before under the same key."""
-    location = till().location
-    assert location is not None, "payments are created at a location"
-    headers = {"Location": f"/v1/pos/{location.location_id}/paymentIntents/{created.intent.id}"}
-    if created.is_replayed:
-        headers["Idempotent-Replayed"] = "true"
-    return intent_json(created.intent, created.transaction_id), 201, headers
-
-
-def _intent_state_json(state: PaymentState) -> dict[str, Any]:
+def _intent_detail_json(state: PaymentState) -> dict[str, Any]:
     """Return the state of a payment as JSON; the client secret is for the user who created the payment."""
     payment = state.payment
     secret = state.intent.client_secret if state.intent and cashier().owns(payment) else None
@@ -209,7 +357,7 @@ def _intent_state_json(state: PaymentState) -> dict[str, Any]:
     }
 
 
-def _cancelled_json(state: PaymentState) -> dict[str, Any]:
+def _state_json(state: PaymentState) -> dict[str, Any]:
     payment = state.payment
     return {
         "id": payment.processor_intent_id,
@@ -222,16 +370,16 @@ def _cancelled_json(state: PaymentState) -> dict[str, Any]:
 
 def _captured_json(state: PaymentState) -> dict[str, Any]:
     payment = state.payment
-    return _cancelled_json(state) | {
+    return _state_json(state) | {
         "amount_received": payment.captured_amount,
         "transaction": transaction_json(payment),
     }
 
 
-def _state_answer(body: dict[str, Any], state: PaymentState) -> Answer:
+def _answer_about(body: dict[str, Any], state: PaymentState) -> Answer:
     return (body, 200, {}) if state.is_settled else (body, 202, LATER)
 
 
-def _number(agent_id: str) -> int:
-    """Return the id of an agent; for a text that can be no id 0, which no agent has."""
+def _agent_number(agent_id: str) -> int:
+    """Return the id of an agent; 0, which no agent has, for a text that is no id."""
     return int(agent_id) if agent_id.isascii() and agent_id.isdigit() and len(agent_id) <= 9 else 0

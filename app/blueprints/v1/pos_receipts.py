@@ -9,14 +9,12 @@ from marshmallow import fields, validate
 
 from app.blueprints.callers import rate_limited, recipient_key
 from app.blueprints.receipt_links import qr_code, receipt_path
-from app.blueprints.v1.api import ApiBlueprint, Body, Shape
-from app.blueprints.v1.fields import ANY_TEXT
-from app.blueprints.v1.pos_access import cashier, requires_till
+from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, Body, Shape
+from app.blueprints.v1.callers import cashier, requires_till
 from app.domain.orders.basket import LONGEST_EMAIL
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments.payment_actions import transaction_of
-from app.domain.pos.receipts.mails import request_mail
-from app.domain.pos.receipts.receipt import receipt_of
+from app.domain.pos.payments.settlement import transaction_of
+from app.domain.pos.receipts import receipt_of, request_mail
 from app.domain.shared.schema import Text
 from app.transaction import transaction
 

@@ -8,14 +8,11 @@ from marshmallow import fields, validate
 
 from app import ports
 from app.blueprints.callers import rate_limited
-from app.blueprints.v1.api import ApiBlueprint, Body, Shape
+from app.blueprints.v1.api import LINE, ApiBlueprint, Body, Shape, UtcTime
+from app.blueprints.v1.callers import cashier, requires_till, till
 from app.blueprints.v1.description import REPLAYED, RETRY_AFTER
-from app.blueprints.v1.fields import LINE, UtcTime
-from app.blueprints.v1.pos_access import cashier, requires_till, till
-from app.blueprints.v1.pos_payment_shapes import MINOR_UNITS
-from app.blueprints.v1.pos_payments import LATER, Answer, idempotency_key
-from app.domain.pos.refund_states import RefundState
-from app.domain.pos.refunds import LONGEST_REASON, RefundRequest, RefundSummary, request_refund
+from app.blueprints.v1.pos_payments import LATER, MINOR_UNITS, Answer, idempotency_key
+from app.domain.pos.refunds import LONGEST_REASON, RefundRequest, RefundState, RefundSummary, request_refund
 from app.domain.shared.schema import Text, Whole
 from app.work_context import work_context
 

@@ -12,12 +12,18 @@ from sqlalchemy.orm import selectinload
 from app.domain.bundles.import_task import ImportTask, problems_at
 from app.domain.bundles.parts import Part
 from app.domain.bundles.reading import Document
-from app.domain.pos import agents, locations
-from app.domain.pos.agent_rules import AgentFields, agent_problems
-from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
-from app.domain.pos.merchant_accounts import account_problems
+from app.domain.pos import access, agents, locations
+from app.domain.pos.locations import account_problems
 from app.domain.pos.models import PosAgent, PosLocation
 from app.domain.pos.processor import Address
+from app.domain.pos.rules import (
+    AgentFields,
+    LocationFields,
+    agent_problems,
+    clean_location,
+    id_problems,
+    location_problems,
+)
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, One, Record, Text, Texts, Whole
 from app.domain.sites import accounts
@@ -113,7 +119,7 @@ class _KnownLocations:
     """The ids of the locations of the site and of the file so far, also in a dry run; `seen` are those of the file."""
 
     def __init__(self, site_id: int) -> None:
-        self.ids = {place.location_id for place in locations.locations(site_id)}
+        self.ids = {place.location_id for place in locations.list_locations(site_id)}
         self.seen: set[str] = set()
 
 
@@ -161,7 +167,7 @@ def _read_location(places: _KnownLocations, raw: Any, at: str) -> tuple[dict[str
     address = {name: text or "" for name, text in row["address"].items()}
     postal_code = address.pop("postalCode", "")
     place = Address(**address, postal_code=postal_code)
-    fields = cleaned(LocationFields(row["displayName"], place, row.get("processorAccountId")))
+    fields = clean_location(LocationFields(row["displayName"], place, row.get("processorAccountId")))
     found = [*id_problems(row["id"], "The id", "#/id"), *location_problems(fields)]
     if row["id"] in places.seen:
         found.append(Problem("duplicate_id", f"“{row['id'][:80]}” stands in the file twice.", "#/id"))
@@ -174,7 +180,7 @@ def _import_agent(task: ImportTask, people: _KnownUsers, raw: Any, at: str) -> s
     user = _find_member(task.site_id, row["email"])
     if user is None and row["email"] not in people.to_come:
         _raise_at([Problem("unknown_user", f"The shop has no user {row['email'][:80]}.", "#/email")], at)
-    agent = agents.find_agent(task.site_id, user.id) if user else None
+    agent = access.find_agent(task.site_id, user.id) if user else None
     fields = _agent_fields(row, agent, user)
     _raise_at(agent_problems(fields), at)
     enabled = row.get("enabled", True if agent is None else agent.enabled)
@@ -245,7 +251,7 @@ def _raise_at(problems: list[Problem], at: str) -> None:
 def pos_document(site_id: int) -> dict[str, Any]:
     query = select(PosAgent, User.email).join(User, User.id == PosAgent.user_id).where(PosAgent.site_id == site_id)
     rows = db.session.execute(query.options(selectinload(PosAgent.locations)).order_by(User.email))
-    places = sorted(locations.locations(site_id), key=lambda place: place.location_id)
+    places = sorted(locations.list_locations(site_id), key=lambda place: place.location_id)
     return {"locations": [_location_json(place) for place in places], "agents": [_agent_json(*row) for row in rows]}
 
 

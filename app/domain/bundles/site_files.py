@@ -15,7 +15,7 @@ from app.domain.bundles.parts import Part, part_of_setting
 from app.domain.bundles.pos_file import agents_of
 from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BrokenBundle
-from app.domain.pos.merchant_accounts import ACCOUNT_SETTING, account_problems
+from app.domain.pos.locations import ACCOUNT_SETTING, account_problems
 from app.domain.search import settings as search_settings
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts

@@ -16,12 +16,12 @@ from app.domain.personal_data.spelling import has_address
 from app.domain.pos.models import (
     PosAgent,
     PosIdempotencyKey,
+    PosReceiptMail,
     PosRefund,
     PosSession,
     PosTransaction,
     StoredProcessorEvent,
 )
-from app.domain.pos.receipts.models import PosReceiptMail
 from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User
 from app.domain.sites.throttle import names_account
 from app.domain.taxonomy.models import TaxonomyDraft

@@ -11,9 +11,7 @@ from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import runs_of
 from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderMail
 from app.domain.personal_data.people import Person
-from app.domain.pos.ledger.models import LedgerDifference
-from app.domain.pos.models import PosAgent, PosRefund, PosSession, PosTransaction
-from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.pos.models import LedgerDifference, PosAgent, PosReceiptMail, PosRefund, PosSession, PosTransaction
 from app.domain.pos.states import OPEN_STATUSES
 from app.domain.shared.times import format_moment
 from app.domain.sites.sites import time_zone_of

@@ -12,8 +12,7 @@ from sqlalchemy import ColumnElement, Select, and_, or_, select
 from app.domain.orders import basket
 from app.domain.orders.models import Order
 from app.domain.personal_data.spelling import has_address
-from app.domain.pos.models import PosAgent, PosTransaction
-from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.pos.models import PosAgent, PosReceiptMail, PosTransaction
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites.accounts import EMAIL, normal_email

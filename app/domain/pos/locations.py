@@ -1,25 +1,32 @@
-"""The places where a site takes cards. Each exists at the processor too, under the id by which clients name it."""
+"""The places where a site takes cards, and the processor's accounts that receive their money.
+
+A location exists at the processor too, under the id by which clients name it. Sites share an account only where a
+superadmin allows it, as for a merchant with two shops, since a site reads and compares all that its account holds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
+from datetime import datetime
 
 from sqlalchemy import select
 
-from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
-from app.domain.pos.merchant_accounts import account_of, account_problems
-from app.domain.pos.models import PosLocation
+from app.domain.pos.models import PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, Address, PaymentProcessor
+from app.domain.pos.rules import LocationFields, clean_location, id_problems, location_problems
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem, StaleRevision
 from app.domain.shared.records import existing
 from app.domain.sites import audit
-from app.domain.sites.models import Site
-from app.domain.sites.settings import settings_of
+from app.domain.sites.models import Setting, Site
+from app.domain.sites.settings import SiteSettings, settings_of
 from app.extensions import db
 
+ACCOUNT_SETTING = "posProcessorAccountId"
+OWN_ACCOUNT = ""  # The platform's own, which every site without a setting uses.
 LOCATION_SETTING = "posProcessorLocationId"
 HERE_ALREADY = "This shop has a location of this id already."
 TAKEN = "Another shop has this location. A superadmin may enter it, if the shops are of one merchant."
@@ -31,7 +38,7 @@ COUNTRY_OF = {"gbp": "GB", "usd": "US", "cad": "CA", "aud": "AU", "nzd": "NZ", "
 Transaction = Callable[[], AbstractContextManager[None]]
 
 
-def locations(site_id: int, enabled_only: bool = False) -> Sequence[PosLocation]:
+def list_locations(site_id: int, enabled_only: bool = False) -> Sequence[PosLocation]:
     """Return the locations of a site by name."""
     query = select(PosLocation).where(PosLocation.site_id == site_id)
     if enabled_only:
@@ -73,7 +80,7 @@ def add(
     """Create a location at the processor, outside any transaction, or take over the one that has `location_id` there.
     `may_share`: also with an account that another site uses. Raises Invalid, Conflict and ProcessorError."""
     if location_id is None:
-        fields = _checked(fields)
+        fields = _cleaned_fields(fields)
         with transaction():
             _check_account(author.site_id, fields, may_share)
             account = account_of(fields.processor_account_id, settings_of(author.site_id))
@@ -85,7 +92,7 @@ def add(
 def take_over(author: Author, location_id: str, fields: LocationFields, may_share: bool = False) -> PosLocation:
     """Add a location that exists at the processor. `may_share`: also one that another site has, or with its account.
     Raises Invalid and Conflict."""
-    fields = cleaned(fields)
+    fields = clean_location(fields)
     problems = [*location_problems(fields), *id_problems(location_id, "The id of the location", "#/id")]
     if not may_share:
         problems += taken_problems(author.site_id, location_id, "#/id")
@@ -96,10 +103,10 @@ def take_over(author: Author, location_id: str, fields: LocationFields, may_shar
         raise Conflict(HERE_ALREADY)
     now = author.now()
     location = PosLocation(site_id=author.site_id, location_id=location_id, created_at=now, updated_at=now)
-    _write(location, fields)
+    _write_fields(location, fields)
     db.session.add(location)
     flush_or_conflict(HERE_ALREADY)
-    _note(author, location, "pos_location.add", f"Added the location {location.display_name}", after=_facts(location))
+    _record(author, location, "pos_location.add", f"Added the location {location.display_name}", after=_facts(location))
     return location
 
 
@@ -111,16 +118,16 @@ def edit(
     location = location_at(author.site_id, location_id, to_change=True)
     if location.revision != revision:
         raise StaleRevision(STALE, location.revision)
-    fields, before = _checked(fields), _facts(location)
+    fields, before = _cleaned_fields(fields), _facts(location)
     _check_account(author.site_id, fields, may_share or fields.processor_account_id == location.processor_account_id)
-    _write(location, fields)
+    _write_fields(location, fields)
     location.enabled = enabled
     after = _facts(location)
     changed = [name for name in after if after[name] != before[name]]
     if changed:
         location.revision, location.updated_at = location.revision + 1, author.now()
         old, new = ({name: facts[name] for name in changed} for facts in (before, after))
-        _note(author, location, "pos_location.save", f"Changed the location {location.display_name}", old, new)
+        _record(author, location, "pos_location.save", f"Changed the location {location.display_name}", old, new)
     return bool(changed)
 
 
@@ -135,8 +142,9 @@ def seed_first(author: Author) -> PosLocation | None:
     return take_over(author, location_id, LocationFields(site.name[:100], Address(country=country)), may_share=True)
 
 
-def _checked(fields: LocationFields) -> LocationFields:
-    fields = cleaned(fields)
+def _cleaned_fields(fields: LocationFields) -> LocationFields:
+    """Return the fields as they are stored. Raises Invalid with every problem."""
+    fields = clean_location(fields)
     if problems := location_problems(fields):
         raise Invalid(problems)
     return fields
@@ -148,10 +156,10 @@ def _check_account(site_id: int, fields: LocationFields, may_share: bool) -> Non
         raise Invalid(problems)
 
 
-def _write(location: PosLocation, fields: LocationFields) -> None:
+def _write_fields(location: PosLocation, fields: LocationFields) -> None:
     location.display_name, location.processor_account_id = fields.display_name, fields.processor_account_id
-    for part in ("line1", "line2", "city", "state", "postal_code", "country"):
-        setattr(location, part, getattr(fields.address, part))
+    for part, text in asdict(fields.address).items():
+        setattr(location, part, text)
 
 
 def _facts(location: PosLocation) -> dict[str, object]:
@@ -169,7 +177,63 @@ def _facts(location: PosLocation) -> dict[str, object]:
     }
 
 
-def _note(
+def _record(
     author: Author, location: PosLocation, action: str, summary: str, before: object = None, after: object = None
 ) -> None:
     audit.record(author, action, ("pos_location", location.location_id[:120]), summary, before, after)
+
+
+def account_of(own: str | None, settings: SiteSettings) -> str:
+    """Return the account for payments at a location: `own` of the location, else the site's, else "", the platform's
+    own."""
+    return own or settings[ACCOUNT_SETTING] or ""
+
+
+def account_problems(site_id: int, account_id: str | None, pointer: str) -> list[Problem]:
+    """Return the problems of an account that is new to a site: no other site may use it, or have taken payments on
+    it."""
+    if not account_id or not _is_of_another(site_id, account_id):
+        return []
+    message = "Another shop uses this account. A superadmin may enter it, if the shops are of one merchant."
+    return [Problem("account_taken", message, pointer)]
+
+
+def _is_of_another(site_id: int, account_id: str) -> bool:
+    settings = select(Setting.value).where(Setting.key == ACCOUNT_SETTING, Setting.site_id != site_id)
+    if account_id in db.session.scalars(settings).all():
+        return True
+    located = PosLocation.site_id != site_id, PosLocation.processor_account_id == account_id
+    used = PosTransaction.site_id != site_id, PosTransaction.processor_account_id == account_id
+    of_others = select(PosLocation.id).where(*located), select(PosTransaction.id).where(*used)
+    return any(db.session.scalar(query.limit(1)) is not None for query in of_others)
+
+
+def site_of_account(account_id: str) -> int | None:
+    """Return the site that an account belongs to: by the site's setting, or by a location. None for an account of
+    no site, and for the platform's own, which belongs to all."""
+    if account_id == OWN_ACCOUNT:
+        return None
+    settings = select(Setting.site_id, Setting.value).where(Setting.key == ACCOUNT_SETTING).order_by(Setting.site_id)
+    for site_id, value in db.session.execute(settings):
+        if value == account_id:
+            return int(site_id)
+    located = select(PosLocation.site_id).where(PosLocation.processor_account_id == account_id)
+    used = select(PosTransaction.site_id).where(PosTransaction.processor_account_id == account_id)
+    return db.session.scalar(located.limit(1)) or db.session.scalar(used.limit(1))
+
+
+def accounts_of(site_id: int, processor: str, since: datetime, until: datetime) -> list[str]:
+    """Return the accounts, sorted, that payments of the site were made on between two times, and those of its earlier
+    or later payments that the site still uses."""
+    of_site = PosTransaction.site_id == site_id, PosTransaction.processor == processor
+    within = PosTransaction.created_at >= since, PosTransaction.created_at < until
+    used = select(PosTransaction.processor_account_id).where(*of_site).distinct()
+    lately = set(db.session.scalars(used.where(*within)))
+    return sorted(lately | (set(db.session.scalars(used)) & _current_accounts(site_id)))
+
+
+def _current_accounts(site_id: int) -> set[str]:
+    setting = select(Setting.value).where(Setting.site_id == site_id, Setting.key == ACCOUNT_SETTING)
+    located = select(PosLocation.processor_account_id).where(PosLocation.site_id == site_id)
+    of_locations = {account_id for account_id in db.session.scalars(located) if account_id}
+    return {str(db.session.scalar(setting) or OWN_ACCOUNT)} | of_locations

@@ -1,23 +1,40 @@
-"""The till: locations, agents and their work sessions, payments, refunds, idempotency keys, the processor's events."""
+"""The tables of the till: locations, agents and their work sessions, payments, refunds, idempotency keys, the
+processor's events, receipts by email, and what is compared with the processor."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, Text, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Date,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.domain.pos.location_rules import LocationFields
 from app.domain.pos.processor import Address
+from app.domain.pos.rules import LocationFields
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
 from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
+from app.domain.work.mailing import MailToSend
+from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
 OPEN = text(f"status in ({', '.join(repr(str(status)) for status in sorted(OPEN_STATUSES))})")
 ATTENTION = text("(anomaly is not null or status = 'UNKNOWN')")  # Payments that staff must look at.
 WAITING = text("processed_at is null")
+MONEY_SUM = BigInteger  # Totals over many payments may exceed 32 bits; sums are cast to this.
 STATUSES = ", ".join(repr(str(status)) for status in TransactionStatus)
+UNSETTLED = text("settled_at is null")
+UNFINISHED = text("state in ('waiting', 'running')")
 
 
 class PosLocation(Base):
@@ -286,5 +303,79 @@ class StoredProcessorEvent(Base):
     payload: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
 
 
-# Totals over many payments may exceed 32 bits; sums are cast to this.
-MONEY_SUM = BigInteger
+class LedgerDifference(Base):
+    """A difference between the shop and the processor about one payment, until an admin settled it or both agree again.
+    `ours` and `theirs` are words for people; `corrected`: the shop took over what the processor says."""
+
+    __tablename__ = "pos_ledger_differences"
+    __table_args__ = (
+        Index(
+            "uq_pos_ledger_differences_unsettled",
+            "site_id",
+            "intent_id",
+            "kind",
+            unique=True,
+            sqlite_where=UNSETTLED,
+            postgresql_where=UNSETTLED,
+        ),
+        Index(None, "transaction_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = mapped_column(String(255), default="")
+    intent_id: Mapped[str] = mapped_column(String(255))
+    transaction_id: Mapped[str | None] = mapped_column(ForeignKey("pos_transactions.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(20))
+    ours: Mapped[str] = mapped_column(String(100))
+    theirs: Mapped[str] = mapped_column(String(100))
+    corrected: Mapped[bool] = mapped_column(default=False)
+    day: Mapped[date] = mapped_column(Date)
+    found_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    settled_by: Mapped[str | None] = mapped_column(String(100))
+
+
+class PosReceiptMail(MailToSend, Base):
+    """A receipt to be mailed. `link` leads to the receipt's page."""
+
+    __tablename__ = "pos_receipt_mails"
+    __table_args__ = (Index(None, "transaction_id", "created_at"), Index(None, "state", "next_try_at"), state_known())
+
+    transaction_id: Mapped[str] = mapped_column(ForeignKey("pos_transactions.id", ondelete="CASCADE"))
+    link: Mapped[str] = mapped_column(String(500))
+
+
+class PaymentCheckRun(LeasedWork, Base):
+    """The latest check of a site's open payments, refunds and events at the processor. `done` counts those checked,
+    `failed` those that could not be."""
+
+    __tablename__ = "pos_payment_checks"
+    __table_args__ = (state_known(),)
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    failed: Mapped[int] = mapped_column(default=0)
+
+
+class PosReconciliation(LeasedWork, Base):
+    """A comparison of a day's payments of a site with those of the processor; `done` counts the intents compared,
+    `differences` what differed, `foreign` the intents of the accounts that are not this shop's."""
+
+    __tablename__ = "pos_reconciliations"
+    queue = "builds"
+    __table_args__ = (
+        Index(None, "site_id", "created_at"),
+        Index(
+            "uq_pos_reconciliations_unfinished",
+            "site_id",
+            unique=True,
+            sqlite_where=UNFINISHED,
+            postgresql_where=UNFINISHED,
+        ),
+        state_known(),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    day: Mapped[date] = mapped_column(Date)
+    differences: Mapped[int] = mapped_column(default=0)
+    foreign: Mapped[int] = mapped_column(default=0)

@@ -1,18 +1,29 @@
-"""Card payments of orders, as the pages of orders show them."""
+"""Card payments of orders: their states as the pages of orders show them, and the submission of paid baskets."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, and_, not_, select
 
-from app.domain.orders.models import Order
+from app.domain.alerts.alerts import open_about, raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.orders.baskets import find_basket
+from app.domain.orders.lifecycle import submit
+from app.domain.orders.models import OPEN, Order
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict, NotFound
+from app.domain.sites.models import Site
 from app.extensions import db
+
+SUBMITTED_AFTER = timedelta(minutes=10)  # The till itself submits within seconds of the payment.
+THE_SHOP = "The shop itself"
 
 
 class OrderPaymentState(StrEnum):
@@ -115,3 +126,56 @@ def location_names(site_id: int) -> Mapping[str, str]:
     """Return the names of locations by the id that orders and clients use."""
     query = select(PosLocation.location_id, PosLocation.display_name).where(PosLocation.site_id == site_id)
     return {row.location_id: row.display_name for row in db.session.execute(query)}
+
+
+def submit_basket(
+    author: Author, basket_id: str, intent_id: str | None = None, accept_difference: bool = False
+) -> Order:
+    """Submit a paid basket as an order; repeated, it changes nothing. `accept_difference`: staff have seen that the
+    amount paid is not the total. Raises NotFound, `payment_intent_not_found` for an intent that is not of this basket,
+    and Conflict, `payment_required` where the payment was refunded."""
+    order = find_basket(author.site_id, basket_id, to_change=True)
+    if intent_id is not None:
+        of_order = PosTransaction.site_id == order.site_id, PosTransaction.order_id == order.id
+        query = select(PosTransaction.id).where(*of_order, PosTransaction.processor_intent_id == intent_id)
+        if db.session.scalar(query) is None:
+            raise NotFound("This basket has no such payment.", "payment_intent_not_found")
+    if order.status == OPEN and order.paid_at is not None:
+        query = select(PosTransaction.status).where(
+            PosTransaction.site_id == order.site_id, PosTransaction.id == order.payment_lock
+        )
+        if db.session.scalar(query) == TransactionStatus.REFUNDED:
+            raise Conflict("The payment of this basket was refunded.", "payment_required")
+    return submit(author, basket_id, accept_difference)
+
+
+def forgotten_baskets(clock: Clock) -> list[tuple[int, str]]:
+    """Return the site and id of every basket that was paid at least SUBMITTED_AFTER ago and never submitted, as when a
+    phone broke; those whose payment was refunded are left out. Naming the sites makes the database use the index of
+    site and status, so that only open baskets are read."""
+    of_sites = Order.site_id.in_(select(Site.id))
+    is_paid = Order.paid_at.is_not(None), Order.paid_at <= clock.now() - SUBMITTED_AFTER
+    which = of_sites, Order.status == OPEN, *is_paid, not_(is_refunded())
+    return [(row.site_id, row.id) for row in db.session.execute(select(Order.site_id, Order.id).where(*which))]
+
+
+def submit_forgotten(clock: Clock, site_id: int, order_id: str) -> Order:
+    """Submit a paid basket in the name of the shop. Call it within a transaction. Raises Conflict where staff must
+    decide."""
+    return submit_basket(Author(site_id, THE_SHOP, clock), order_id)
+
+
+def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> None:
+    """Raise the alert about a paid basket that could not be submitted, which ends once it is submitted or its payment
+    refunded. Call it within a transaction."""
+    order = db.session.get(Order, order_id)
+    name = f"Order {order.number}" if order and order.number else "A basket"
+    raise_alert(clock, Cause.PAID_BASKET_OPEN, f"{name} was paid: {reason}", site_id, order_id)
+
+
+def alerts_of_refunded() -> list[tuple[int | None, str]]:
+    """Return the site and basket id of every open alert about a paid basket whose payment was refunded: such an alert
+    needs no action any more."""
+    alerts = {alert.subject: alert.site_id for alert in open_about(Cause.PAID_BASKET_OPEN)}
+    query = select(Order.id).where(Order.id.in_(alerts), is_refunded())
+    return [(alerts[order_id], order_id) for order_id in db.session.scalars(query)]

@@ -17,6 +17,14 @@ from typing import Protocol
 from app.domain.shared.problems import DomainError
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+# The fields of a card's chip that a receipt must show (EMV, and the rules of card schemes), by name in `emv`.
+RECEIPT_FIELDS = (
+    ("applicationPreferredName", "Application"),
+    ("dedicatedFileName", "AID"),
+    ("authorizationCode", "Authorisation code"),
+    ("cardholderVerificationMethod", "Verified by"),
+    ("accountType", "Account type"),
+)
 
 
 class IntentStatus(StrEnum):
@@ -67,8 +75,8 @@ class IntentRequest:
 
 @dataclass(frozen=True, slots=True)
 class CardDetails:
-    """The details that a card-present receipt must show. `emv` holds the fields of the chip, by the names of receipts:
-    applicationPreferredName, dedicatedFileName (AID), authorizationCode, cardholderVerificationMethod, accountType."""
+    """The details that a card-present receipt must show. `emv` holds the fields of the chip, by the names of
+    RECEIPT_FIELDS."""
 
     brand: str = ""
     last4: str = ""

@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.pos.location_rules import id_problems
-from app.domain.pos.locations import LOCATION_SETTING, find_location, seed_first, taken_problems
-from app.domain.pos.merchant_accounts import ACCOUNT_SETTING, account_problems
+from app.domain.pos.locations import (
+    ACCOUNT_SETTING,
+    LOCATION_SETTING,
+    account_problems,
+    find_location,
+    seed_first,
+    taken_problems,
+)
+from app.domain.pos.rules import id_problems
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit

@@ -6,11 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from app.domain.pos.payments.cashier import Cashier, own_payment_of_intent, ref_of
-from app.domain.pos.payments.processor_calls import about
+from app.domain.pos.payments.cashier import Cashier, errors_about, own_payment_of_intent, ref_of
 from app.domain.pos.processor import Intent, IntentNotFound, IntentStatus, InvalidState
-from app.domain.pos.simulated_cards import Delivery
-from app.domain.pos.simulator import PaymentSimulator, Tap, deliver_events
+from app.domain.pos.simulator import Delivery, PaymentSimulator, Tap, deliver_events
 from app.domain.pos.webhooks import receive
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.work.context import WorkContext, read_afresh
@@ -43,20 +41,19 @@ def present_card(
     payment = own_payment_of_intent(cashier, intent_id)
     if payment.processor != simulator.name:
         raise NotFound(NO_PAYMENT, "payment_intent_not_found")
-    known = ref_of(payment)
+    target = ref_of(payment)
     read_afresh()
     try:
-        with about(known.transaction_id):
-            intent = simulator.present(known.ref, intent_id, client_secret, tap)
+        with errors_about(target.transaction_id):
+            intent = simulator.present(target.ref, intent_id, client_secret, tap)
     except InvalidState as error:
-        raise _no_card_expected(error.intent, known.transaction_id) from error
+        found = error.intent
+        code, words = OVER.get(
+            found.status, ("payment_processing", "A card is being charged for this payment already.")
+        )
+        raise Conflict(words, code, transactionId=target.transaction_id, paymentIntentId=found.id) from error
     except IntentNotFound as error:
         raise NotFound(NO_PAYMENT, "payment_intent_not_found") from error
     if tap.card.delivery is Delivery.FIRST:
         deliver_events(simulator, partial(receive, context, simulator))
-    return PresentedCard(known.transaction_id, intent)
-
-
-def _no_card_expected(intent: Intent, transaction_id: str) -> Conflict:
-    code, words = OVER.get(intent.status, ("payment_processing", "A card is being charged for this payment already."))
-    return Conflict(words, code, transactionId=transaction_id, paymentIntentId=intent.id)
+    return PresentedCard(target.transaction_id, intent)

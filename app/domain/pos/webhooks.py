@@ -11,9 +11,10 @@ from enum import StrEnum
 import structlog
 from sqlalchemy import select
 
-from app.domain.pos.ledger import accounts, matching
+from app.domain.pos.ledger import is_intent_of, note_other_intent, transaction_id_of
+from app.domain.pos.locations import site_of_account
 from app.domain.pos.models import PosTransaction, StoredProcessorEvent
-from app.domain.pos.payments.transitions import apply_intent, payment_disputed
+from app.domain.pos.payments.transitions import apply_intent, mark_disputed
 from app.domain.pos.processor import (
     AccountRef,
     Intent,
@@ -23,7 +24,7 @@ from app.domain.pos.processor import (
     ProcessorEvent,
     Refund,
 )
-from app.domain.pos.refund_states import refund_seen
+from app.domain.pos.refunds import apply_reported_refund
 from app.domain.pos.states import OPEN_STATUSES
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -54,7 +55,7 @@ class EventOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _News:
+class _EventToApply:
     """A stored event and the payment that it is about. `snapshot` and `refund` are the intent and the refund in the
     event itself, None where it is followed later."""
 
@@ -69,7 +70,7 @@ class _News:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ProcessorAnswer:
     """The processor's answer, or the error in its place."""
 
     intent: Intent | None = None
@@ -82,7 +83,11 @@ def receive(context: WorkContext, processor: PaymentProcessor, raw: bytes, heade
     nothing, where the processor did not sign it."""
     event = processor.parse_event(raw, headers, context.clock.now())
     stored = context.commit(lambda: _store(context.clock, processor, event))
-    outcome = stored if isinstance(stored, EventOutcome) else _follow(context, stored, _read(processor, stored))
+    if isinstance(stored, EventOutcome):
+        outcome = stored
+    else:
+        answer = _read_processor(processor, stored)
+        outcome = context.commit(lambda: _apply(context.clock, stored, answer))
     log.info("processor_event", type=event.type, event_id=event.id, outcome=outcome.value)
     return outcome
 
@@ -92,25 +97,27 @@ def follow_stored(context: WorkContext, processor: PaymentProcessor, row_id: int
     as EXPIRED. Raises ProcessorError while the processor cannot be read."""
     row = db.session.get_one(StoredProcessorEvent, row_id, populate_existing=True)
     if row.received_at <= expired_at:
-        return context.commit(lambda: _end(context.clock, row_id, EventOutcome.EXPIRED))
-    known = _transaction_of(row.processor, row.account_id, row.intent_id, None)
-    if known is None or row.intent_id is None:
-        return context.commit(lambda: _end(context.clock, row_id, EventOutcome.NO_PAYMENT))
+        return context.commit(lambda: _end_event(context.clock, row_id, EventOutcome.EXPIRED))
+    payment = _find_payment(row.processor, row.account_id, row.intent_id, None)
+    if payment is None or row.intent_id is None:
+        return context.commit(lambda: _end_event(context.clock, row_id, EventOutcome.NO_PAYMENT))
     refund_id = row.payload.get("refundId") or None
-    news = _News(row.id, known.site_id, known.id, AccountRef(row.account_id), row.intent_id, refund_id)
+    event_to_apply = _EventToApply(
+        row.id, payment.site_id, payment.id, AccountRef(row.account_id), row.intent_id, refund_id
+    )
     db.session.rollback()
-    read = _read(processor, news)
-    outcome = _follow(context, news, read)
-    if outcome is EventOutcome.WAITING and read.error is not None:
-        raise read.error
+    answer = _read_processor(processor, event_to_apply)
+    outcome = context.commit(lambda: _apply(context.clock, event_to_apply, answer))
+    if outcome is EventOutcome.WAITING and answer.error is not None:
+        raise answer.error
     return outcome
 
 
-def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> _News | EventOutcome:
+def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> _EventToApply | EventOutcome:
     """Store an event; return the payment that it is about, or the outcome where there is nothing to follow."""
-    known = _transaction_of(processor.name, event.account_id, event.intent_id, event.intent)
-    site_id = known.site_id if known else accounts.site_of(event.account_id)
-    outcome = _outcome_at_once(processor, event, known, site_id)
+    payment = _find_payment(processor.name, event.account_id, event.intent_id, event.intent)
+    site_id = payment.site_id if payment else site_of_account(event.account_id)
+    outcome = _immediate_outcome(processor, event, payment, site_id)
     values = {
         "site_id": site_id,
         "processor": processor.name,
@@ -122,29 +129,32 @@ def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> 
         "processed_at": clock.now() if outcome else None,
         "outcome": outcome and outcome.value,
         "attempts": 0,
-        "payload": _payload(event) if known else {},
+        # Only what is needed to follow the event later: events name customers, also of payments made elsewhere.
+        "payload": {"refundId": event.refund.id} if payment and event.refund else {},
     }
     inserted = upsert(StoredProcessorEvent).values(**values).on_conflict_do_nothing()
     row_id = db.session.scalar(inserted.returning(StoredProcessorEvent.id))
     if row_id is None:
         return EventOutcome.DUPLICATE
-    if outcome or known is None or event.intent_id is None:
+    if outcome or payment is None or event.intent_id is None:
         return outcome or EventOutcome.NO_PAYMENT
     if event.type == DISPUTE:  # A dispute cannot be read from the processor, and each event comes here once.
-        payment_disputed(Author(known.site_id, ACTOR, clock), known.id, ACTION)
+        mark_disputed(Author(payment.site_id, ACTOR, clock), payment.id, ACTION)
     ref, refund_id = AccountRef(event.account_id), event.refund.id if event.refund else None
-    return _News(row_id, known.site_id, known.id, ref, event.intent_id, refund_id, event.intent, event.refund)
+    return _EventToApply(
+        row_id, payment.site_id, payment.id, ref, event.intent_id, refund_id, event.intent, event.refund
+    )
 
 
-def _outcome_at_once(
-    processor: PaymentProcessor, event: ProcessorEvent, known: PosTransaction | None, site_id: int | None
+def _immediate_outcome(
+    processor: PaymentProcessor, event: ProcessorEvent, payment: PosTransaction | None, site_id: int | None
 ) -> EventOutcome | None:
     """Return the outcome of an event, None for one that is to be followed."""
     if event.live != processor.live:
         outcome = EventOutcome.WRONG_MODE
     elif site_id is None and event.account_id:
         outcome = EventOutcome.UNKNOWN_ACCOUNT
-    elif known is None:
+    elif payment is None:
         return EventOutcome.NO_PAYMENT
     else:
         return None
@@ -152,13 +162,7 @@ def _outcome_at_once(
     return outcome
 
 
-def _payload(event: ProcessorEvent) -> dict[str, object]:
-    """Return the part of an event that is needed to follow it later. Nothing else is kept: events name customers, also
-    of payments made elsewhere."""
-    return {"refundId": event.refund.id} if event.refund else {}
-
-
-def _transaction_of(
+def _find_payment(
     processor: str, account_id: str, intent_id: str | None, snapshot: Intent | None
 ) -> PosTransaction | None:
     """Return the transaction of an intent: by its id, or by the id in its metadata where the answer to its creation has
@@ -167,61 +171,57 @@ def _transaction_of(
     if intent_id is None:
         return None
     query = select(PosTransaction).where(*of_account, PosTransaction.processor_intent_id == intent_id)
-    known = db.session.scalar(query)
-    named = matching.transaction_id_of(snapshot) if snapshot else None
-    if known is not None or named is None:
-        return known
+    payment = db.session.scalar(query)
+    named = transaction_id_of(snapshot) if snapshot else None
+    if payment is not None or named is None:
+        return payment
     return db.session.scalar(select(PosTransaction).where(*of_account, PosTransaction.id == named))
 
 
-def _read(processor: PaymentProcessor, news: _News) -> _Read:
+def _read_processor(processor: PaymentProcessor, event_to_apply: _EventToApply) -> _ProcessorAnswer:
     try:
-        intent = processor.retrieve_intent(news.ref, news.intent_id)
-        refund = processor.retrieve_refund(news.ref, news.refund_id) if news.refund_id else None
+        intent = processor.retrieve_intent(event_to_apply.ref, event_to_apply.intent_id)
+        refund = (
+            processor.retrieve_refund(event_to_apply.ref, event_to_apply.refund_id)
+            if event_to_apply.refund_id
+            else None
+        )
     except ProcessorError as error:
-        return _Read(error=error)
-    return _Read(intent, refund)
+        return _ProcessorAnswer(error=error)
+    return _ProcessorAnswer(intent, refund)
 
 
-def _follow(context: WorkContext, news: _News, read: _Read) -> EventOutcome:
-    return context.commit(lambda: _apply(context.clock, news, read))
-
-
-def _apply(clock: Clock, news: _News, read: _Read) -> EventOutcome:
+def _apply(clock: Clock, event_to_apply: _EventToApply, answer: _ProcessorAnswer) -> EventOutcome:
     """Apply an event to its payment. What the event said itself serves only where the processor cannot be read."""
-    known = db.session.get_one(PosTransaction, news.transaction_id, populate_existing=True)
-    intent = read.intent or _trusted_snapshot(known, news.snapshot)
-    refund = news.refund if read.error else read.refund
+    payment = db.session.get_one(PosTransaction, event_to_apply.transaction_id, populate_existing=True)
+    # A payment that was given up comes back only when the processor itself says so now.
+    snapshot = event_to_apply.snapshot if payment.status in OPEN_STATUSES else None
+    intent = answer.intent or snapshot
+    refund = event_to_apply.refund if answer.error else answer.refund
     if intent is None and refund is None:
-        return _without_news(clock, news.row_id, read.error)
-    author = Author(news.site_id, ACTOR, clock)
+        return _count_failed_try(clock, event_to_apply.row_id, answer.error)
+    author = Author(event_to_apply.site_id, ACTOR, clock)
     if intent is not None:
-        if not matching.agrees(known, intent):
-            matching.note_mismatch(author, known, intent)
-            return _end(clock, news.row_id, EventOutcome.MISMATCH)
-        apply_intent(author, known.id, intent, ACTION)
+        if not is_intent_of(payment, intent):
+            note_other_intent(author, payment, intent)
+            return _end_event(clock, event_to_apply.row_id, EventOutcome.MISMATCH)
+        apply_intent(author, payment.id, intent, ACTION)
     if refund is not None:
-        refund_seen(author, known.id, refund)
-    return _end(clock, news.row_id, EventOutcome.APPLIED)
+        apply_reported_refund(author, payment.id, refund)
+    return _end_event(clock, event_to_apply.row_id, EventOutcome.APPLIED)
 
 
-def _trusted_snapshot(known: PosTransaction, snapshot: Intent | None) -> Intent | None:
-    """Return the intent in the event where the payment is open, else None: a payment that was given up comes back only
-    when the processor itself says so now."""
-    return snapshot if known.status in OPEN_STATUSES else None
-
-
-def _without_news(clock: Clock, row_id: int, error: ProcessorError | None) -> EventOutcome:
+def _count_failed_try(clock: Clock, row_id: int, error: ProcessorError | None) -> EventOutcome:
     """Count a failed try of an event, which is tried again, unless the processor says that there is no such payment or
     refund: then end it as NOT_FOUND."""
     if isinstance(error, IntentNotFound):
-        return _end(clock, row_id, EventOutcome.NOT_FOUND)
+        return _end_event(clock, row_id, EventOutcome.NOT_FOUND)
     row = db.session.get_one(StoredProcessorEvent, row_id)
     row.attempts, row.error = row.attempts + 1, error.message[:LONGEST_ERROR] if error else None
     return EventOutcome.WAITING
 
 
-def _end(clock: Clock, row_id: int, outcome: EventOutcome) -> EventOutcome:
+def _end_event(clock: Clock, row_id: int, outcome: EventOutcome) -> EventOutcome:
     row = db.session.get_one(StoredProcessorEvent, row_id)
     row.processed_at, row.outcome, row.error = clock.now(), outcome.value, None
     return outcome

@@ -11,8 +11,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.pos import agents
-from app.domain.pos.agent_rules import AgentFields
 from app.domain.pos.models import PosAgent, PosRefund, PosSession
+from app.domain.pos.rules import AgentFields
 from app.domain.sites.models import ApiSession, AuditEntry, Site, User
 from app.domain.sites.roles import Role
 from app.extensions import db

@@ -9,10 +9,9 @@ import pytest
 from flask import Flask
 
 from app import ports
-from app.domain.pos.ledger.difference import Difference, DifferenceKind
-from app.domain.pos.ledger.differences import note_difference
-from app.domain.pos.ledger.models import LedgerDifference
-from app.domain.pos.models import PosRefund
+from app.domain.pos.ledger import note_difference
+from app.domain.pos.ledger_comparison import Difference, DifferenceKind
+from app.domain.pos.models import LedgerDifference, PosRefund
 from app.domain.shared.author import Author
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from app.domain.pos.models import PosRefund, PosTransaction
+from app.domain.pos.models import PosReceiptMail, PosRefund, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
-from app.domain.pos.receipts.models import PosReceiptMail
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.roles import Role
 from app.extensions import db

@@ -9,10 +9,9 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.blueprints.admin.pos.display import BADGES, status_kind
+from app.blueprints.admin.pos.transactions import BADGES, status_kind
 from app.domain.pos.models import PosRefund, PosTransactionEvent, StoredProcessorEvent
-from app.domain.pos.reports.summaries import STATUS_LABELS
-from app.domain.pos.states import TransactionStatus
+from app.domain.pos.states import STATUS_LABELS, TransactionStatus
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.extensions import db

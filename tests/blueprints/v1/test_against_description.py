@@ -27,8 +27,7 @@ from app.domain.catalogue.models import Collection, Product
 from app.domain.orders.models import OrderNumbers
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
-from app.domain.pos.simulated_cards import CARDS
-from app.domain.pos.simulator import Tap
+from app.domain.pos.simulator import CARDS, Tap
 from app.domain.shared.rate_limit import NoRateLimits
 from app.extensions import db
 from app.ports import EXTENSION

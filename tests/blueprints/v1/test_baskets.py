@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.blueprints.v1.basket_shapes import BasketShape
+from app.blueprints.v1.baskets import BasketShape
 from app.domain.orders import payment
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.adapters.null_engine import NullEngine
-from app.blueprints.v1.catalogue_shapes import ProductShape, ProductsShape
+from app.blueprints.v1.catalogue import ProductShape, ProductsShape
 from app.domain.catalogue.models import Collection, CollectionEntry, Product, ProductImage, Variant
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role

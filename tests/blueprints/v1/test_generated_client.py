@@ -18,8 +18,7 @@ from openapi_python_client.config import Config, ConfigFile, MetaType
 
 from app.adapters.simulator import Simulator
 from app.domain.pos.processor import AccountRef
-from app.domain.pos.simulated_cards import CARDS
-from app.domain.pos.simulator import Tap
+from app.domain.pos.simulator import CARDS, Tap
 from app.ports import EXTENSION, payment_processor
 from tests.architecture.role_matrix import Principal
 from tests.architecture.shop_for_routes import Shops, build_shops, email_of

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.blueprints.v1.merchandising_shapes import LandingPagesShape, NodeRulesShape, TreeRulesShape, TreesShape
+from app.blueprints.v1.merchandising import LandingPagesShape, NodeRulesShape, TreeRulesShape, TreesShape
 from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.roles import Role

@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.blueprints.v1.description import described
-from app.blueprints.v1.reader import prose
-from app.blueprints.v1.reader_chapters import Operation, read_page
+from app.blueprints.v1.description import api_description
+from app.blueprints.v1.reader import Operation, prose, read_page
 from tests.page_client import PageClient, Reading
 
 
 @pytest.fixture
 def description(app: Flask) -> dict[str, Any]:
     with app.app_context():
-        return described()
+        return api_description()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.blueprints.v1.catalogue_shapes import SuggestionsShape
+from app.blueprints.v1.catalogue import SuggestionsShape
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.models import SearchDay, SuggestionDay
 from app.extensions import db

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
-from app.blueprints.v1.taxonomy_shapes import (
+from app.blueprints.v1.taxonomies import (
     EXAMPLE,
     ActivatedShape,
     CreatedShape,

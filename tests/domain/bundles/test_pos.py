@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.bundles.exporter import export_bundle
-from app.domain.pos import agents, locations
-from app.domain.pos.agent_rules import AgentFields
+from app.domain.pos import access, agents, locations
 from app.domain.pos.models import PosAgent, PosLocation
+from app.domain.pos.rules import AgentFields
 from app.domain.sites import accounts, sites
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -48,7 +48,7 @@ def test_a_till_comes_in_once(take: Take, tmp_path: Path) -> None:
     assert report.refusals == []
     assert (report.of("locations").added, report.of("agents").added) == (2, 1)
     site_id, user = sites.site_at(HOST).id, accounts.get_user("tilly@shop.test")
-    agent = agents.find_agent(site_id, user.id)
+    agent = access.find_agent(site_id, user.id)
     assert agent is not None and agent.enabled
     expected = AgentFields("Tilly", can_build_orders=False, max_transaction_amount=5_000, location_ids=("tml_fair",))
     assert agents.fields_of(agent) == expected
@@ -66,8 +66,8 @@ def test_what_changed_is_written_and_what_is_left_out_stays(take: Take, tmp_path
     assert (report.of("locations").changed, report.of("agents").changed) == (1, 1)
     site_id = sites.site_at(HOST).id
     db.session.expire_all()
-    assert [place.display_name for place in locations.locations(site_id)] == ["Autumn fair", "Shop"]
-    agent = agents.find_agent(site_id, accounts.get_user("tilly@shop.test").id)
+    assert [place.display_name for place in locations.list_locations(site_id)] == ["Autumn fair", "Shop"]
+    agent = access.find_agent(site_id, accounts.get_user("tilly@shop.test").id)
     assert agent is not None and not agent.enabled
     assert agents.fields_of(agent) == AgentFields("Tilly", can_build_orders=False, location_ids=("tml_fair",))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.domain.pos import work_sessions
+from app.domain.pos import sessions
 from app.domain.pos.models import PosAgent, PosSession
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, api_sessions
@@ -62,7 +62,7 @@ def sign_in(staff: Staff) -> SignIn:
             assert user is not None
             device = Device("till-7", "The till")
             granted = api_sessions.open_session(clock, user, staff.site_id, Audience.POS, device)
-            work_sessions.open_with(clock, granted.caller, device, "TillApp/1", "192.0.2.1")
+            sessions.open_session(clock, granted.caller, device, "TillApp/1", "192.0.2.1")
         return stored(granted.caller.session_id)
 
     return signed_in

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.domain.pos import agents
-from app.domain.pos.agent_rules import AgentFields, LimitSource, agent_problems, effective_limit
+from app.domain.pos.rules import AgentFields, LimitSource, agent_problems, effective_limit
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites import accounts
 from app.domain.sites.models import ApiSession, AuditEntry, User
@@ -101,7 +101,7 @@ def test_candidates_are_the_users_who_are_no_agents_yet(staff: Staff) -> None:
     _enable(staff, staff.tilly)
     with transaction():
         make_user(make_site("other.localhost", "Other"), Role.ADMIN)
-    assert [user.id for user in agents.candidates(staff.site_id)] == [staff.merchandiser]
+    assert [user.id for user in agents.list_candidates(staff.site_id)] == [staff.merchandiser]
 
 
 def test_admins_work_everywhere_and_agents_where_they_were_assigned(staff: Staff) -> None:

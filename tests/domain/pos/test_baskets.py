@@ -11,9 +11,10 @@ from app.domain.alerts.alerts import open_alerts
 from app.domain.orders import payment
 from app.domain.orders.baskets import Owner, WantedLine, create_basket
 from app.domain.orders.models import Order
-from app.domain.pos import baskets
-from app.domain.pos.baskets import SUBMITTED_AFTER, BasketUser
+from app.domain.pos import access, order_payments
+from app.domain.pos.access import BasketUser
 from app.domain.pos.models import PosAgent, PosTransaction
+from app.domain.pos.order_payments import SUBMITTED_AFTER
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Forbidden, NotFound
 from app.domain.sites.roles import Role
@@ -61,7 +62,7 @@ def pay(author: Author, order: Order, amount: int = 1_000, intent_id: str = "pi_
 
 def refused(user: BasketUser, order: Order) -> str | None:
     try:
-        baskets.check_basket(user, order)
+        access.check_basket(user, order)
     except Forbidden as error:
         return error.code
     return None
@@ -90,10 +91,10 @@ def test_a_submission_may_name_a_payment_of_the_basket_and_no_other(author: Auth
     pay(author, mine, intent_id="pi_mine")
     pay(author, other, intent_id="pi_other")
     with pytest.raises(NotFound) as unknown, transaction():
-        baskets.submit_basket(author, mine.id, "pi_other")
+        order_payments.submit_basket(author, mine.id, "pi_other")
     assert unknown.value.code == "payment_intent_not_found"
     with transaction():
-        assert baskets.submit_basket(author, mine.id, "pi_mine").status == "SUBMITTED"
+        assert order_payments.submit_basket(author, mine.id, "pi_mine").status == "SUBMITTED"
 
 
 def test_money_that_went_back_buys_nothing(author: Author) -> None:
@@ -102,7 +103,7 @@ def test_money_that_went_back_buys_nothing(author: Author) -> None:
     with transaction():
         db.session.get_one(PosTransaction, paid).status = "REFUNDED"
     with pytest.raises(Conflict) as refusal, transaction():
-        baskets.submit_basket(author, filled.id)
+        order_payments.submit_basket(author, filled.id)
     assert refusal.value.code == "payment_required"
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from app.domain.pos import locations, settings
-from app.domain.pos.location_rules import LocationFields
-from app.domain.pos.merchant_accounts import account_of
+from app.domain.pos.locations import account_of
 from app.domain.pos.processor import AccountRef, Address, NoProcessor, ProcessorError
+from app.domain.pos.rules import LocationFields
 from app.domain.pos.settings import stored_form
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites.settings import change_settings, settings_of
@@ -49,7 +49,7 @@ def test_a_new_location_is_created_at_the_processor_first(staff: Staff) -> None:
 def test_nothing_is_kept_of_a_location_that_the_processor_refused(staff: Staff) -> None:
     with pytest.raises(ProcessorError):
         locations.add(staff.author, transaction, NoProcessor(), MARKET)
-    assert len(locations.locations(staff.site_id)) == 2
+    assert len(locations.list_locations(staff.site_id)) == 2
 
 
 def test_what_is_wrong_with_a_location_is_told_before_the_processor_hears_of_it(staff: Staff) -> None:
@@ -80,7 +80,7 @@ def test_an_edited_location_keeps_its_id_and_may_be_disabled(staff: Staff) -> No
     with transaction():
         assert locations.edit(staff.author, "tml_fair", 1, MARKET, enabled=False)
         assert not locations.edit(staff.author, "tml_fair", 2, MARKET, enabled=False)
-    assert [place.location_id for place in locations.locations(staff.site_id, enabled_only=True)] == ["tml_shop"]
+    assert [place.location_id for place in locations.list_locations(staff.site_id, enabled_only=True)] == ["tml_shop"]
     with pytest.raises(StaleRevision), transaction():
         locations.edit(staff.author, "tml_fair", 1, MARKET, enabled=True)
 

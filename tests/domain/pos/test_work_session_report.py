@@ -9,9 +9,9 @@ from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.pos import work_session_queries, work_sessions
+from app.domain.pos import reports, sessions
 from app.domain.pos.models import PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
-from app.domain.pos.work_session_report import BrandSums, CountedPayments, Sums, Unresolved, sums_by_brand, total_of
+from app.domain.pos.report_figures import BrandSums, CountedPayments, Sums, Unresolved, sums_by_brand, total_of
 from app.domain.sites.models import Site, User
 from app.extensions import db
 from app.transaction import transaction
@@ -80,7 +80,7 @@ def test_what_was_taken_and_given_back_is_counted_by_brand(
     _refund(staff, first, 300, status="FAILED")
     known = stored(session.id)
     with statements(app) as asked:
-        report = work_session_queries.report_of(clock, known)
+        report = reports.report_of_session(clock, known)
     assert len([one for one in asked if one.startswith("SELECT")]) <= 4
     visa, amex = Sums(2, 1_500, 1, 300), Sums(1, 700)
     assert report.cards == (BrandSums("amex", amex), BrandSums("visa", visa))
@@ -95,13 +95,13 @@ def test_a_z_report_stays_as_it_was_whatever_is_refunded_later(
 ) -> None:
     payment = take()
     with transaction():
-        known = work_sessions.session_of(staff.site_id, session.id)
-        work_sessions.set_opening_float(staff.author, known, 5_000)
-        work_sessions.close(staff.author, known, 4_950, "")
-    before = work_session_queries.report_of(clock, stored(session.id))
+        known = sessions.session_of(staff.site_id, session.id)
+        sessions.set_opening_float(staff.author, known, 5_000)
+        sessions.close(staff.author, known, 4_950, "")
+    before = reports.report_of_session(clock, stored(session.id))
     clock.move(minutes=1)
     _refund(staff, payment, 1_000)
-    after = work_session_queries.report_of(clock, stored(session.id))
+    after = reports.report_of_session(clock, stored(session.id))
     assert (before.type, before.total, before.cash_difference) == ("Z", Sums(1, 1_000), -50)
     assert after.total == before.total
 
@@ -112,19 +112,19 @@ def test_a_z_report_stays_as_it_was_when_a_payment_is_settled_later(
     take()
     payment = take("UNKNOWN", 700)
     with transaction():
-        work_sessions.close(staff.author, work_sessions.session_of(staff.site_id, session.id), 0, "")
-    before = work_session_queries.report_of(clock, stored(session.id))
+        sessions.close(staff.author, sessions.session_of(staff.site_id, session.id), 0, "")
+    before = reports.report_of_session(clock, stored(session.id))
     clock.move(minutes=1)
     with transaction():
         known = db.session.get_one(PosTransaction, payment)
         known.status, known.captured_amount, known.captured_at = "SUCCEEDED", 700, clock.now()
-    after = work_session_queries.report_of(clock, stored(session.id))
+    after = reports.report_of_session(clock, stored(session.id))
     assert (after.cards, after.total, after.unresolved) == (before.cards, Sums(1, 1_000), Unresolved(1, 700))
     assert after.unresolved == before.unresolved
 
 
 def test_an_empty_session_has_a_report_of_nothing(session: PosSession, clock: StoppedClock) -> None:
-    report = work_session_queries.report_of(clock, session)
+    report = reports.report_of_session(clock, session)
     assert (report.cards, report.total, report.unresolved.count) == ((), Sums(), 0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from app.domain.pos import suspicion, work_session_ends, work_sessions
+from app.domain.pos import agents, sessions
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites import accounts, api_sessions
 from app.domain.sites.api_sessions import Because
@@ -25,7 +25,7 @@ def test_signing_in_at_a_till_begins_a_session_for_a_day(staff: Staff, sign_in: 
 
 @pytest.mark.parametrize(
     ("because", "reason"),
-    [(because, because.value if because.value in work_session_ends.NAMES else "REVOKED") for because in Because],
+    [(because, because.value if because.value in sessions.NAMES else "REVOKED") for because in Because],
 )
 def test_a_session_ends_for_the_reason_of_the_api_session(
     staff: Staff, sign_in: SignIn, because: Because, reason: str
@@ -33,8 +33,8 @@ def test_a_session_ends_for_the_reason_of_the_api_session(
     session_id = sign_in(staff.tilly).id
     with transaction():
         api_sessions.end(staff.author.clock, session_id, because)
-        assert work_session_ends.follow(staff.author.clock) == 1
-        assert work_session_ends.follow(staff.author.clock) == 0
+        assert sessions.apply_ends(staff.author.clock) == 1
+        assert sessions.apply_ends(staff.author.clock) == 0
     assert stored(session_id).end_reason == reason
 
 
@@ -43,7 +43,7 @@ def test_a_changed_password_and_a_disabled_user_end_sessions(staff: Staff, sign_
     with transaction():
         accounts.set_password(8, db.session.get(User, staff.tilly), "nine blue bottles")
         db.session.get(User, staff.merchandiser).enabled = False
-        work_session_ends.follow(staff.author.clock)
+        sessions.apply_ends(staff.author.clock)
     assert (stored(first).end_reason, stored(second).end_reason) == ("PASSWORD_CHANGED", "REVOKED")
 
 
@@ -51,13 +51,13 @@ def test_time_ends_what_nobody_ended(staff: Staff, sign_in: SignIn, clock: Stopp
     session_id = sign_in(staff.tilly).id
     clock.move(hours=13)
     with transaction():
-        work_session_ends.follow(clock)
+        sessions.apply_ends(clock)
     session = stored(session_id)
     assert (session.end_reason, (session.ended_at - session.started_at).seconds) == ("IDLE", 12 * 3_600)
     session_id = sign_in(staff.tilly).id
     clock.move(hours=25)
     with transaction():
-        work_session_ends.follow(clock)
+        sessions.apply_ends(clock)
     session = stored(session_id)
     assert (session.end_reason, session.ended_at) == ("EXPIRED", session.expires_at)
 
@@ -67,23 +67,23 @@ def test_a_session_whose_api_session_was_purged_is_over(staff: Staff, sign_in: S
     clock.move(days=3)
     with transaction():
         db.session.delete(db.session.get(ApiSession, session_id))
-        work_session_ends.follow(clock)
+        sessions.apply_ends(clock)
     assert stored(session_id).end_reason == "EXPIRED"
 
 
 def test_closing_counts_the_cash_and_signs_out(staff: Staff, sign_in: SignIn) -> None:
     session_id = sign_in(staff.tilly).id
     with transaction():
-        session = work_sessions.session_of(staff.site_id, session_id)
-        work_sessions.set_opening_float(staff.author, session, 5_000)
-        work_sessions.close(staff.author, session, 5_250, "  All   well ")
+        session = sessions.session_of(staff.site_id, session_id)
+        sessions.set_opening_float(staff.author, session, 5_000)
+        sessions.close(staff.author, session, 5_250, "  All   well ")
     session = stored(session_id)
     assert (session.opening_float, session.counted_cash, session.closing_note) == (5_000, 5_250, "All well")
     assert (session.end_reason, session.closed_at) == ("LOGOUT", staff.author.now())
     assert db.session.get(ApiSession, session_id).ended_at is not None
     for change in (
-        lambda: work_sessions.close(staff.author, session, 1, ""),
-        lambda: work_sessions.set_opening_float(staff.author, session, 1),
+        lambda: sessions.close(staff.author, session, 1, ""),
+        lambda: sessions.set_opening_float(staff.author, session, 1),
     ):
         with pytest.raises(Conflict) as refused:
             change()
@@ -94,16 +94,16 @@ def test_closing_counts_the_cash_and_signs_out(staff: Staff, sign_in: SignIn) ->
 def test_a_closing_note_is_short_and_holds_no_card_number(staff: Staff, sign_in: SignIn, note: str) -> None:
     session = sign_in(staff.tilly)
     with pytest.raises(Invalid):
-        work_sessions.close(staff.author, session, 0, note)
+        sessions.close(staff.author, session, 0, note)
 
 
 def test_an_admin_signs_a_till_out(staff: Staff, sign_in: SignIn) -> None:
     session_id = sign_in(staff.tilly).id
     with transaction():
-        work_sessions.revoke(staff.author, session_id)
+        sessions.revoke(staff.author, session_id)
     assert stored(session_id).end_reason == "REVOKED"
     with pytest.raises(NotFound), transaction():
-        work_sessions.revoke(staff.author, "nothing")
+        sessions.revoke(staff.author, "nothing")
 
 
 def test_the_third_payment_above_the_limit_within_ten_minutes_ends_the_session(
@@ -113,7 +113,7 @@ def test_the_third_payment_above_the_limit_within_ten_minutes_ends_the_session(
 
     def tried() -> str | None:
         with transaction():
-            suspicion.note_over_limit(clock, session_id)
+            sessions.note_over_limit(clock, session_id)
         return stored(session_id).end_reason
 
     assert [tried(), tried()] == [None, None]
@@ -121,6 +121,6 @@ def test_the_third_payment_above_the_limit_within_ten_minutes_ends_the_session(
     assert [tried(), tried(), tried(), tried()] == [None, None, "REVOKED", "REVOKED"]
     entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "api_session.end")).one()
     assert entry.summary.endswith("three payments above the limit were tried within ten minutes")
-    assert suspicion.suspected(clock, staff.site_id, [staff.tilly, staff.merchandiser]) == {staff.tilly}
+    assert agents.suspected_users(clock, staff.site_id, [staff.tilly, staff.merchandiser]) == {staff.tilly}
     clock.move(days=7)
-    assert suspicion.suspected(clock, staff.site_id, [staff.tilly]) == set()
+    assert agents.suspected_users(clock, staff.site_id, [staff.tilly]) == set()

@@ -1,4 +1,4 @@
-"""The settings of Mobile POS: the switch, limits and the processor’s ids."""
+"""The settings of Mobile POS: the switch, limits and the processor’s ids; and the places where the shop takes cards."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.forms import FieldErrors, changes_since, shown_settings
-from app.blueprints.admin.pos.agent_form import read_limit
+from app.blueprints.admin.forms import FieldErrors, changes_since, sent_revision, shown_settings
+from app.blueprints.admin.pos.agents import read_limit
 from app.blueprints.callers import current_author, is_superadmin
 from app.domain.pos import locations, settings
+from app.domain.pos.models import PosLocation
+from app.domain.pos.processor import Address, ProcessorError
+from app.domain.pos.rules import LocationFields
 from app.domain.pos.settings import PosSettings, stored_form
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Conflict, Invalid, Problem
@@ -21,6 +24,9 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 LARGEST = "posMaxTransactionAmount"
+LOCATION = "/pos/locations/<location_id>"
+NEW_LOCATION = LocationFields("", Address(country="GB"))
+Answer = str | Response | tuple[str, int]
 
 
 @bp.get("/pos/settings")
@@ -28,14 +34,14 @@ LARGEST = "posMaxTransactionAmount"
 def pos_settings() -> str:
     stored = settings.stored_settings(current_user.site_id)
     largest = decimal_text(stored.largest or 0, currency_of(current_user.site_id))
-    return _page(stored, largest, shown_settings(stored_form(stored)), FieldErrors())
+    return _settings_page(stored, largest, shown_settings(stored_form(stored)), FieldErrors())
 
 
 @bp.post("/pos/settings")
 @requires(Permission.MANAGE_POS)
 def pos_settings_save() -> str | Response | tuple[str, int]:
     problems: list[Problem] = []
-    wanted, shown = _typed(request.form, problems), request.form.get("shown", "")
+    wanted, shown = _typed_settings(request.form, problems), request.form.get("shown", "")
     try:
         if problems:
             raise Invalid(problems)
@@ -44,12 +50,12 @@ def pos_settings_save() -> str | Response | tuple[str, int]:
             changed = settings.change(current_author(), changes, may_share=is_superadmin())
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)
-        return _page(wanted, request.form.get(LARGEST, ""), shown, errors), errors.status
+        return _settings_page(wanted, request.form.get(LARGEST, ""), shown, errors), errors.status
     flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.pos_settings"))
 
 
-def _typed(sent: MultiDict[str, str], problems: list[Problem]) -> PosSettings:
+def _typed_settings(sent: MultiDict[str, str], problems: list[Problem]) -> PosSettings:
     currency = currency_of(current_user.site_id)
     return PosSettings(
         is_enabled="posEnabled" in sent,
@@ -60,7 +66,7 @@ def _typed(sent: MultiDict[str, str], problems: list[Problem]) -> PosSettings:
     )
 
 
-def _page(form: PosSettings, largest: str, shown: str, errors: FieldErrors) -> str:
+def _settings_page(form: PosSettings, largest: str, shown: str, errors: FieldErrors) -> str:
     site_id = current_user.site_id
     return render_template(
         "admin/pos/settings/page.html",
@@ -68,7 +74,76 @@ def _page(form: PosSettings, largest: str, shown: str, errors: FieldErrors) -> s
         largest=largest,
         shown=shown,
         errors=errors,
-        places=locations.locations(site_id),
+        places=locations.list_locations(site_id),
         currency=currency_of(site_id),
         processor=ports.payment_processor().name,
+    )
+
+
+@bp.get("/pos/locations/new")
+@requires(Permission.MANAGE_POS)
+def pos_location_new() -> str:
+    return _new_location_page(NEW_LOCATION, "", FieldErrors())
+
+
+@bp.post("/pos/locations/new")
+@requires(Permission.MANAGE_POS)
+def pos_location_add() -> Answer:
+    fields, location_id = _typed_location(request.form), request.form.get("id", "").strip()
+    author, processor = current_author(), ports.payment_processor()
+    try:
+        locations.add(author, transaction, processor, fields, location_id or None, is_superadmin())
+    except (Invalid, Conflict) as error:
+        errors = FieldErrors(error)
+        return _new_location_page(fields, location_id, errors), errors.status
+    except ProcessorError as error:
+        return _new_location_page(fields, location_id, FieldErrors(Conflict(error.message))), 502
+    flash(f"Added {fields.display_name.strip()}. Choose which agents work there.", "good")
+    return redirect(url_for("admin.pos_settings"))
+
+
+@bp.get(LOCATION)
+@requires(Permission.MANAGE_POS)
+def pos_location(location_id: str) -> str:
+    place = locations.location_at(current_user.site_id, location_id)
+    return _location_page(place, place.fields, place.enabled, FieldErrors())
+
+
+@bp.post(LOCATION)
+@requires(Permission.MANAGE_POS)
+def pos_location_save(location_id: str) -> Answer:
+    fields, enabled = _typed_location(request.form), "enabled" in request.form
+    try:
+        with transaction():
+            revision, author = sent_revision(request.form), current_author()
+            changed = locations.edit(author, location_id, revision, fields, enabled, is_superadmin())
+    except (Invalid, Conflict) as error:
+        errors = FieldErrors(error)
+        place = locations.location_at(current_user.site_id, location_id)
+        return _location_page(place, fields, enabled, errors), errors.status
+    flash(f"Saved {fields.display_name.strip()}." if changed else "No changes to save.", "good")
+    return redirect(url_for("admin.pos_settings"))
+
+
+def _typed_location(sent: MultiDict[str, str]) -> LocationFields:
+    address = Address(
+        line1=sent.get("line1", ""),
+        line2=sent.get("line2", ""),
+        city=sent.get("city", ""),
+        state=sent.get("state", ""),
+        postal_code=sent.get("postalCode", ""),
+        country=sent.get("country", ""),
+    )
+    return LocationFields(sent.get("displayName", ""), address, sent.get("processorAccountId"))
+
+
+def _new_location_page(fields: LocationFields, location_id: str, errors: FieldErrors) -> str:
+    return render_template(
+        "admin/pos/settings/new_location.html", fields=fields, location_id=location_id, errors=errors
+    )
+
+
+def _location_page(place: PosLocation, fields: LocationFields, enabled: bool, errors: FieldErrors) -> str:
+    return render_template(
+        "admin/pos/settings/location.html", location=place, fields=fields, enabled=enabled, errors=errors
     )

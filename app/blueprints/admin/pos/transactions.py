@@ -1,4 +1,5 @@
-"""All card payments: filtered, with totals, and as a table for a spreadsheet."""
+"""All card payments: filtered, with totals, and as a table for a spreadsheet; and the template filters for the status,
+anomaly and card of a payment."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
-from app.domain.pos.reports import transactions
-from app.domain.pos.reports.summaries import TYPE_LABELS, status_label
-from app.domain.pos.reports.transaction_list import StatusFilter, TransactionList, TypeFilter
-from app.domain.pos.reports.transactions import TransactionRow
-from app.domain.shared.money import decimal_text
+from app.domain.pos import states, transactions
+from app.domain.pos.states import TYPE_LABELS, status_label
+from app.domain.pos.transaction_list import StatusFilter, TransactionList, TypeFilter
+from app.domain.pos.transactions import TransactionRow
+from app.domain.shared.money import decimal_text, decimals
 from app.domain.shared.problems import Invalid
 from app.domain.sites.sites import time_zone_of
 from app.htmx import wants_fragment
@@ -55,6 +56,19 @@ STATUS_OPTIONS = [
     ("anomaly", "Needs attention"),
 ]
 TYPE_OPTIONS = [("", "Any type"), *((type_.lower(), TYPE_LABELS[type_]) for type_ in TypeFilter if type_)]
+BADGES = {
+    "PROCESSING": "warn",
+    "AUTHORIZED": "warn",
+    "SUCCEEDED": "good",
+    "PARTIALLY_REFUNDED": "good",
+    "FAILED": "bad",
+    "UNKNOWN": "bad",
+}
+bp.add_app_template_filter(status_label, "pos_status")
+bp.add_app_template_filter(states.anomaly_text, "pos_anomaly")
+bp.add_app_template_filter(states.in_words, "in_words")
+bp.add_app_template_global(states.card_name, "card_name")
+bp.add_app_template_filter(decimal_text, "decimal")
 
 
 @bp.get("/pos/transactions")
@@ -62,7 +76,7 @@ TYPE_OPTIONS = [("", "Any type"), *((type_.lower(), TYPE_LABELS[type_]) for type
 def pos_transactions() -> Response:
     site_id, filters = current_user.site_id, TransactionList.read(request.args)
     time_zone = time_zone_of(site_id)
-    found, totals = transactions.page_of(site_id, ZoneInfo(time_zone), filters)
+    found, totals = transactions.transaction_page(site_id, ZoneInfo(time_zone), filters)
     is_fragment = wants_fragment()
     template = "admin/pos/transactions/_results.html" if is_fragment else "admin/pos/transactions/list.html"
     context = {"found": found, "totals": totals, "filters": filters, "time_zone": time_zone}
@@ -91,8 +105,8 @@ def pos_transactions_table() -> Response:
 
 def _choices(site_id: int) -> dict[str, object]:
     return {
-        "agents": [("", "Any agent"), *transactions.agents(site_id)],
-        "locations": [("", "Any location"), *transactions.locations(site_id)],
+        "agents": [("", "Any agent"), *transactions.agent_choices(site_id)],
+        "locations": [("", "Any location"), *transactions.location_choices(site_id)],
         "status_options": STATUS_OPTIONS,
         "type_options": TYPE_OPTIONS,
     }
@@ -110,16 +124,12 @@ def _headings(zone: ZoneInfo) -> Sequence[str]:
     return [f"{name} ({zone.key})" if name in TIMES else name for name in HEADER]
 
 
-def _masked(last4: str | None) -> str:
-    """Return the last digits of a card as text: a spreadsheet would open 0005 as 5."""
-    return f"•••• {last4}" if last4 else ""
-
-
 def _cells(row: TransactionRow, zone: ZoneInfo) -> tuple[str, ...]:
     money = (decimal_text(amount, row.currency) for amount in (row.amount, row.captured, row.refunded, row.net))
     times = (
         moment and moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S") for moment in (row.created_at, row.captured_at)
     )
+    card = f"•••• {row.card_last4}" if row.card_last4 else ""  # As text: a spreadsheet would open 0005 as 5.
     texts = (
         *(
             row.id,
@@ -132,7 +142,19 @@ def _cells(row: TransactionRow, zone: ZoneInfo) -> tuple[str, ...]:
             row.currency.upper(),
             *money,
         ),
-        *(row.card_brand, _masked(row.card_last4), row.read_method, str(row.attempts), row.decline_code, row.anomaly),
+        *(row.card_brand, card, row.read_method, str(row.attempts), row.decline_code, row.anomaly),
         *(row.description, row.intent_id, row.charge_id, row.account_id),
     )
     return tuple(text or "" for text in texts)
+
+
+@bp.app_template_filter("pos_status_kind")
+def status_kind(status: str) -> str:
+    """Return the kind of the status's badge; a plain one has none."""
+    return BADGES.get(status, "")
+
+
+@bp.app_template_filter("amount_example")
+def amount_example(currency: str) -> str:
+    """An amount as it is typed in this currency: 250 yen have no decimals."""
+    return decimal_text(250 * 10 ** decimals(currency), currency)

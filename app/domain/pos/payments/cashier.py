@@ -1,15 +1,22 @@
-"""The cashier of a payment, the location, and the payments that a cashier may act on."""
+"""The cashier of a payment and the location: the payments that they may act on, and the tokens by which the SDK of a
+card reader connects there, which are never stored, logged or given twice."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
-from app.domain.pos.models import PosTransaction
-from app.domain.pos.processor import AccountRef
+from app.domain.pos.locations import account_of
+from app.domain.pos.models import PosLocation, PosTransaction
+from app.domain.pos.processor import AccountRef, PaymentProcessor, ProcessorError
 from app.domain.shared.author import Author
-from app.domain.shared.problems import NotFound
+from app.domain.shared.problems import Conflict, NotFound
+from app.domain.shared.records import existing, find_record
+from app.domain.sites.settings import settings_of
+from app.domain.work.context import read_afresh
 from app.extensions import db
 
 NO_INTENT = "This location has no such payment, or it is another agent’s."
@@ -51,14 +58,28 @@ def payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
         PosTransaction.location_id == cashier.location_id,
         PosTransaction.processor_intent_id == intent_id,
     )
-    return _existing(db.session.scalar(query))
+    found = db.session.scalar(query)
+    if found is None:
+        raise NotFound(NO_INTENT, "payment_intent_not_found")
+    return found
 
 
 def own_payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
     """Return the payment of an intent of this location, which must be the cashier's own unless they are an admin.
     Raises NotFound."""
     found = payment_of_intent(cashier, intent_id)
-    return _existing(found if cashier.is_admin or cashier.owns(found) else None)
+    if not cashier.is_admin and not cashier.owns(found):
+        raise NotFound(NO_INTENT, "payment_intent_not_found")
+    return found
+
+
+def payment_of_processor(site_id: int, processor: PaymentProcessor, transaction_id: str) -> PosTransaction:
+    """Return a payment of the site that was made with the processor in use. Raises NotFound and Conflict."""
+    payment = existing(find_record(PosTransaction, site_id, transaction_id), "There is no such payment.")
+    if payment.processor != processor.name:
+        message = f"This payment was made with {payment.processor.capitalize()}, which the shop does not use now."
+        raise Conflict(message)
+    return payment
 
 
 def ref_of(payment: PosTransaction) -> PaymentRef:
@@ -66,7 +87,27 @@ def ref_of(payment: PosTransaction) -> PaymentRef:
     return PaymentRef(payment.id, account, payment.processor_intent_id or "", payment.version)
 
 
-def _existing(found: PosTransaction | None) -> PosTransaction:
-    if found is None:
-        raise NotFound(NO_INTENT, "payment_intent_not_found")
-    return found
+@contextmanager
+def errors_about(transaction_id: str) -> Iterator[None]:
+    """Add the transaction's id to errors of the processor, so that a client can look at it."""
+    try:
+        yield
+    except ProcessorError as error:
+        error.details = {**error.details, "transactionId": transaction_id}
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionToken:
+    account_id: str
+    secret: str = field(repr=False)
+
+
+def connection_token(processor: PaymentProcessor, cashier: Cashier) -> ConnectionToken:
+    """Return a new token for a card reader at the cashier's location. Call it outside a transaction. Raises
+    ProcessorError."""
+    location = db.session.get_one(PosLocation, cashier.location_id)
+    account_id = account_of(location.processor_account_id, settings_of(location.site_id))
+    location_id = location.location_id
+    read_afresh()
+    return ConnectionToken(account_id, processor.create_connection_token(AccountRef(account_id), location_id))

@@ -1,6 +1,6 @@
 """The check, each minute, of payments, refunds and events whose outcome the shop does not know yet. A site has one run
 at a time, bounded in time, so that a slow processor delays no other site; an account that does not answer delays no
-other account."""
+other account. Open payments of a simulator that the shop no longer uses are checked apart from the runs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from sqlalchemy import ColumnElement, Select, or_, select, true, update
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.pos.models import PosRefund, PosTransaction, StoredProcessorEvent
+from app.domain.pos.models import PaymentCheckRun, PosRefund, PosTransaction, StoredProcessorEvent
 from app.domain.pos.processor import Busy, Intent, Misconfigured, OutcomeUnknown, PaymentProcessor
-from app.domain.pos.reconciliation.models import PaymentCheckRun
 from app.domain.pos.reconciliation.status_updates import (
     ACTOR,
     DuePayment,
-    listed_intents,
+    list_intents_by_transaction,
     note_unread,
     note_unread_refund,
     settle_open_refund,
@@ -33,7 +32,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import DomainError
 from app.domain.work import leases
-from app.domain.work.context import WorkContext
+from app.domain.work.context import WorkContext, read_afresh
 from app.domain.work.kinds import WorkKind, WorkRequested
 from app.domain.work.leases import Claim
 from app.domain.work.performing import perform
@@ -55,9 +54,8 @@ PAYMENT_CHECKS = WorkKind(
     most_attempts=5,
     exhausted="Looking at open payments broke off again and again; the log of the server may say why.",
 )
-
 _UNSYNCHRONIZED = {"synchronize_session": False}
-
+log = structlog.get_logger()
 log = structlog.get_logger()
 
 
@@ -144,7 +142,7 @@ class _Run:
 
     def _payments(self) -> None:
         while not self._is_over and (batch := self.context.commit(self._claim_payments)):
-            listed = self._listed(batch)
+            listed = self._list_unnamed(batch)
             left: list[DuePayment] = []
             for due in batch:
                 if self._is_over:
@@ -165,7 +163,7 @@ class _Run:
         released = update(PosTransaction).where(*unchanged).values(next_check_at=self._now)
         self.context.commit(lambda: db.session.execute(released, execution_options=_UNSYNCHRONIZED))
 
-    def _listed(self, batch: Sequence[DuePayment]) -> dict[str, Mapping[str, Intent]]:
+    def _list_unnamed(self, batch: Sequence[DuePayment]) -> dict[str, Mapping[str, Intent]]:
         """Return the intents of each account by the transaction that they name, for accounts with a payment without an
         intent id."""
         listed: dict[str, Mapping[str, Intent]] = {}
@@ -174,7 +172,7 @@ class _Run:
             of_account = [due for due in unnamed if due.account_id == account_id]
 
             def read(account_id: str = account_id, of_account: list[DuePayment] = of_account) -> None:
-                listed[account_id] = listed_intents(self.context, self.processor, account_id, of_account)
+                listed[account_id] = list_intents_by_transaction(self.context, self.processor, account_id, of_account)
 
             self._try(account_id, read)
         return listed
@@ -297,3 +295,22 @@ def _is_old_enough(attempts: int, now: datetime) -> ColumnElement[bool]:
 
 def _is_expired(now: datetime) -> ColumnElement[bool]:
     return StoredProcessorEvent.received_at <= now - EVENT_TRIED_FOR
+
+
+def settle_retired(context: WorkContext, simulator: PaymentProcessor) -> None:
+    """Bring the due payments of the simulator up to date, of all sites, in a shop that takes payments with another
+    processor by now: the simulator's own tables say how each stands, and no card can be held to its reader any more.
+    Call it outside a transaction."""
+    query = select(PosTransaction).where(*_due_payments(simulator, context.clock.now()))
+    due = db.session.scalars(query.order_by(PosTransaction.next_check_at).limit(BATCH))  # The rest is due in a minute.
+    payments = [DuePayment.of(row) for row in due]
+    read_afresh()
+    for payment in payments:
+        try:
+            no_id = payment.intent_id is None
+            listed = list_intents_by_transaction(context, simulator, payment.account_id, [payment]) if no_id else {}
+            settle_payment(context, simulator, payment, listed)
+        except DomainError as error:
+            db.session.rollback()
+            log.warning("payment_not_settled", site=payment.site_id, reason=error.message)
+            note_unread(context, payment)

@@ -10,15 +10,18 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, or_, select
 
-from app.domain.pos.ledger import comparison, matching
-from app.domain.pos.ledger.accounts import accounts_of
-from app.domain.pos.ledger.comparison import LedgerRow
-from app.domain.pos.ledger.difference import Difference
-from app.domain.pos.ledger.differences import end_alert_if_settled, note_difference, settle_agreeing
-from app.domain.pos.models import PosRefund, PosTransaction
+from app.domain.pos.ledger import SITE_ID, end_alert_if_settled, note_difference, settle_agreeing
+from app.domain.pos.ledger_comparison import (
+    Difference,
+    LedgerRow,
+    differences_of,
+    missing_intent_differences,
+    missing_row_difference,
+)
+from app.domain.pos.locations import accounts_of
+from app.domain.pos.models import PosReconciliation, PosRefund, PosTransaction
 from app.domain.pos.payments.transitions import apply_intent, apply_refunds
 from app.domain.pos.processor import AccountRef, Intent, PaymentProcessor, ProcessorError
-from app.domain.pos.reconciliation.models import PosReconciliation
 from app.domain.pos.reconciliation.status_updates import LISTED_BEFORE
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
@@ -70,7 +73,7 @@ def _reconcile(context: WorkContext, processor: PaymentProcessor, claim: Claim[P
     """Compare the payments of each account; one that cannot be read delays no other. Raises LeaseLost."""
     day = db.session.get_one(PosReconciliation, claim.key).day
     comparison = _Comparison(context, processor, claim, day)
-    for account_id in accounts_of(claim.site_id, processor.name, *_bounds(day, claim.site_id)):
+    for account_id in accounts_of(claim.site_id, processor.name, *_day_bounds(day, claim.site_id)):
         comparison.try_to_compare(account_id)
     context.commit(lambda: comparison.finish())
 
@@ -102,7 +105,7 @@ class _Comparison:
 
     def _compare(self, account_id: str) -> None:
         """Compare the payments of an account in batches. Raises LeaseLost and ProcessorError."""
-        since, until = _bounds(self.day, self.claim.site_id)
+        since, until = _day_bounds(self.day, self.claim.site_id)
         db.session.rollback()
         span = since - LISTED_BEFORE, until + LISTED_BEYOND
         intents = self.processor.list_intents(AccountRef(account_id), *span)
@@ -123,14 +126,14 @@ class _Comparison:
 
     def _note_batch(self, account_id: str, batch: list[Intent]) -> None:
         leases.renew(self.context.clock, self.claim, done=self.done + len(batch))
-        rows = _rows(self.author, self.processor, account_id, batch)
-        being_refunded = _being_refunded(self.author, rows.values())
+        rows = _ledger_rows(self.author, self.processor, account_id, batch)
+        being_refunded = _payments_in_refund(self.author, rows.values())
         agreeing = set[str]()
         for intent in batch:
             row = rows.get(intent.id)
             if row is not None and row.transaction_id in being_refunded:
                 continue
-            found = self._compared(account_id, row, intent)
+            found = self._compare_intent(account_id, row, intent)
             for difference in found:
                 note_difference(self.author, difference, self.day)
             if not found:
@@ -139,43 +142,47 @@ class _Comparison:
         settle_agreeing(self.author, account_id, agreeing)
         self.done += len(batch)
 
-    def _compared(self, account_id: str, row: LedgerRow | None, intent: Intent) -> list[Difference]:
+    def _compare_intent(self, account_id: str, row: LedgerRow | None, intent: Intent) -> list[Difference]:
         if row is not None:
-            found = comparison.differences_of(row, intent)
-            return _corrected(self.author, row, intent, found) if found else []
-        if intent.metadata.get(matching.SITE_ID) != str(self.author.site_id):
+            found = differences_of(row, intent)
+            return _correct(self.author, row, intent, found) if found else []
+        if intent.metadata.get(SITE_ID) != str(self.author.site_id):
             self.foreign += 1  # Made by another program with this account, or by another site on the platform's own.
             return []
-        missing = comparison.without_row(account_id, intent)
+        missing = missing_row_difference(account_id, intent)
         return [missing] if missing else []
 
     def _note_missing_intents(self, account_id: str, listed: Collection[str], since: datetime, until: datetime) -> None:
-        of_account = _of_account(self.author.site_id, self.processor, account_id)
+        of_account = _payments_of_account(self.author.site_id, self.processor, account_id)
         query = of_account.where(PosTransaction.created_at >= since, PosTransaction.created_at < until)
         rows = db.session.scalars(query.execution_options(yield_per=BATCH))
-        found = comparison.without_intent(map(_row, rows), listed)
+        found = missing_intent_differences(map(_ledger_row, rows), listed)
         for difference in found:
             note_difference(self.author, difference, self.day)
         self.differences += len(found)
 
 
-def _corrected(author: Author, row: LedgerRow, intent: Intent, found: list[Difference]) -> list[Difference]:
+def _correct(author: Author, row: LedgerRow, intent: Intent, found: list[Difference]) -> list[Difference]:
     """Apply the processor's state to a payment where a rule allows it; return the differences, those that are gone then
     marked as corrected."""
-    known = apply_intent(author, row.transaction_id, intent, ACTION)
-    if known.status in PAID_STATUSES and known.refunded_amount != intent.refunded:
-        known = apply_refunds(author, row.transaction_id, intent.refunded, ACTION)
-    left = {difference.kind for difference in comparison.differences_of(_row(known), intent)}
+    payment = apply_intent(author, row.transaction_id, intent, ACTION)
+    if payment.status in PAID_STATUSES and payment.refunded_amount != intent.refunded:
+        payment = apply_refunds(author, row.transaction_id, intent.refunded, ACTION)
+    left = {difference.kind for difference in differences_of(_ledger_row(payment), intent)}
     return [replace(difference, corrected=difference.kind not in left) for difference in found]
 
 
-def _rows(author: Author, processor: PaymentProcessor, account_id: str, batch: list[Intent]) -> dict[str, LedgerRow]:
+def _ledger_rows(
+    author: Author, processor: PaymentProcessor, account_id: str, batch: list[Intent]
+) -> dict[str, LedgerRow]:
     ids = [intent.id for intent in batch]
-    query = _of_account(author.site_id, processor, account_id).where(PosTransaction.processor_intent_id.in_(ids))
-    return {row.processor_intent_id or "": _row(row) for row in db.session.scalars(query)}
+    query = _payments_of_account(author.site_id, processor, account_id).where(
+        PosTransaction.processor_intent_id.in_(ids)
+    )
+    return {row.processor_intent_id or "": _ledger_row(row) for row in db.session.scalars(query)}
 
 
-def _being_refunded(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
+def _payments_in_refund(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
     """Return the ids of payments that are being refunded, or were lately: the listed intent may be older than what is
     known here."""
     ids = [row.transaction_id for row in rows]
@@ -184,7 +191,7 @@ def _being_refunded(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
     return set(db.session.scalars(query))
 
 
-def _of_account(site_id: int, processor: PaymentProcessor, account_id: str) -> Select[PosTransaction]:
+def _payments_of_account(site_id: int, processor: PaymentProcessor, account_id: str) -> Select[PosTransaction]:
     query = select(PosTransaction).where(
         PosTransaction.site_id == site_id,
         PosTransaction.processor == processor.name,
@@ -194,7 +201,7 @@ def _of_account(site_id: int, processor: PaymentProcessor, account_id: str) -> S
     return query.execution_options(populate_existing=True)
 
 
-def _row(row: PosTransaction) -> LedgerRow:
+def _ledger_row(row: PosTransaction) -> LedgerRow:
     return LedgerRow(
         row.id,
         row.processor_account_id,
@@ -207,7 +214,7 @@ def _row(row: PosTransaction) -> LedgerRow:
     )
 
 
-def _bounds(day: date, site_id: int) -> tuple[datetime, datetime]:
+def _day_bounds(day: date, site_id: int) -> tuple[datetime, datetime]:
     """Return the beginning and the end of a site's day, in UTC."""
     zone = ZoneInfo(time_zone_of(site_id))
     return tuple(  # type: ignore[return-value]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.pos.models import PosReceiptMail
 from app.extensions import db
 from tests.blueprints.v1.pos.conftest import ELSEWHERE, OTHER_AGENT, TillClient, Tills
 from tests.fakes.payment_processor import FakeProcessor

@@ -13,8 +13,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.adapters.simulator import Simulator
-from app.blueprints.v1.payment_tokens import PAYMENT
-from app.domain.pos.simulated_cards import CARDS
+from app.blueprints.v1.pos_simulator import PAYMENT
+from app.domain.pos.simulator import CARDS
 from app.jobs import payment_simulator
 from app.ports import EXTENSION
 from app.tokens.signed_tokens import ALGORITHM, key_for

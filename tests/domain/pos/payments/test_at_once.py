@@ -11,8 +11,8 @@ from flask import Flask
 
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosIdempotencyKey, PosTransaction
-from app.domain.pos.payments import payment_actions
-from app.domain.pos.payments.creating import PaymentRequest, create_payment
+from app.domain.pos.payments import settlement
+from app.domain.pos.payments.creation import PaymentRequest, create_payment
 from app.domain.shared.problems import DomainError
 from app.domain.work.context import WorkContext
 from app.extensions import db
@@ -78,11 +78,11 @@ def test_captures_and_cancellations_end_as_the_processor_has_it(
             if index == 0 and card:
                 processor.tap(intent_id, card)
             elif index % 2:
-                return payment_actions.capture(context, processor, cashier, intent_id).payment.status
-            return payment_actions.cancel(context, processor, cashier, intent_id, None).payment.status
+                return settlement.capture(context, processor, cashier, intent_id).payment.status
+            return settlement.cancel(context, processor, cashier, intent_id, None).payment.status
 
         at_once(app, 6, settle)
-        payment_actions.read_payment(context, processor, cashier, intent_id)
+        settlement.read_payment(context, processor, cashier, intent_id)
         paid = next(intent for intent in processor.intents() if intent.id == intent_id)
         stored = db.session.query(PosTransaction).filter_by(processor_intent_id=intent_id).one()
         assert {"succeeded": "SUCCEEDED", "canceled": "CANCELLED"}[paid.status.value] == stored.status
@@ -95,7 +95,7 @@ def test_the_shops_ledger_is_the_processors(app: Flask, shop: Shop, processor: F
     def sell(index: int) -> str:
         created = create_payment(context, processor, cashier, PaymentRequest(1_000 + index, key=str(index)))
         processor.tap(created.intent.id)
-        return payment_actions.capture(context, processor, cashier, created.intent.id).payment.status
+        return settlement.capture(context, processor, cashier, created.intent.id).payment.status
 
     assert at_once(app, 20, sell) == {"SUCCEEDED": 20}
     kept = db.session.query(PosTransaction.id, PosTransaction.captured_amount).all()
@@ -109,11 +109,11 @@ def test_nothing_of_the_database_is_held_while_the_processor_is_called(
     processor.before_call = lambda call: held.append((call.operation, db.session().in_transaction()))
     created = create_payment(context, processor, cashier, PaymentRequest(1_250, key="k"))
     create_payment(context, processor, cashier, PaymentRequest(1_250, key="k"))
-    payment_actions.read_payment(context, processor, cashier, created.intent.id)
+    settlement.read_payment(context, processor, cashier, created.intent.id)
     processor.tap(created.intent.id, "stuck_capture")
-    payment_actions.capture(context, processor, cashier, created.intent.id)
+    settlement.capture(context, processor, cashier, created.intent.id)
     given_up = create_payment(context, processor, cashier, PaymentRequest(99))
-    payment_actions.cancel(context, processor, cashier, given_up.intent.id, None)
+    settlement.cancel(context, processor, cashier, given_up.intent.id, None)
     assert {operation for operation, _ in held} == {
         "create_intent", "retrieve_intent", "capture_intent", "cancel_intent",
     }  # fmt: skip

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.domain.pos.payments.queries import PaymentFilter, payments_of_location
+from app.domain.pos.transactions import PaymentFilter, payments_of_location
 from app.domain.shared.paging import Paged
 from tests.domain.pos.payments.conftest import Payment, Shop
 from tests.factories import WHEN

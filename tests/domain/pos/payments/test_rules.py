@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.pos.payments import rules
-from app.domain.pos.payments.rules import AgentTerms, SiteTerms
+from app.domain.pos import rules
+from app.domain.pos.rules import AgentTerms, SiteTerms
 from app.domain.shared.problems import DomainError, Forbidden, Unprocessable
 from tests.examples import examples
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule, run_state_machine_as_test
 
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments import payment_actions, transitions
-from app.domain.pos.payments.creating import PaymentRequest, create_payment
+from app.domain.pos.payments import settlement, transitions
+from app.domain.pos.payments.creation import PaymentRequest, create_payment
 from app.domain.pos.processor import Intent
 from app.domain.shared.problems import DomainError
 from app.domain.work.context import WorkContext
@@ -135,7 +135,7 @@ class PaymentMachine(RuleBasedStateMachine):
 
     @rule(model=payments, fault=faults)
     def read(self, model: Model, fault: Fault | None) -> None:
-        answer = self._called(payment_actions.read_payment, "retrieve_intent", model, fault)
+        answer = self._called(settlement.read_payment, "retrieve_intent", model, fault)
         if model.shop in FINAL:
             assert answer == model.shop
         elif fault is None:
@@ -146,7 +146,7 @@ class PaymentMachine(RuleBasedStateMachine):
 
     @rule(model=payments, fault=faults)
     def capture(self, model: Model, fault: Fault | None) -> None:
-        answer = self._called(payment_actions.capture, "retrieve_intent", model, fault)
+        answer = self._called(settlement.capture, "retrieve_intent", model, fault)
         if model.shop in FINAL:
             assert answer == ("SUCCEEDED" if model.shop == "SUCCEEDED" else "payment_canceled")
         elif fault in LOST:
@@ -162,7 +162,7 @@ class PaymentMachine(RuleBasedStateMachine):
     @rule(model=payments, fault=faults)
     def cancel(self, model: Model, fault: Fault | None) -> None:
         version = db.session.query(PosTransaction.version).filter_by(id=model.transaction_id).scalar()
-        answer = self._called(payment_actions.cancel, "cancel_intent", model, fault)
+        answer = self._called(settlement.cancel, "cancel_intent", model, fault)
         if model.shop in FINAL:
             assert answer == ("already_captured" if model.shop == "SUCCEEDED" else "CANCELLED")
             return
@@ -246,10 +246,10 @@ class PaymentMachine(RuleBasedStateMachine):
         return create_payment(self.context, self.processor, self.shop.cashier, _request(model.key)).intent
 
     def _called(
-        self, operation: Callable[..., payment_actions.PaymentState], call: str, model: Model, fault: Fault | None
+        self, operation: Callable[..., settlement.PaymentState], call: str, model: Model, fault: Fault | None
     ) -> str:
         """The status that it ends in, or the code of its error. `fault` meets the first such call."""
-        more = (None,) if operation is payment_actions.cancel else ()
+        more = (None,) if operation is settlement.cancel else ()
         if model.shop not in FINAL:
             self.processor.fail(call, fault)
         arguments = (self.context, self.processor, self.shop.cashier, model.intent_id, *more)

@@ -9,9 +9,8 @@ from flask import Flask
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
 from app.domain.pos.payments import transitions
-from app.domain.pos.payments.outcomes import OTHER_AMOUNT, SECOND_INTENT, UNEXPECTED_PAYMENT
-from app.domain.pos.payments.transitions import PAID_TWICE
 from app.domain.pos.processor import CardDetails, Intent, PaymentError
+from app.domain.pos.states import OTHER_AMOUNT, PAID_TWICE, SECOND_INTENT, UNEXPECTED_PAYMENT
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
 from app.extensions import db
@@ -88,8 +87,8 @@ def test_a_creation_that_failed_after_its_intent_was_known_stays(shop: Shop, pay
     number = payment("CREATING", processor_intent_id=None)
     read(shop, number, intent())
     with transaction():
-        transitions.creation_failed(shop.author, number, "rejected")
-        transitions.creation_unknown(shop.author, number)
+        transitions.mark_creation_failed(shop.author, number, "rejected")
+        transitions.mark_creation_unknown(shop.author, number)
     assert stored(number).status == "PENDING"
 
 
@@ -99,7 +98,7 @@ def test_an_answer_that_got_lost_makes_only_an_open_payment_unknown(
 ) -> None:
     number = payment(status)
     with transaction():
-        transitions.outcome_unknown(shop.author, number, "cancel")
+        transitions.mark_outcome_unknown(shop.author, number, "cancel")
     assert stored(number).status == after
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from app.domain.pos.receipts.letters import receipt_mail, rows_of
-from app.domain.pos.receipts.receipt import GivenBack, Purchase, Receipt, ReceiptLine
+from app.domain.pos.receipt_content import Purchase, Receipt, ReceiptLine, ReceiptRefund, receipt_mail, receipt_rows
 
 AT = datetime(2026, 7, 1, 11, 30, tzinfo=UTC)
 LINES = (ReceiptLine("Kettle", "Colour: red", 2, 1_250, 2_500), ReceiptLine("Mug", "", 1, 500, 500))
@@ -27,7 +26,7 @@ RECEIPT = Receipt(
 
 
 def test_rows_are_what_was_bought_and_paid() -> None:
-    assert rows_of(RECEIPT) == [
+    assert receipt_rows(RECEIPT) == [
         ("2 × Kettle (Colour: red)", "£25.00"),
         ("1 × Mug", "£5.00"),
         ("Paid by card", "£30.00"),
@@ -36,8 +35,8 @@ def test_rows_are_what_was_bought_and_paid() -> None:
 
 def test_a_discount_a_tax_and_refunds_lead_to_what_is_left() -> None:
     dear = Purchase(LINES, 3_000, discount=500, tax=100)
-    refunded = replace(RECEIPT, purchase=dear, paid=2_600, refunds=(GivenBack(AT, 600),))
-    assert rows_of(refunded)[2:] == [
+    refunded = replace(RECEIPT, purchase=dear, paid=2_600, refunds=(ReceiptRefund(AT, 600),))
+    assert receipt_rows(refunded)[2:] == [
         ("Subtotal", "£30.00"),
         ("Discount", "-£5.00"),
         ("Tax", "£1.00"),

@@ -7,7 +7,7 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.pos.receipts.links import receipt_token, transaction_of_token
+from app.domain.pos.receipt_content import receipt_token, transaction_of_token
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 PAYMENT = str(uuid.UUID(int=7))

@@ -6,9 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.pos.models import PosAgent, PosLocation
-from app.domain.pos.receipts import mails
-from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.pos import receipts
+from app.domain.pos.models import PosAgent, PosLocation, PosReceiptMail
 from app.domain.shared.author import Author
 from app.domain.shared.mailing import Mail, MailNotSent
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
@@ -69,7 +68,7 @@ def payment(author: Author, status: str = "SUCCEEDED", **more: object) -> str:
 def requested(author: Author, payment_id: str | None = None, email: str = ADDRESS) -> str:
     payment_id = payment_id or payment(author)
     with transaction():
-        return mails.request_mail(author, payment_id, email, LINK).id
+        return receipts.request_mail(author, payment_id, email, LINK).id
 
 
 def row(mail_id: str) -> PosReceiptMail:
@@ -80,7 +79,7 @@ def row(mail_id: str) -> PosReceiptMail:
 def test_a_receipt_is_sent_once_and_the_address_forgotten(author: Author, work: WorkContext, post: Post) -> None:
     mail_id = requested(author)
     assert row(mail_id).email == ADDRESS
-    assert mails.send(work, post, mail_id) and not mails.send(work, post, mail_id)
+    assert receipts.send_mail(work, post, mail_id) and not receipts.send_mail(work, post, mail_id)
     assert [mail.to for mail in post.sent] == [ADDRESS]
     assert (row(mail_id).state, row(mail_id).email) == ("done", None)
 
@@ -89,16 +88,16 @@ def test_a_refused_mail_is_tried_ever_less_often(
     author: Author, work: WorkContext, post: Post, clock: StoppedClock
 ) -> None:
     mail_id, post.refusals = requested(author), 2
-    mails.send(work, post, mail_id)
+    receipts.send_mail(work, post, mail_id)
     assert (row(mail_id).state, row(mail_id).error) == ("waiting", "The mail server is away.")
-    assert not mails.due(clock) and not mails.send(work, post, mail_id)
+    assert not receipts.due_mails(clock) and not receipts.send_mail(work, post, mail_id)
     clock.move(minutes=1)
-    assert list(mails.due(clock)) == [mail_id]
-    mails.send(work, post, mail_id)
+    assert list(receipts.due_mails(clock)) == [mail_id]
+    receipts.send_mail(work, post, mail_id)
     clock.move(minutes=4)
-    assert not mails.due(clock)
+    assert not receipts.due_mails(clock)
     clock.move(minutes=1)
-    mails.send(work, post, mail_id)
+    receipts.send_mail(work, post, mail_id)
     assert len(post.sent) == 1 and (row(mail_id).state, row(mail_id).error) == ("done", None)
 
 
@@ -106,16 +105,16 @@ def test_after_three_days_it_is_given_up_and_the_address_forgotten(
     author: Author, work: WorkContext, post: Post, clock: StoppedClock
 ) -> None:
     mail_id, post.refusals = requested(author), 99
-    mails.send(work, post, mail_id)
+    receipts.send_mail(work, post, mail_id)
     clock.move(days=3)
     with transaction():
-        leases.expire(mails.RECEIPT_MAIL, clock)
+        leases.expire(receipts.RECEIPT_MAIL, clock)
     assert (row(mail_id).state, row(mail_id).email) == ("failed", None)
 
 
 def test_a_mail_shows_the_receipt_as_it_is_when_it_is_sent(author: Author, work: WorkContext, post: Post) -> None:
     payment_id = payment(author, "PARTIALLY_REFUNDED", refunded_amount=250)
-    mails.send(work, post, requested(author, payment_id))
+    receipts.send_mail(work, post, requested(author, payment_id))
     assert "£10.00" in post.sent[0].text and LINK in post.sent[0].text
 
 
@@ -139,7 +138,7 @@ def test_what_is_no_address_is_refused_and_not_kept(author: Author, email: str) 
 
 def test_nobody_mails_one_receipt_all_day(author: Author, clock: StoppedClock) -> None:
     payment_id = payment(author)
-    for _ in range(mails.MOST_A_DAY):
+    for _ in range(receipts.MOST_A_DAY):
         requested(author, payment_id)
     with pytest.raises(TooManyRequests):
         requested(author, payment_id)
@@ -159,7 +158,7 @@ def test_a_mail_that_was_claimed_is_not_sent_by_another_worker(
 ) -> None:
     mail_id = requested(author)
     with transaction():
-        assert leases.claim(mails.RECEIPT_MAIL, clock, PosReceiptMail.id == mail_id)
-    assert not mails.send(work, post, mail_id) and post.sent == []
+        assert leases.claim(receipts.RECEIPT_MAIL, clock, PosReceiptMail.id == mail_id)
+    assert not receipts.send_mail(work, post, mail_id) and post.sent == []
     clock.move(seconds=timedelta(minutes=2).total_seconds())
-    assert mails.send(work, post, mail_id) and len(post.sent) == 1
+    assert receipts.send_mail(work, post, mail_id) and len(post.sent) == 1

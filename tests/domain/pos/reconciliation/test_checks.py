@@ -12,11 +12,10 @@ from sqlalchemy import select
 
 from app.domain.alerts.alerts import open_alerts
 from app.domain.orders.models import Order
-from app.domain.pos.ledger.differences import count_unsettled
-from app.domain.pos.models import PosRefund, PosTransaction, StoredProcessorEvent
+from app.domain.pos.ledger import count_unsettled
+from app.domain.pos.models import PaymentCheckRun, PosRefund, PosTransaction, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.pos.reconciliation import checks
-from app.domain.pos.reconciliation.models import PaymentCheckRun
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.sites.models import Site
 from app.extensions import db

@@ -13,9 +13,9 @@ from sqlalchemy import select
 
 from app.adapters.stripe import StripeProcessor
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments import payment_actions
+from app.domain.pos.payments import settlement
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import PaymentRequest, create_payment
+from app.domain.pos.payments.creation import PaymentRequest, create_payment
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.shared.problems import DomainError
 from app.domain.sites.settings import change_settings
@@ -73,7 +73,7 @@ def sell(till: ShopWithTill, cashier: Cashier, server: StripeServer, line: Line,
         return
     with suppress(Exception):  # What was cancelled takes no card.
         server.tap(ACCOUNT, made.intent.id, card or "declined")
-    act = payment_actions.capture if card else lambda *given: payment_actions.cancel(*given, None)
+    act = settlement.capture if card else lambda *given: settlement.cancel(*given, None)
     for _ in range(2):
         line.get_bad()
         with suppress(DomainError):
@@ -101,7 +101,7 @@ def settle(till: ShopWithTill, cashier: Cashier, clock: StoppedClock, server: St
         clock.move(minutes=minutes)
         till.check()
         for payment in db.session.scalars(select(PosTransaction).filter_by(status="AUTHORIZED")).all():
-            payment_actions.capture(till.context, till.processor, cashier, payment.processor_intent_id or "")
+            settlement.capture(till.context, till.processor, cashier, payment.processor_intent_id or "")
 
 
 @pytest.mark.parametrize("seed", [7, 20, 39])

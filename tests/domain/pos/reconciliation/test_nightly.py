@@ -11,12 +11,10 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.alerts.alerts import open_alerts
-from app.domain.pos.ledger import differences
-from app.domain.pos.ledger.models import LedgerDifference
-from app.domain.pos.models import PosTransaction
+from app.domain.pos import ledger
+from app.domain.pos.models import LedgerDifference, PosReconciliation, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest, OutcomeUnknown
 from app.domain.pos.reconciliation import nightly
-from app.domain.pos.reconciliation.models import PosReconciliation
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Site
 from app.domain.work import leases
@@ -40,7 +38,7 @@ def compare(till: ShopWithTill, day: date | None = None) -> PosReconciliation:
 
 def found(till: ShopWithTill) -> list[tuple[str, str, str]]:
     db.session.rollback()
-    return [(one.kind, one.ours, one.theirs) for one in differences.unsettled(till.site_id)]
+    return [(one.kind, one.ours, one.theirs) for one in ledger.unsettled_differences(till.site_id)]
 
 
 @pytest.fixture
@@ -91,8 +89,8 @@ def test_other_money_is_a_difference_that_stays_until_an_admin_settles_it(
         assert found(till) == [difference]
     assert "payment_mismatch" in [alert.cause for alert in open_alerts(till.site_id)]
     with transaction():
-        differences.settle(till.author, differences.unsettled(till.site_id)[0].id)
-    assert found(till) == [] and differences.count_unsettled(till.site_id) == 0
+        ledger.settle_difference(till.author, ledger.unsettled_differences(till.site_id)[0].id)
+    assert found(till) == [] and ledger.count_unsettled(till.site_id) == 0
     assert "payment_mismatch" not in [alert.cause for alert in open_alerts(till.site_id)]
 
 
@@ -102,17 +100,17 @@ def test_a_difference_that_two_admins_settle_at_the_same_moment_keeps_the_first_
 ) -> None:
     change(paid, currency="eur")
     compare(till)
-    difference_id = differences.unsettled(till.site_id)[0].id
+    difference_id = ledger.unsettled_differences(till.site_id)[0].id
 
     def settle_too() -> None:
         with app.app_context(), transaction():
-            differences.settle(replace(till.author, name="The second"), difference_id)
+            ledger.settle_difference(replace(till.author, name="The second"), difference_id)
             done.append(True)
 
     done: list[bool] = []
     second = threading.Thread(target=settle_too)
     with transaction():
-        differences.settle(replace(till.author, name="The first"), difference_id)
+        ledger.settle_difference(replace(till.author, name="The first"), difference_id)
         second.start()
         wait_until_somebody_waits()
     second.join()
@@ -163,7 +161,7 @@ def test_a_payment_that_the_shop_has_no_record_of_is_a_difference(till: ShopWith
     run = compare(till)
     assert (run.done, run.differences) == (2, 1)
     assert found(till) == [("missing_row", "", "£12.50, succeeded")]
-    assert differences.unsettled(till.site_id)[0].intent_id == ours != unpaid
+    assert ledger.unsettled_differences(till.site_id)[0].intent_id == ours != unpaid
 
 
 def test_what_other_programs_and_sites_take_on_the_same_account_is_counted_alone(till: ShopWithTill, paid: str) -> None:
@@ -237,7 +235,7 @@ def test_payments_of_the_processor_before_are_not_looked_for_at_this_one(till: S
 
 def test_differences_of_other_sites_are_not_found(till: ShopWithTill) -> None:
     with pytest.raises(NotFound), transaction():
-        differences.settle(till.author, 1)
+        ledger.settle_difference(till.author, 1)
 
 
 def test_reports_are_kept_for_a_year_and_a_month(till: ShopWithTill, paid: str) -> None:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.domain.pos.models import PosRefund
-from app.domain.pos.payments.anomalies import settle_anomaly
+from app.domain.pos.payments.transitions import settle_anomaly
 from app.domain.pos.processor import Rejected
-from app.domain.pos.refund_states import REFUND_ID, was_refund_made
+from app.domain.pos.refunds import REFUND_ID, was_refund_made
 from app.domain.shared.problems import Unprocessable
 from app.extensions import db
 from app.transaction import transaction

@@ -9,11 +9,11 @@ from flask import Flask
 
 from app.adapters.simulator.simulator import Simulator
 from app.domain.orders.models import Order
+from app.domain.pos.models import PaymentCheckRun
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creating import PaymentRequest, create_payment
+from app.domain.pos.payments.creation import PaymentRequest, create_payment
 from app.domain.pos.processor import AccountRef, Intent, IntentRequest, OutcomeUnknown
-from app.domain.pos.reconciliation.models import PaymentCheckRun
-from app.domain.pos.reconciliation.retired import settle_retired
+from app.domain.pos.reconciliation.checks import settle_retired
 from app.domain.shared.problems import Conflict
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings

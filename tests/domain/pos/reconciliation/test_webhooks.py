@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import func, select
 
 from app.domain.alerts.alerts import open_alerts
-from app.domain.pos.ledger.differences import count_unsettled
+from app.domain.pos.ledger import count_unsettled
 from app.domain.pos.models import PosTransactionEvent, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef, BadSignature, IntentRequest
-from app.domain.pos.reports.timeline import timeline as timeline_of
+from app.domain.pos.transactions import timeline_of
 from app.domain.pos.webhooks import EventOutcome
 from app.domain.sites.settings import change_settings
 from app.extensions import db

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.pos.reports.day_figures import DayFigures, Sale, by_hour, change_in_percent, takings_by_agent
+from app.domain.pos.report_figures import DayFigures, Sale, change_in_percent, takings_by_agent, takings_by_hour
 from app.domain.shared.local_days import ends_at, same_time_before, starts_at
 
 LONDON = ZoneInfo("Europe/London")
@@ -24,7 +24,7 @@ def test_net_is_what_stays_and_the_average_is_of_a_sale() -> None:
 def test_an_hour_is_that_of_the_clock_on_the_wall() -> None:
     summer = Sale(1, datetime(2026, 7, 1, 8, 30, tzinfo=UTC), 500)
     winter = Sale(1, datetime(2026, 12, 1, 8, 30, tzinfo=UTC), 700)
-    assert by_hour([summer], LONDON)[9] == 500 and by_hour([winter], LONDON)[8] == 700
+    assert takings_by_hour([summer], LONDON)[9] == 500 and takings_by_hour([winter], LONDON)[8] == 700
 
 
 def test_takings_are_summed_by_agent() -> None:
@@ -60,4 +60,4 @@ def test_a_week_before_is_the_same_time_on_the_wall() -> None:
 )
 def test_no_penny_is_lost_between_hours_and_agents(sales: list[Sale], zone: str) -> None:
     total = sum(sale.amount for sale in sales)
-    assert sum(by_hour(sales, ZoneInfo(zone))) == total == sum(takings_by_agent(sales).values())
+    assert sum(takings_by_hour(sales, ZoneInfo(zone))) == total == sum(takings_by_agent(sales).values())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.pos.reports.transaction_list import StatusFilter, TransactionList, TypeFilter
+from app.domain.pos.transaction_list import StatusFilter, TransactionList, TypeFilter
 
 
 def test_an_address_is_read() -> None:

@@ -1,0 +1,161 @@
+"""A receipt as the customer reads it: its content, its rows, its mail as a text and as HTML that every mail program
+shows, and the token of its link. It names no person. Pure.
+
+The token is the id of a payment with a signature, under a key that is made for this purpose alone. The holder of a link
+may read the receipt; none can be guessed.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from zoneinfo import ZoneInfo
+
+from app.domain.shared.letters import html_of, link_html, rows_html, rows_text, text_of
+from app.domain.shared.mailing import Mail
+from app.domain.shared.money import format_money
+from app.domain.shared.text import one_line
+from app.domain.shared.times import format_moment
+
+Rows = list[tuple[str, str]]
+PURPOSE = "receipts"  # Of the key.
+LONGEST_TOKEN = 120
+SIGNED_BYTES = 18  # 144 bits.
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptLine:
+    """A line of a receipt; `unit_price` and `total` in minor units."""
+
+    name: str
+    detail: str
+    quantity: int
+    unit_price: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """The contents and sums of an order; empty for a payment without one."""
+
+    lines: tuple[ReceiptLine, ...] = ()
+    subtotal: int = 0
+    discount: int = 0
+    tax: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptRefund:
+    """A refund on a receipt."""
+
+    at: datetime
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A receipt as the customer reads it; money in minor units of `currency`. `card` holds labels and values of the
+    card."""
+
+    shop: str
+    location: str
+    address: tuple[str, ...]
+    number: str
+    order_number: str | None
+    paid_at: datetime
+    time_zone: str
+    currency: str
+    paid: int
+    purchase: Purchase = Purchase()
+    card: tuple[tuple[str, str], ...] = ()
+    refunds: tuple[ReceiptRefund, ...] = ()
+
+    @property
+    def refunded(self) -> int:
+        return sum(refund.amount for refund in self.refunds)
+
+    @property
+    def net(self) -> int:
+        return self.paid - self.refunded
+
+
+def receipt_mail(receipt: Receipt, to: str, link: str, key: str) -> Mail:
+    """Return the mail of a receipt. `link` leads to the receipt's page."""
+    subject = one_line(f"Your receipt from {receipt.shop}")
+    return Mail(to, subject, _text(receipt, link), _html(receipt, link), key)
+
+
+def receipt_rows(receipt: Receipt) -> Rows:
+    """Return the rows of a receipt, what was bought and paid, as labels and amounts."""
+    bought = [
+        (_line_label(line.quantity, line.name, line.detail), _money(receipt, line.total))
+        for line in receipt.purchase.lines
+    ]
+    return [*bought, *_sum_rows(receipt), *_refund_rows(receipt)]
+
+
+def _sum_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
+    bought = receipt.purchase
+    if bought.lines and (bought.discount or bought.tax):
+        yield "Subtotal", _money(receipt, bought.subtotal)
+    if bought.discount:
+        yield "Discount", f"-{_money(receipt, bought.discount)}"
+    if bought.tax:
+        yield "Tax", _money(receipt, bought.tax)
+    yield "Paid by card", _money(receipt, receipt.paid)
+
+
+def _refund_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
+    for refund in receipt.refunds:
+        day = refund.at.astimezone(ZoneInfo(receipt.time_zone))
+        yield f"Refunded on {day.day} {day:%B %Y}", f"-{_money(receipt, refund.amount)}"
+    if receipt.refunds:
+        yield "Left", _money(receipt, receipt.net)
+
+
+def _text(receipt: Receipt, link: str) -> str:
+    place = "\n".join((receipt.shop, receipt.location, *receipt.address))
+    tables = map(rows_text, (_fact_rows(receipt), receipt_rows(receipt), receipt.card))
+    return text_of(place, *tables, f"This receipt on the web: {link}")
+
+
+def _html(receipt: Receipt, link: str) -> str:
+    place = "<br>".join(map(escape, (receipt.location, *receipt.address)))
+    tables = "".join(map(rows_html, (_fact_rows(receipt), receipt_rows(receipt), receipt.card)))
+    body = f"<p>{place}</p>{tables}{link_html(link, 'This receipt on the web')}"
+    return html_of("Receipt", receipt.shop, body)
+
+
+def _fact_rows(receipt: Receipt) -> Rows:
+    facts = [("Receipt", receipt.number), ("Paid", format_moment(receipt.paid_at, receipt.time_zone))]
+    return [*facts, ("Order", receipt.order_number)] if receipt.order_number else facts
+
+
+def _line_label(quantity: int, name: str, detail: str) -> str:
+    return f"{quantity} × {name}{f' ({detail})' if detail else ''}"
+
+
+def _money(receipt: Receipt, amount: int) -> str:
+    return format_money(amount, receipt.currency)
+
+
+def receipt_token(key: bytes, site_id: int, transaction_id: str) -> str:
+    return f"{transaction_id}.{_signature(key, site_id, transaction_id)}"
+
+
+def transaction_of_token(key: bytes, site_id: int, token: str) -> str | None:
+    """Return the id of the payment that a token names; None for a token that was not signed for this site."""
+    transaction_id, _, signature = token.rpartition(".")
+    if not transaction_id or len(token) > LONGEST_TOKEN or not token.isascii():
+        return None
+    is_ours = hmac.compare_digest(signature, _signature(key, site_id, transaction_id))
+    return transaction_id if is_ours else None
+
+
+def _signature(key: bytes, site_id: int, transaction_id: str) -> str:
+    digest = hmac.digest(key, f"{site_id}/{transaction_id}".encode(), "sha256")
+    return base64.urlsafe_b64encode(digest[:SIGNED_BYTES]).decode()

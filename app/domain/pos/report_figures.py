@@ -1,0 +1,181 @@
+"""The figures of the till's reports: of a day, and of a work session as X or Z report. Pure.
+
+The report of a session counts its payments that were captured before it was closed, and their refunds requested before
+that: payments captured and refunds requested later leave a Z report as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+UNKNOWN_BRAND = "unknown"
+HOURS = 24
+
+
+class ReportType(StrEnum):
+    X = "X"
+    Z = "Z"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPayments:
+    """Counts and sums of the payments of one brand of card, in minor units."""
+
+    card_brand: str | None
+    count: int
+    gross: int
+    refund_count: int = 0
+    refunds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    count: int = 0
+    gross: int = 0
+    refund_count: int = 0
+    refunds: int = 0
+
+    @property
+    def net(self) -> int:
+        return self.gross - self.refunds
+
+    def plus(self, counted: CountedPayments | Sums) -> Sums:
+        return Sums(
+            self.count + counted.count,
+            self.gross + counted.gross,
+            self.refund_count + counted.refund_count,
+            self.refunds + counted.refunds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BrandSums:
+    card_brand: str
+    sums: Sums
+
+    @property
+    def count(self) -> int:
+        return self.sums.count
+
+    @property
+    def gross(self) -> int:
+        return self.sums.gross
+
+    @property
+    def refund_count(self) -> int:
+        return self.sums.refund_count
+
+    @property
+    def refunds(self) -> int:
+        return self.sums.refunds
+
+    @property
+    def net(self) -> int:
+        return self.sums.net
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Payments whose outcome is not known yet, or was not when the session was closed; `waiting` counts those of them
+    that still wait for a card."""
+
+    count: int = 0
+    amount: int = 0
+    waiting: int = 0
+    waiting_amount: int = 0
+
+    @property
+    def under_way(self) -> int:
+        return self.count - self.waiting
+
+    @property
+    def amount_under_way(self) -> int:
+        return self.amount - self.waiting_amount
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    type: ReportType
+    generated_at: datetime
+    currency: str
+    cards: tuple[BrandSums, ...]
+    total: Sums
+    unresolved: Unresolved
+    opening_float: int | None
+    counted_cash: int | None
+
+    @property
+    def cash_difference(self) -> int | None:
+        """The counted cash less the opening float, in minor units; None while one of them is missing."""
+        if self.opening_float is None or self.counted_cash is None:
+            return None
+        return self.counted_cash - self.opening_float
+
+
+def sums_by_brand(counted: Iterable[CountedPayments]) -> tuple[BrandSums, ...]:
+    """Return the sums of each brand by name; a payment without a brand counts as unknown."""
+    sums: dict[str, Sums] = {}
+    for one in counted:
+        brand = one.card_brand or UNKNOWN_BRAND
+        sums[brand] = sums.get(brand, Sums()).plus(one)
+    return tuple(BrandSums(brand, sums[brand]) for brand in sorted(sums))
+
+
+def total_of(cards: Iterable[BrandSums]) -> Sums:
+    total = Sums()
+    for card in cards:
+        total = total.plus(card.sums)
+    return total
+
+
+class Sale(NamedTuple):
+    """A payment that was taken; `amount` in minor units."""
+
+    agent_id: int
+    at: datetime
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayFigures:
+    """The figures of one day, money in minor units. `declined` counts declined tries of cards, perhaps several for one
+    payment."""
+
+    sales: int = 0
+    gross: int = 0
+    refunds: int = 0
+    declined: int = 0
+
+    @property
+    def net(self) -> int:
+        return self.gross - self.refunds
+
+    @property
+    def average(self) -> int | None:
+        """The average of a sale, rounded to a minor unit; None without a sale."""
+        return round(self.gross / self.sales) if self.sales else None
+
+
+def takings_by_hour(sales: Iterable[Sale], zone: ZoneInfo) -> tuple[int, ...]:
+    """Return the takings of each of the 24 hours of local time; an hour that came twice has both together."""
+    hours = [0] * HOURS
+    for sale in sales:
+        hours[sale.at.astimezone(zone).hour] += sale.amount
+    return tuple(hours)
+
+
+def takings_by_agent(sales: Iterable[Sale]) -> dict[int, int]:
+    taken: dict[int, int] = {}
+    for sale in sales:
+        taken[sale.agent_id] = taken.get(sale.agent_id, 0) + sale.amount
+    return taken
+
+
+def change_in_percent(now: int, before: int) -> int | None:
+    """Return the change in per cent, None where there was nothing to compare with."""
+    return round(100 * (now - before) / before) if before else None

@@ -1,0 +1,239 @@
+"""Work sessions at a till: opened by signing in, closed with the counted cash.
+
+Each ends with the API session of the same id, which has the time and the reason. A change that ends some API sessions
+applies that in its own transaction; other ends, such as expiries, are found by the job `pos-sessions`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import ColumnElement, func, select, update
+
+from app.domain.pos.access import ADMINS, find_agent
+from app.domain.pos.models import PosAgent, PosLocation, PosSession
+from app.domain.pos.rules import note_problems, program_name
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.money import LARGEST
+from app.domain.shared.paging import Paged
+from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import one_line
+from app.domain.sites import api_sessions, audit, throttle
+from app.domain.sites.api_sessions import IDLE, ApiCaller, Audience, Because, Device
+from app.domain.sites.models import ApiSession, User
+from app.domain.sites.roles import Role
+from app.domain.sites.sites import currency_of
+from app.extensions import db
+
+USE_NOTED_EVERY = timedelta(minutes=1)
+LONGEST_NOTE = 500
+MOST_OVER_LIMIT = 3  # Within ten minutes.
+MISSING = "There is no such work session in this shop."
+CLOSED = "This work session was closed already."
+SESSIONS_SHOWN = 20
+
+
+def open_session(clock: Clock, caller: ApiCaller, device: Device, user_agent: str, ip: str) -> PosAgent | None:
+    """Open the work session of a user who just signed in at a till or is an agent; return the agent, None for a user
+    who is none. Raises Forbidden where a disabled agent who is no admin signs in at a till."""
+    agent = find_agent(caller.site_id, caller.user_id)
+    is_for_till = caller.audience is Audience.POS
+    if is_for_till and agent is not None and not agent.enabled and not ADMINS & caller.roles:
+        raise Forbidden("Your agent account is switched off. Ask an admin.", "agent_disabled")
+    if is_for_till or agent is not None or Role.POS_AGENT in caller.roles:
+        now = clock.now()
+        session = PosSession(
+            id=caller.session_id,
+            site_id=caller.site_id,
+            user_id=caller.user_id,
+            agent_id=None if agent is None else agent.id,
+            device_id=device.id,
+            device_name=device.name,
+            user_agent=program_name(user_agent),
+            ip=ip[:64],
+            started_at=now,
+            last_seen_at=now,
+            expires_at=caller.expires_at,
+            currency=currency_of(caller.site_id),
+        )
+        db.session.add(session)
+    return agent
+
+
+def session_of(site_id: int, session_id: str) -> PosSession:
+    """Return a work session of the site. Raises NotFound."""
+    return existing(find_record(PosSession, site_id, session_id), MISSING)
+
+
+def current_session(caller: ApiCaller, to_change: bool = False) -> PosSession:
+    """Return the caller’s own work session. Raises NotFound for a user who signed in before they were an agent, or to
+    manage the shop."""
+    session = find_record(PosSession, caller.site_id, caller.session_id, to_change)
+    if session is None:
+        raise NotFound("You have no work session: sign in at the till.", "work_session_not_found")
+    return session
+
+
+def note_use(clock: Clock, session_id: str, location_id: int | None) -> None:
+    """Note that a session was used just now, and at which location where one is named."""
+    seen = update(PosSession).where(PosSession.id == session_id).values(last_seen_at=clock.now())
+    db.session.execute(seen if location_id is None else seen.values(location_id=location_id))
+
+
+def is_use_to_note(clock: Clock, session: PosSession, location: PosLocation | None) -> bool:
+    """Whether `note_use` is due for a session: not with every call, which would make each of them a write."""
+    moved = location is not None and session.location_id != location.id
+    return moved or abs(clock.now() - session.last_seen_at) >= USE_NOTED_EVERY
+
+
+def is_other_program(session_id: str, user_agent: str) -> bool:
+    """Whether a till’s session was opened by another program than the one that calls now."""
+    session = db.session.get(PosSession, session_id)
+    return session is not None and bool(session.user_agent) and session.user_agent != program_name(user_agent)
+
+
+def set_opening_float(author: Author, session: PosSession, amount: int) -> None:
+    """Save the cash in the drawer at the beginning, in minor units. Raises Conflict, Invalid."""
+    if session.closed_at is not None:
+        raise Conflict(CLOSED, "work_session_closed")
+    _check_amount(amount, "#/openingFloat")
+    before, session.opening_float = session.opening_float, amount
+    if before != amount:
+        old, new = {"openingFloat": before}, {"openingFloat": amount}
+        _record(author, session, "pos_session.float", "Set the opening float", old, new)
+
+
+def close(author: Author, session: PosSession, counted_cash: int, note: str) -> None:
+    """Close a work session for good: save the counted cash and sign the user out. Raises Conflict, Invalid."""
+    if session.closed_at is not None:
+        raise Conflict(CLOSED, "work_session_closed")
+    _check_amount(counted_cash, "#/countedCash")
+    note = one_line(note)
+    if problems := note_problems(note, "The note", LONGEST_NOTE, "#/closingNote", required=False):
+        raise Invalid(problems)
+    session.counted_cash, session.closing_note, session.closed_at = counted_cash, note, author.now()
+    api_sessions.end(author.clock, session.id, Because.LOGOUT)
+    apply_end_of_session(author.clock, session.id)
+    _record(author, session, "pos_session.close", "Closed a work session", after={"countedCash": counted_cash})
+
+
+def revoke(author: Author, session_id: str) -> None:
+    """End a work session, and so sign its user out at the next call. Raises NotFound."""
+    session = session_of(author.site_id, session_id)
+    if session.ended_at is None:
+        api_sessions.end(author.clock, session.id, Because.REVOKED)
+        apply_end_of_session(author.clock, session.id)
+        _record(author, session, "pos_session.revoke", "Ended a work session")
+
+
+def _check_amount(amount: int, pointer: str) -> None:
+    if not 0 <= amount <= LARGEST:
+        raise Invalid.one("amount_invalid", "This is no amount of cash.", pointer)
+
+
+def _record(
+    author: Author, session: PosSession, action: str, summary: str, before: object = None, after: object = None
+) -> None:
+    audit.record(author, action, ("pos_session", session.id), summary, before, after)
+
+
+class EndReason(StrEnum):
+    LOGOUT = "LOGOUT"
+    EXPIRED = "EXPIRED"
+    IDLE = "IDLE"
+    REVOKED = "REVOKED"
+    AGENT_DISABLED = "AGENT_DISABLED"
+    REFRESH_REUSE = "REFRESH_REUSE"
+    PIN_LOCKOUT = "PIN_LOCKOUT"
+    PASSWORD_CHANGED = "PASSWORD_CHANGED"
+
+
+# Any other reason of an API session is a revocation; the activity log has the cause.
+NAMES = frozenset(EndReason.__members__)
+
+
+def apply_ends(clock: Clock, *which: ColumnElement[bool]) -> int:
+    """End the work sessions whose API session has ended, and return their number. `which` are conditions; without any,
+    the sessions of every site are meant."""
+    db.session.flush()
+    query = (
+        select(PosSession, ApiSession, User)
+        .outerjoin(ApiSession, ApiSession.id == PosSession.id)
+        .outerjoin(User, User.id == ApiSession.user_id)
+        .where(PosSession.ended_at.is_(None), *which)
+        .execution_options(populate_existing=True)
+    )
+    ended = 0
+    for session, api_session, user in db.session.execute(query):
+        if (end := _end_of(session, api_session, user, clock.now())) is not None:
+            session.ended_at, session.end_reason = end[0], end[1].value
+            ended += 1
+    return ended
+
+
+def apply_ends_of_user(clock: Clock, user_id: int) -> int:
+    return apply_ends(clock, PosSession.user_id == user_id)
+
+
+def apply_end_of_session(clock: Clock, session_id: str) -> int:
+    return apply_ends(clock, PosSession.id == session_id)
+
+
+def end_sessions_of_agent(clock: Clock, agent: PosAgent, because: Because) -> None:
+    """End every open work session of an agent, so that its next call is refused."""
+    of_agent = (PosSession.site_id == agent.site_id, PosSession.user_id == agent.user_id)
+    session_ids = select(PosSession.id).where(*of_agent, PosSession.ended_at.is_(None))
+    for session_id in db.session.scalars(session_ids).all():
+        api_sessions.end(clock, session_id, because)
+    apply_ends(clock, *of_agent)
+
+
+def _end_of(
+    session: PosSession, api_session: ApiSession | None, user: User | None, now: datetime
+) -> tuple[datetime, EndReason] | None:
+    """Return the time and the reason of a work session's end, None where it goes on."""
+    if api_session is None or user is None:  # It was purged, or its user removed.
+        return min(now, session.expires_at), EndReason.EXPIRED
+    if api_session.ended_at is not None:
+        because = api_session.ended_because or ""
+        return api_session.ended_at, EndReason(because) if because in NAMES else EndReason.REVOKED
+    if api_session.session_version != user.session_version:
+        return now, EndReason.PASSWORD_CHANGED
+    if not user.enabled:
+        return now, EndReason.REVOKED
+    if now >= api_session.expires_at:
+        return api_session.expires_at, EndReason.EXPIRED
+    if abs(now - api_session.last_used_at) >= IDLE:
+        return min(now, api_session.last_used_at + IDLE), EndReason.IDLE
+    return None
+
+
+def location_of(session: PosSession) -> PosLocation | None:
+    return None if session.location_id is None else db.session.get(PosLocation, session.location_id)
+
+
+def open_sessions(site_id: int, user_id: int) -> list[PosSession]:
+    """Return the open sessions of a user, the latest first."""
+    query = select(PosSession).where(PosSession.site_id == site_id, PosSession.user_id == user_id)
+    return list(db.session.scalars(query.where(PosSession.ended_at.is_(None)).order_by(PosSession.started_at.desc())))
+
+
+def past_sessions(site_id: int, user_id: int, page_number: int) -> Paged[PosSession]:
+    """Return a page of the ended sessions of a user, the latest first."""
+    which = (PosSession.site_id == site_id, PosSession.user_id == user_id, PosSession.ended_at.is_not(None))
+    total = db.session.scalar(select(func.count()).select_from(PosSession).where(*which)) or 0
+    query = select(PosSession).where(*which).order_by(PosSession.started_at.desc(), PosSession.id)
+    rows = db.session.scalars(query.limit(SESSIONS_SHOWN).offset((page_number - 1) * SESSIONS_SHOWN)).all()
+    return Paged(rows, page_number, SESSIONS_SHOWN, total)
+
+
+def note_over_limit(clock: Clock, session_id: str) -> None:
+    """Count a payment that was refused as above the limit; the third within ten minutes ends the session: its agent
+    would hardly try that (ASVS 5 section 7.4)."""
+    if throttle.count_over_limit(clock, session_id) >= MOST_OVER_LIMIT:
+        why = "three payments above the limit were tried within ten minutes"
+        api_sessions.end_as_suspicious(clock, session_id, Because.OVER_LIMIT, why)
+        apply_end_of_session(clock, session_id)
