@@ -55,7 +55,7 @@ CONTROLS = (
     Control(
         "an idempotency key stands for one payment",
         "domain/pos/payments/creation.py",
-        "keyed = _keyed(cashier, request)",
+        "keyed = KeyedRequest(cashier.user_id, cashier.location_id, OPERATION, request.key, content)",
         "keyed = None",
         "faults/test_ledger.py",
     ),
@@ -132,7 +132,7 @@ CONTROLS = (
     Control(
         "every change of a product is to be indexed",
         "domain/search/index/outbox.py",
-        "set(_changes(session)) | session.info",
+        "set(_entries_of_changes(session)) | session.info",
         "session.info",
         "domain/search/index/test_outbox.py",
     ),

@@ -125,7 +125,7 @@ COLUMNS: Mapping[str, Columns] = {
     "search_suggestion_days": Columns(),
     "search_term_starts": Columns(none="term"),
     "search_windows": Columns(),
-    # What looks like an address or a number of a person is never counted (search_statistics/counting/words.py).
+    # What looks like an address or a number of a person is never counted (search_statistics/counting/gathering.py).
     "search_word_days": Columns(none="word"),
     "search_word_windows": Columns(none="word"),
     "served_words": Columns(none="synonyms rules learned"),

@@ -20,7 +20,7 @@ from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.models import SearchWordDay
 from app.domain.shared.author import Author
-from app.domain.sites.models import Site
+from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.counted_searches import count_batch, visits
@@ -79,6 +79,19 @@ def test_a_rejected_suggestion_never_comes_back(indexing: SearchContext, site_id
 
 
 @pytest.mark.usefixtures("context")
+def test_a_suggestion_that_nobody_decides_about_goes_after_ninety_days_and_may_come_back(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    ask(indexing, site_id)
+    clock.move(days=91)
+    purged(clock, *synonym_suggestions.RETENTIONS)
+    assert suggestions(site_id) == []
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    assert ask(indexing, site_id).added == 1
+
+
+@pytest.mark.usefixtures("context")
 def test_of_a_rejected_suggestion_a_keyed_hash_is_left_after_ninety_days_and_it_never_comes_back(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
@@ -88,13 +101,16 @@ def test_of_a_rejected_suggestion_a_keyed_hash_is_left_after_ninety_days_and_it_
         (found,) = suggestions(site_id)
         synonyms.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
     clock.move(days=90)
-    purged(clock, synonym_suggestions.RETENTION)
+    purged(clock, *synonym_suggestions.RETENTIONS)
     assert [one.status for one in suggestions(site_id)] == ["REJECTED"]
     clock.move(days=1)
     for _ in range(2):
-        purged(clock, synonym_suggestions.RETENTION)
+        purged(clock, *synonym_suggestions.RETENTIONS)
     assert suggestions(site_id) == []
     kept = db.session.scalars(select(RejectedSuggestion)).one()
+    entries = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "synonym.reject")).all()
+    forgotten = synonym_suggestions.FORGOTTEN, None, None
+    assert [(one.summary, one.before, one.after) for one in entries] == [forgotten]
     assert kept.digest != words_digest(SynonymGroup(SynonymType.ONE_WAY, "hewlett packard", ("HP",)))
     searched_in_vain(site_id, clock, "hewlett packard", 43)
     assert ask(indexing, site_id).added == 0
