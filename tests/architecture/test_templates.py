@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, nodes
 
-from app.errors import PASSWORD_FIELDS
+from app.web.errors import PASSWORD_FIELDS
 from tests.surroundings import ROOT
 
 BLUEPRINTS = ROOT / "app" / "blueprints"
