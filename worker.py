@@ -22,7 +22,7 @@ from rq.serializers import JSONSerializer
 from app import create_app, metrics
 from app.adapters.queue import FUNCTIONS, KINDS, connect, pending_key, queue_name
 from app.config import Config, ConfigurationError, from_environment
-from app.domain.alerts.unwritten import write_unwritten
+from app.domain.alerts.alerts import write_unwritten
 from app.extensions import db
 from app.loading import loading_for_good
 from app.private_files import say_private

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.alerts.unwritten import note_alert
+from app.domain.alerts.alerts import note_alert
 from app.ports import clock
 from app.storage_faults import cause_of, describe_fault
 

@@ -12,7 +12,7 @@ from rq.exceptions import DeserializationError, NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from app.domain.work.queue_overview import FailedJob, QueueKind, QueueOverview, QueueWorker
+from app.domain.work.progress import FailedJob, QueueKind, QueueOverview, QueueWorker
 from app.log_redaction import redacted
 
 MOST_WORKERS = 50

@@ -22,7 +22,7 @@ from app.backups.reading import newest_in
 from app.backups.restoring import check_backup
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
-from app.domain.work.joining import requested_now
+from app.domain.work.leases import requested_now
 from app.extensions import db
 from app.instance_claim import check_restored
 from app.ports import clock

@@ -13,8 +13,8 @@ from sqlalchemy import select, text
 
 from app import logs
 from app.domain.orders.models import Order
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import ApiSession, SignInSession, Site, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop

@@ -13,10 +13,9 @@ from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.domain.shared.problems import Invalid
+from app.domain.sites import activity as choices
 from app.domain.sites import activity as log
-from app.domain.sites import activity_choices as choices
-from app.domain.sites.activity import ActivityEntry, FieldChange
-from app.domain.sites.activity_filter import ORIGINS, ActivityFilter
+from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter, FieldChange
 from app.domain.sites.sites import time_zone_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from io import StringIO
 
-from app.domain.shared.table_cells import guarded
+from app.domain.shared.csv_tables import guarded
 
 BEGINNING = "\ufeff"  # The byte order mark, by which spreadsheets recognise UTF-8.
 

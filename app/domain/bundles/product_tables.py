@@ -31,8 +31,8 @@ from app.domain.bundles.table_rows import (
     keyed_lines,
     read_products,
 )
+from app.domain.shared.csv_tables import unguarded
 from app.domain.shared.money import decimal_text
-from app.domain.shared.table_cells import unguarded
 from app.domain.sites.models import Site
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.products.panel import path_label, stored_texts

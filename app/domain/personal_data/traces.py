@@ -14,8 +14,7 @@ from sqlalchemy import ColumnElement, Table, Text, and_, cast, func, or_, select
 
 from app.domain.orders.models import Order
 from app.domain.personal_data.classification import searched_columns
-from app.domain.personal_data.people import Person
-from app.domain.personal_data.spelling import spellings
+from app.domain.personal_data.people import Person, spellings
 from app.domain.pos.models import PosAgent, PosRefund, PosSession, PosTransaction, PosTransactionEvent
 from app.domain.sites.models import AuditEntry
 from app.extensions import Base, db

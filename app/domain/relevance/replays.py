@@ -21,16 +21,13 @@ from app.domain.search.engine import SearchContext
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.counts import numbered
 from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import numbered
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
-from app.domain.work.models import requested_now
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, perform
+from app.domain.work.models import UNFINISHED, WorkKind, WorkRequested, requested_now
 from app.domain.work.progress import WorkSummary
-from app.domain.work.states import UNFINISHED
 from app.events import publish
 from app.extensions import db
 

@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.blueprints.admin.help import PARTS, help_of
 from app.documentation import DOCUMENTS, document
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from tests.blueprints.admin.conftest import SignedIn
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -32,7 +32,7 @@ from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
 from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid, NotFound, Problem
-from app.domain.sites.shop_settings import shop_settings
+from app.domain.sites.settings import shop_settings
 from app.errors import wants_json
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires

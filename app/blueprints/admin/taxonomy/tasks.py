@@ -39,7 +39,7 @@ from app.domain.taxonomy.tasks.batch import LostValue, count_loss_entries, lost_
 from app.domain.taxonomy.tasks.restore import restorable_products
 from app.domain.taxonomy.tasks.summary import TaskSummary, describe_value, summary_of
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.ports import clock

@@ -28,10 +28,8 @@ from app.domain.shared.author import Author
 from app.domain.sites.sites import time_zone_of
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
-from app.domain.work.joining import join_or_create
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, join_or_create, perform
+from app.domain.work.models import WorkKind, WorkRequested
 from app.events import publish
 from app.extensions import db
 

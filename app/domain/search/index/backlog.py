@@ -16,7 +16,7 @@ from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.shared.clock import Clock
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh
-from app.domain.work.states import UNFINISHED
+from app.domain.work.models import UNFINISHED
 from app.extensions import db
 from app.log_redaction import error_summary
 
