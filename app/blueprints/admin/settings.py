@@ -12,8 +12,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, shown_settings
 from app.blueprints.admin.shell import Tab, section_tabs, shell
 from app.blueprints.callers import current_author
-from app.domain import plan
-from app.domain.plan import change_capabilities
+from app.domain.plan import capabilities, change_capabilities, usage
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import settings as site_settings
 from app.domain.sites.settings import settings_of
@@ -106,8 +105,8 @@ def _subscriptions_page(errors: FieldErrors) -> str:
     site_id = current_user.site_id
     return render_template(
         "admin/subscriptions.html",
-        capabilities=plan(site_id),
-        usage=plan(site_id),
+        capabilities=capabilities(site_id),
+        usage=usage(site_id),
         currency=currency_of(site_id),
         largest_payment=settings_of(site_id)["posMaxTransactionAmount"],
         may_edit=allowed(current_user.roles, Permission.MANAGE_SITES),
