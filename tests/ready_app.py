@@ -24,7 +24,7 @@ from app.config import Config
 from app.extensions import db
 from app.factory import flask_settings
 from app.ports import EXTENSION, Ports
-from app.session_end import close_session
+from app.web.session_end import close_session
 
 HOOKS = ("before_request_funcs", "after_request_funcs", "teardown_request_funcs")
 MOST_STATEMENTS = 5_000

@@ -12,8 +12,8 @@ from rq.exceptions import DeserializationError, NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from app.domain.shared.redaction import redacted
 from app.domain.work.progress import FailedJob, QueueKind, QueueOverview, QueueWorker
-from app.log_redaction import redacted
 
 MOST_WORKERS = 50
 MOST_FAILED = 5  # Of each kind.

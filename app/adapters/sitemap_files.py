@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.domain.seo.sitemap.files import FIRST_FILE, StoredFile
-from app.durable_files import fsync_path
+from app.domain.shared.durable_files import fsync_path
 
 CURRENT = "current"
 STALE_SECONDS = 3600  # Since a generation was begun, or replaced: no build, and no reader of it, takes so long.

@@ -21,8 +21,8 @@ from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.factory import channels_of_alerts
+from app.operations.storage import note_storage_fault
 from app.ports import Ports
-from app.storage_alerts import note_storage_fault
 from tests.fakes.clock import SetClock
 from tests.faults.faulty_engine import FaultyEngine
 from tests.ready_app import durable_application

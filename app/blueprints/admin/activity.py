@@ -15,8 +15,8 @@ from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
 from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter, FieldChange
 from app.domain.sites.sites import time_zone_of
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 HEADER = ("Entry", "When", "Who", "Origin", "Action", "Thing", "Id", "What", "Changes")
 

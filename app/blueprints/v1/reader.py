@@ -13,7 +13,7 @@ from flask import Blueprint, current_app, render_template
 from markupsafe import Markup, escape
 
 from app.blueprints.v1.description import api_description, type_of
-from app.permissions import public
+from app.web.permissions import public
 
 Json = dict[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")

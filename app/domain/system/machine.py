@@ -16,8 +16,8 @@ from app.domain.retention.clock_trust import ClockReading
 from app.domain.retention.models import ONLY, StoredReading
 from app.domain.system.facts import Health, Line, size_text
 from app.domain.system.job_runs import JobRun
+from app.domain.system.release import known_revisions, newest_revision, version
 from app.extensions import db
-from app.release import known_revisions, newest_revision, version
 
 SILENT_AFTER = timedelta(minutes=3)  # The scheduler notes the clock every minute.
 MB = 1_000_000

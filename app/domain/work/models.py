@@ -17,7 +17,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock, rfc3339
 from app.domain.shared.problems import DomainError
 from app.domain.shared.records import UtcDateTime
-from app.log_redaction import error_summary
+from app.domain.shared.redaction import error_summary
 
 
 class State(StrEnum):

@@ -10,8 +10,8 @@ from flask import Flask, Response, current_app, has_request_context, request
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from app.domain.shared.redaction import error_summary
 from app.extensions import db
-from app.log_redaction import error_summary
 
 log = structlog.get_logger()
 SAVED = "shop.saved"  # In the WSGI environment of a request that committed something.

@@ -8,7 +8,7 @@ import pytest
 import structlog
 from flask import Flask
 
-from app.logs import init_logs
+from app.operations.logs import init_logs
 
 SECRETS = (
     "sk_live_4eC39HqLyjWDarjtT1zdp7dc",

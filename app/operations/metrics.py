@@ -1,22 +1,65 @@
 """The program's own metrics, for Prometheus; the processes share their counts through files.
 
+The files are written and not mapped: a process that touches a mapped file which was cut short, or whose disk fails, is
+killed (SIGBUS).
+
 Labels only take values that the program defines (endpoints, methods it serves), never what a client sent.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import Any, SupportsIndex
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, Metric, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, Metric, generate_latest, values
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
-
-from app.metric_files import write_metrics_unmapped
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # Set by the supervisor.
 RESERVED = 1024 * 1024  # Bytes; every endpoint with every status it answers takes less.
+
+
+class _WrittenBytes(bytearray):
+    """The content of a file in memory. What is set is written to the file as well, and all of it to one that was cut
+    short; a disk that takes nothing costs what others see of it."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        super().__init__(content)
+        self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+
+    def __setitem__(self, part: SupportsIndex | slice, value: Any) -> None:
+        super().__setitem__(part, value)
+        assert isinstance(part, slice)
+        with suppress(OSError):
+            if os.fstat(self._file).st_size < len(self):
+                os.pwrite(self._file, self, 0)
+            else:
+                os.pwrite(self._file, value, part.start)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class _FileDict(MmapedDict):
+    """The library's dictionary of numbers, without the mapping."""
+
+    def __init__(self, filename: str, read_mode: bool = False) -> None:
+        super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
+        mapped = self._m
+        self._m = _WrittenBytes(filename, mapped[:])  # type: ignore[assignment]
+        self._capacity = sys.maxsize  # It grows with what is set.
+        mapped.close()
+
+
+def write_metrics_unmapped() -> None:
+    """Make the library count in files by writing. Call it before anything is counted."""
+    values.MmapedDict = _FileDict  # type: ignore[misc]
+
+
 write_metrics_unmapped()
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 

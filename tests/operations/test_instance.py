@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Config
-from app.environment import ConfigurationError
-from app.private_files import keep_private, say_private
+from app.config import Config, ConfigurationError
+from app.operations.instance import keep_private, say_private
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,6 @@ from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.database_errors import REMOVED_MEANWHILE, is_busy_or_away
 from app.domain.pos.processor import BadSignature, Busy, Declined, OutcomeUnknown, ProcessorError
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import (
@@ -29,14 +28,14 @@ from app.domain.shared.problems import (
     Unauthenticated,
     Unprocessable,
 )
+from app.domain.shared.redaction import error_summary
 from app.extensions import db, login_manager
-from app.htmx import redirect_page, wants_fragment
-from app.log_redaction import error_summary
-from app.logs import route
-from app.permissions import DECLARED, PUBLIC
-from app.storage_alerts import note_storage_fault
-from app.surfaces import current_surface
+from app.operations.logs import route
+from app.operations.storage import REMOVED_MEANWHILE, is_busy_or_away, note_storage_fault
 from app.themes.drawing import drawn
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import DECLARED, PUBLIC
+from app.web.surfaces import current_surface
 
 log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])

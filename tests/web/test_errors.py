@@ -8,12 +8,12 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm.exc import StaleDataError
 from structlog.typing import EventDict
 
-from app.database_errors import REMOVED_MEANWHILE
 from app.domain.shared.problems import Conflict
 from app.domain.sites.models import Site
-from app.errors import problem
 from app.extensions import db
+from app.operations.storage import REMOVED_MEANWHILE
 from app.transaction import transaction
+from app.web.errors import problem
 from tests.factories import make_site
 
 

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs"
+FOLDER = Path(__file__).resolve().parents[2] / "docs"
 DOCUMENTS = (
     "guide", "bundle", "personal-data", "payments", "stripe", "mcp", "api", "admin-json", "deploy", "glossary",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 MIGRATIONS = ROOT / "migrations"
 # Columns (table, name) that no model has any more. The release before may still use them while an upgrade is going on;
 # the next one drops them.

@@ -15,8 +15,8 @@ from typing import Any, TextIO, cast
 import structlog
 from flask import Flask, Response, g, request
 
-from app import metrics
-from app.log_redaction import redact, traceback_text
+from app.domain.shared.redaction import redact, traceback_text
+from app.operations import metrics
 
 log = structlog.get_logger()
 

@@ -11,11 +11,11 @@ import structlog
 from flask import Flask
 from sqlalchemy import select, text
 
-from app import logs
 from app.domain.orders.models import Order
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import ApiSession, SignInSession, Site, User
 from app.extensions import db
+from app.operations import logs
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.shopper import Shopper

@@ -12,7 +12,7 @@ from psycopg import errors
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from app.database_errors import is_busy_or_away
+from app.operations.storage import is_busy_or_away
 
 
 def failure_of(path: Path, statement: str) -> OperationalError:

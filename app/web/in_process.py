@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.seo.crawled_page import Fetch, Fetched
 from app.domain.seo.indexing_decision import IndexingDecision
-from app.logs import IN_PROCESS
+from app.operations.logs import IN_PROCESS
 from app.ports import application_with_pages
 
 USER_AGENT = "Shop-Site-Check/1.0 (bot)"  # A bot's, whose visits no statistics count.

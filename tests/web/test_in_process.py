@@ -8,8 +8,8 @@ from structlog.typing import EventDict
 
 from app.domain.seo.indexing_decision import INDEX, NOINDEX
 from app.extensions import db
-from app.in_process import pages_of
 from app.ports import WITH_PAGES, application_with_pages, counting, crawler_visits
+from app.web.in_process import pages_of
 from tests.blueprints.storefront import small_shop
 from tests.snapshots import built
 

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from app.loading import NEW_OBJECTS, loading_for_good
+from app.operations.loading import NEW_OBJECTS, loading_for_good
 
 
 @pytest.fixture(autouse=True)

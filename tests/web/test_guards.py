@@ -4,8 +4,8 @@ import pytest
 from flask import Flask, jsonify, request
 
 from app.config import Config
-from app.errors import init_errors
-from app.guards import MAX_PARAMETERS, POLICY, init_guards
+from app.web.errors import init_errors
+from app.web.guards import MAX_PARAMETERS, POLICY, init_guards
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.log_redaction import REDACTED, SECRET_VALUES, redacted
+from app.domain.shared.redaction import REDACTED, SECRET_VALUES, redacted
 
 ADDRESS = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 PIECES = (

@@ -1,23 +1,32 @@
-"""Limits that every request must keep, and the security headers of every answer."""
+"""Limits that every request must keep, strict readers of what clients send, and the headers of every answer: security
+and X-Robots-Tag.
+
+Python's JSON reader takes NaN, doubled keys and lone surrogates, and fails badly on deep nesting; PostgreSQL refuses
+NUL in text. Each of these is answered as an error of the client.
+"""
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, Response, request
+from flask import Flask, Request, Response, g, request
 from flask.globals import request_ctx
+from flask.json.provider import DefaultJSONProvider
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from werkzeug.exceptions import BadRequest, LengthRequired, RequestURITooLarge, UnsupportedMediaType
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.config import Config
-from app.domain.shared.problems import Forbidden
-from app.json_input import ShopRequest, StrictJSON
-from app.surfaces import current_surface
+from app.domain.seo.indexing_decision import NOINDEX
+from app.domain.shared import strict_json
+from app.domain.shared.problems import Forbidden, Malformed
+from app.web.surfaces import current_surface
 
 MAX_QUERY = 8_192  # Characters of the query string.
 MAX_PARAMETERS = 250  # A listing reads 20 of 10 values each; those that only track visitors come on top.
 MAX_PARAMETER_NAME = 200
+MOST_MARKS = 400_000  # Brackets and commas of one body: a taxonomy of 8 MB. Each may take 200 bytes to keep.
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 POLICY = "; ".join(
     (
@@ -33,6 +42,7 @@ POLICY = "; ".join(
         "base-uri 'none'",
     )
 )
+ADMIN_ROBOTS = "noindex, nofollow"
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -41,6 +51,28 @@ HEADERS = {
     "Referrer-Policy": "strict-origin-when-cross-origin",
     "X-Content-Type-Options": "nosniff",
 }
+
+
+class StrictJSON(DefaultJSONProvider):
+    """A strict reader of JSON. Raises ValueError, with the reason, for what is not plain and sound JSON."""
+
+    sort_keys = False
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        return strict_json.loads(s, MOST_MARKS)
+
+
+class ShopRequest(Request):
+    def on_json_loading_failed(self, e: ValueError | None) -> NoReturn:
+        if e is None:
+            raise UnsupportedMediaType("Send JSON, with Content-Type: application/json.")
+        raise Malformed.one("malformed_json", f"The body is not valid JSON: {e}")
+
+    def _load_form_data(self) -> None:
+        super()._load_form_data()
+        for name, values in self.form.lists():
+            if "\0" in name or any("\0" in value for value in values):
+                raise BadRequest("A field of the form contains a NUL character.")
 
 
 class SessionOfPages(SecureCookieSessionInterface):
@@ -137,4 +169,17 @@ def _set_headers(response: Response) -> Response:
 
 def _require_https(response: Response) -> Response:
     response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+    return response
+
+
+def init_robots(app: Flask) -> None:
+    app.after_request(_set_robots)
+
+
+def _set_robots(response: Response) -> Response:
+    """Set X-Robots-Tag of HTML: the page's own decision, else noindex, since fragments, errors and baskets are not to
+    be listed; for the admin nofollow as well."""
+    if response.mimetype == "text/html" and "X-Robots-Tag" not in response.headers:
+        robots = g.decision.robots if "decision" in g and response.status_code == 200 else NOINDEX
+        response.headers["X-Robots-Tag"] = ADMIN_ROBOTS if current_surface().is_private else robots
     return response
