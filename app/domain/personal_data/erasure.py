@@ -259,7 +259,7 @@ def _erase_records(author: Author, person: Person, stores: OutsideStores) -> tup
     """Erase a person's records in the database; return the outcome, and the files of bundles that must be removed, too.
     Raises Invalid, Conflict."""
     if open_things := obstacles(person):
-        raise Invalid([_problem(obstacle) for obstacle in open_things])
+        raise Invalid([Problem("something_open", obstacle.reason, "#/who") for obstacle in open_things])
     traces = replace_in_own_records(person) + replace_everywhere(person)
     files = _end_bundles(author, person)
     counted = {holding.title: _erase_holding(holding, person) for holding in HOLDINGS if not holding.stays}
@@ -341,10 +341,6 @@ def _note_in_list(author: Author, person: Person, stores: OutsideStores) -> None
             f"Nothing was erased: the list of erasures could not be written ({error.strerror}), and without it a "
             "restored backup would bring the person back."
         ) from error
-
-
-def _problem(obstacle: Obstacle) -> Problem:
-    return Problem("something_open", obstacle.reason, "#/who")
 
 
 def _has_role(site_id: int, user_id: int) -> bool:
