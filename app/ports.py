@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from flask import Flask, current_app
 
-from app.domain.alerts.certificates import CertificateReader, NoCertificates
-from app.domain.alerts.channel import AlertChannel
+from app.domain.alerts.messages import AlertChannel
+from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.pictures import ImageStore
-from app.domain.personal_data.erasure_list import ErasureList, NoErasureList
+from app.domain.personal_data.erasure import ErasureList, NoErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
@@ -19,17 +19,17 @@ from app.domain.search.engine import SearchEngine
 from app.domain.search.sentence_model import SentenceModel
 from app.domain.search_statistics.counting.daily_counts import SuggestionsShown
 from app.domain.search_statistics.counting.events import Event, NullSpool, Spool
+from app.domain.search_statistics.counting.memory import CountingMemory, NoCountingMemory
 from app.domain.seo.crawlers import CrawlerVisit
 from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.sitemap.files import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
-from app.domain.shared.counting_memory import CountingMemory, NoCountingMemory
-from app.domain.shared.mailing import Mailer, NoMailer
 from app.domain.shared.rate_limit import NoRateLimits, RateLimits
 from app.domain.system.facts import JobFacts
-from app.domain.work.kinds import WorkKind
-from app.domain.work.locks import NoLocks, WorkerLocks
-from app.domain.work.queue_overview import QueueOverview
+from app.domain.work.context import NoLocks, WorkerLocks
+from app.domain.work.mailing import Mailer, NoMailer
+from app.domain.work.models import WorkKind
+from app.domain.work.progress import QueueOverview
 
 EXTENSION = "shop-ports"
 LANDING_DIRECTORY = "shop-landing-directory"

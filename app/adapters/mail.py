@@ -13,8 +13,8 @@ from pathlib import Path
 
 from app.adapters.smtp import TIMEOUT, MailRefused, new_message, send_message
 from app.config import SmtpServer
-from app.domain.alerts.channel import Notice, NotSent
-from app.domain.shared.mailing import Mail, MailNotSent
+from app.domain.alerts.messages import Notice, NotSent
+from app.domain.work.mailing import Mail, MailNotSent
 
 FROM_NOBODY = "shop@localhost"
 _NO_FILE_NAME = re.compile(r"[^\w-]+", re.ASCII)

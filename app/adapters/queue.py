@@ -11,7 +11,7 @@ from rq import Queue, Worker
 from rq.serializers import JSONSerializer
 
 from app.adapters.queue_overview import overview_of
-from app.domain.work.queue_overview import QueueOverview
+from app.domain.work.progress import QueueOverview
 
 TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once.
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.

@@ -13,7 +13,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from app.domain.shared.redaction import redacted
-from app.domain.work.queue_overview import FailedJob, QueueKind, QueueOverview, QueueWorker
+from app.domain.work.progress import FailedJob, QueueKind, QueueOverview, QueueWorker
 
 MOST_WORKERS = 50
 MOST_FAILED = 5  # Of each kind.

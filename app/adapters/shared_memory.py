@@ -22,7 +22,7 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 
 from app.config import MEMORY_NAME
-from app.domain.shared.counting_memory import RunningCount, Span
+from app.domain.search_statistics.counting.memory import RunningCount, Span
 from app.domain.shared.rate_limit import Rate, Window, admit
 
 KEY_SIZE = 32

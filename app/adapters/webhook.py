@@ -7,7 +7,7 @@ import time
 from urllib.parse import urlsplit
 
 from app.adapters.webhook_signatures import sign
-from app.domain.alerts.channel import Notice, NotSent
+from app.domain.alerts.messages import Notice, NotSent
 
 TIMEOUT = 10.0  # Seconds for the whole exchange.
 LARGEST_ANSWER = 20_000  # Bytes as they come, with headers.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.adapters.shared_memory import SharedMemory
 from app.config import MEMORY_NAME
-from app.domain.shared.counting_memory import WEEK, RunningCount, Span, week_of
+from app.domain.search_statistics.counting.memory import WEEK, RunningCount, Span, week_of
 from app.domain.shared.rate_limit import Rate
 
 NOW = 1_800_000_000.0

@@ -145,10 +145,10 @@ CONTROLS = (
     ),
     Control(
         "cells of tables are no formulas",
-        "domain/shared/table_cells.py",
+        "domain/shared/csv_tables.py",
         'f"\'{part}" if _would_run(part) else part for part in text',
         "part for part in text",
-        "domain/shared/test_table_cells.py",
+        "domain/shared/test_csv_tables.py",
     ),
     Control(
         "a payment stays within the limit",

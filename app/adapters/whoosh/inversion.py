@@ -27,7 +27,7 @@ from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.analysis import analyse
 from app.domain.search.ranking.scoring import FIELDS, TEXT_FIELDS
 from app.domain.search.text import code, parts, stem, tokens
-from app.domain.shared.folding import fold
+from app.domain.shared.text import fold
 
 _LENGTH_BYTES = np.array([length_to_byte(length) for length in range(4096)], np.uint8)
 

@@ -12,8 +12,8 @@ from typing import BinaryIO, Protocol
 from xml.sax.saxutils import escape
 
 from app.domain.seo.sitemap.entries import SitemapEntry
+from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import DomainError
-from app.domain.shared.times import rfc3339
 
 FIRST_FILE = "sitemap.xml"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'

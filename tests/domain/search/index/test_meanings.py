@@ -23,7 +23,7 @@ from app.domain.search.models import RebuildRun
 from app.domain.search.sentence_model import Vectors
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import change_settings
-from app.domain.system.sentence_model import sentence_model_line
+from app.domain.system.overview import sentence_model_line
 from app.domain.work import leases
 from app.domain.work.leases import Claim
 from app.extensions import db
