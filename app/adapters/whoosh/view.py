@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from whoosh.util.numeric import byte_to_length
 
-from app.adapters.whoosh.byte_cache import ByteCache
 from app.adapters.whoosh.facet_column import FacetColumn, Mask, entry_mask
 from app.adapters.whoosh.generations import HeldLock
 from app.adapters.whoosh.inverted import ValueColumn
@@ -19,10 +18,12 @@ from app.adapters.whoosh.postings import Postings
 from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN, SORT_NAME_COLUMN
 from app.adapters.whoosh.segment import Segment
 from app.domain.search.ranking.analysis import ANALYSIS
+from app.domain.shared.byte_cache import ByteCache
 
 T = TypeVar("T")
 N = TypeVar("N", bound=np.generic)
 RECENT_BYTES = 64 << 20
+BESIDE_VALUE = 500  # Bytes of a cached value's key and place.
 
 # A column of more entries is no facet but a code of each document; it is looked through instead of numbered.
 FACET_ENTRIES = 20_000
@@ -55,7 +56,7 @@ class View:
         self.live = self._live_mask()
         self.documents = self.size - sum(map(len, self.deleted))
         self._cache: dict[Hashable, object] = {}
-        self._recent = ByteCache(RECENT_BYTES)
+        self._recent = ByteCache[tuple[Any, int]](RECENT_BYTES, lambda entry: entry[1])
         self._rows: dict[Hashable, Any] = {}
         self._same = 0 if before is None else _common_start(before.segments, self.segments)
         # Only of the view before: what no search needed since the last commit is not worth its memory.
@@ -87,7 +88,13 @@ class View:
     def recent(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
         """Return a value like `cached`, from an LRU cache bounded in bytes, for keys of endless variety. `size` counts
         the bytes of a value."""
-        return self._recent.get(key, make, size)
+
+        def entry() -> tuple[T, int]:
+            made = make()
+            return made, size(made) + BESIDE_VALUE
+
+        found: T = self._recent.get(key, entry)[0]
+        return found
 
     def lasting(self, name: str, state: object, make: Callable[[], T]) -> T:
         """Return a value like `cached`, but handed on to the views of later commits for as long as `state` stays the
