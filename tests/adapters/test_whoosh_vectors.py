@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.adapters.whoosh.file_bytes import open_file
-from app.adapters.whoosh.vectors import RowVectors, hashes_of, packed, read_vectors, write_vectors
+from app.adapters.whoosh.files import open_file
+from app.adapters.whoosh.vectors import RowVectors, hash_texts, pack_vectors, read_vectors, write_vectors
 
 COUNT, DIMENSIONS = 200, 48
 
@@ -17,7 +17,7 @@ COUNT, DIMENSIONS = 200, 48
 @pytest.fixture
 def made() -> RowVectors:
     numbers = np.random.default_rng(7).standard_normal((COUNT, DIMENSIONS)).astype(np.float32)
-    return packed("a model", numbers, hashes_of([str(number) for number in range(COUNT)]))
+    return pack_vectors("a model", numbers, hash_texts([str(number) for number in range(COUNT)]))
 
 
 @pytest.fixture
