@@ -29,10 +29,11 @@ from app.domain.search.engine import Change, IndexDocument, Searching, SearchUna
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
 from app.durable_files import fsync_path
 
-SEGMENT_DOCUMENTS = 25_000
-WORTH_A_CHILD = 4_000
-_DIE_WITH_PARENT = 1
 OpenSegment = Callable[[W3Segment], Segment]
+
+SEGMENT_DOCUMENTS = 25_000
+WORTH_A_CHILD = 4_000  # Documents at the end of a build, of which a child writes half.
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 MOST_EMBEDDED = 64  # New texts of a preview, so that it takes no longer than a second or so.
 
 

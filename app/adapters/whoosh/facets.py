@@ -56,12 +56,9 @@ class FacetColumn:
         extended.codes = np.concatenate([self.codes[:size], *map(self._codes, columns, counts)])
         return extended
 
-    def entry_counts(self, docs: Docs | None) -> npt.NDArray[np.intp]:
-        return np.bincount(self.codes if docs is None else self.codes[docs], minlength=self.entries)
-
     def counts(self, docs: Docs, limit: int) -> tuple[tuple[str, int], ...]:
         """Return (value, documents) of the values among `docs`, commonest first, equals by name."""
-        entries = self.entry_counts(docs)
+        entries = np.bincount(self.codes[docs], minlength=self.entries)
         if entries[0] == len(docs):
             return ()  # Most attributes are those of other products.
         counts = entries[1 : len(self.names) + 1]

@@ -23,6 +23,8 @@ import numpy.typing as npt
 from app.adapters.whoosh.files import Bytes, Ints
 from app.adapters.whoosh.inversion import InvertedField
 
+Postings = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
+
 _INFO = struct.Struct("!BfIBBfII")
 _EXTENT = struct.Struct("!qi")
 _BLOCK_LENGTH = struct.Struct("!i")
@@ -36,7 +38,7 @@ _SINGLE = np.dtype(
         ("open", "S3"), ("doc", "<i4"), ("tuple", "S2"), ("frequency", ">f8"), ("close", "S4"),
     ]
 )  # fmt: skip
-Postings = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
+
 _HEADER = b"HSH3" + struct.pack("!Bii", 1, 0, 0)  # 1: keys are hashed by CRC32
 _LENGTHS = struct.Struct("!ii")
 _POINTER = struct.Struct("!Iq")

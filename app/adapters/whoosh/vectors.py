@@ -23,17 +23,18 @@ import numpy.typing as npt
 from app.adapters.whoosh.files import FilePart
 from app.domain.search.sentence_model import Vectors
 
-_HEAD = struct.Struct("<II")  # Dimensions, bytes of the model's name.
-_ALIGNMENT = 8
-_LARGEST = 127
-_APART = 16  # Places with more rows than that between them are read one by one.
 Rows = npt.NDArray[np.int8]
 Scales = npt.NDArray[np.float32]
 Hashes = npt.NDArray[np.uint64]
 Places = slice | npt.NDArray[np.integer]
-DEVIATIONS = 4  # Standard deviations above the expected number; of 500 searches of 8,000 real products none needed 2.
-_WORD = 64
 Differing = npt.NDArray[np.uint16]
+
+_HEAD = struct.Struct("<II")  # Dimensions, bytes of the model's name.
+_ALIGNMENT = 8
+_LARGEST = 127
+_APART = 16  # Places with more rows than that between them are read one by one.
+_WORD = 64  # Signs that are compared at once.
+DEVIATIONS = 4  # Standard deviations above the expected number; of 500 searches of 8,000 real products none needed 2.
 
 
 class ReadableRows(Protocol):

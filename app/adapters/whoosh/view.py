@@ -49,6 +49,7 @@ Docs = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 T = TypeVar("T")
 N = TypeVar("N", bound=np.generic)
+
 _ATTEMPTS = 5  # To open a commit whose files a writer replaces meanwhile.
 RECENT_BYTES = 64 << 20
 BESIDE_VALUE = 500  # Bytes of a cached value's key and place.
