@@ -40,8 +40,8 @@ CONTROLS = (
     ),
     Control(
         "readers pin their generation",
-        "adapters/whoosh/generations.py",
-        "lock = _try(path, fcntl.LOCK_SH)",
+        "adapters/whoosh/generation.py",
+        "lock = _try_lock(path, fcntl.LOCK_SH)",
         "lock = HeldLock(os.open(path, os.O_RDONLY))",
         "faults/test_swaps.py",
     ),

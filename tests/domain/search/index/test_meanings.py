@@ -11,8 +11,7 @@ from typing import cast
 import pytest
 from sqlalchemy import select
 
-from app.adapters.sentence_model.files import RELEASED, ModelFiles
-from app.adapters.sentence_model.model import MiniLm
+from app.adapters.sentence_model.model import RELEASED, MiniLm, ModelFiles
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import IndexName, SearchContext, SearchRequest
 from app.domain.search.index.backlog import apply_waiting
