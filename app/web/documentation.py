@@ -1,4 +1,8 @@
-"""The documents in docs/ as HTML, with the anchors that GitHub gives their headings."""
+"""The documents in docs/ as HTML, with the anchors that GitHub gives their headings.
+
+A shop runs on one box, perhaps without the internet, and its release is what its documentation must describe: so the
+admin shows the documents of its own release, and docs/ must lie beside the code.
+"""
 
 from __future__ import annotations
 

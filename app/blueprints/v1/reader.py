@@ -1,5 +1,9 @@
 """The description of the API as a page to read, made on the server from the same document that programs read: chapters
-by tag, operations, bodies, fields."""
+by tag, operations, bodies, fields.
+
+Swagger UI 5 was tried and runs under our content policy, but brings 1.9 MB, shows nothing without JavaScript, and
+has no anchor for each kind of problem, to which the `type` of an error leads.
+"""
 
 from __future__ import annotations
 
