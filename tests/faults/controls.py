@@ -33,7 +33,7 @@ CONTROLS = (
     ),
     Control(
         "files of the index are synced",
-        "durable_files.py",
+        "domain/shared/durable_files.py",
         "        os.fsync(descriptor)\n",
         "        pass\n",
         "faults/test_power_cut.py",
@@ -68,7 +68,7 @@ CONTROLS = (
     ),
     Control(
         "requests from other sites are refused",
-        "guards.py",
+        "web/guards.py",
         "    if foreign:\n",
         "    if False:\n",
         "architecture/test_forgeries.py",
