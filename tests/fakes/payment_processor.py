@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from app.adapters.webhook_signatures import sign, verify
+from app.adapters.webhook import sign, verify
 from app.domain.pos.processor import (
     NOTHING,
     AccountRef,

@@ -13,7 +13,7 @@ from app.adapters.counting_spool import FileSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue, RqQueue
-from app.adapters.simulator.simulator import Simulator
+from app.adapters.simulator import Simulator
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
