@@ -23,7 +23,8 @@ _NO_FILE_NAME = re.compile(r"[^\w-]+", re.ASCII)
 
 
 class MailChannel:
-    """Alerts by email."""
+    """Alerts by email. They are no leased work as mails to customers are (app/domain/work/mailing.py): an alert also
+    leaves while the database takes no write, which a lease needs, and by webhooks, in the same outbox."""
 
     name = "mail"
 

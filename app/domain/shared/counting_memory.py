@@ -1,14 +1,14 @@
-"""A memory that forgets: numbers of a day or a week, by keys that nobody can look up once that time is over.
+"""What is counted in a memory that forgets (app/domain/shared/shared_memory.py): numbers of a day or a week, by keys
+that nobody can look up once that time is over.
 
-What must be counted once for each shopper, and what too few shoppers share to be stored, is kept here. No adapter may
-write any of it to a disk.
+What must be counted once for each shopper, and what too few shoppers share to be stored, is counted so, and never
+written to a disk.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from typing import Protocol
+from datetime import date, timedelta
 
 WEEK = 7  # Days.
 
@@ -36,18 +36,3 @@ class RunningCount:
 
     count: int
     weight: int = 0
-
-
-class CountingMemory(Protocol):
-    """Numbers by span and key, of which a key may name a network or a shopper."""
-
-    def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
-        """Count a key once more and return its count so far; None for a span that is not remembered. Never raises."""
-        ...
-
-
-class NoCountingMemory:
-    """The memory of a process without shoppers."""
-
-    def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
-        return None

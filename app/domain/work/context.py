@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlalchemy.exc import OperationalError
 
 from app.domain.shared.clock import Clock
-from app.domain.work.locks import NoLocks, WorkerLocks
+from app.domain.work.locks import WorkerLocks
 from app.extensions import db
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class WorkContext:
 
     clock: Clock
     transaction: Transaction
-    locks: WorkerLocks = field(default_factory=NoLocks, kw_only=True)
+    locks: WorkerLocks = field(default_factory=WorkerLocks, kw_only=True)
 
     def commit(self, work: Callable[[], T]) -> T:
         """Do the work in a transaction and return its result. While others keep the database busy for longer than it

@@ -54,7 +54,8 @@ class SharedMemory:
         self._memory: mmap.mmap | None = None
 
     def take(self, key: str, rate: Rate, now: float) -> int:
-        """Count a request of a rate limit, by the key of the day: a window that lasts beyond it begins anew."""
+        """Count a request of a rate limit; return 0, or after how many seconds to try again. A key names what is done
+        and by whom; it is hashed with the key of the day, so a window that lasts beyond the day begins anew."""
         today = datetime.fromtimestamp(now, UTC).date()
         with self._locked() as memory:
             place, tag = _find(memory, self._rates, _key_of(memory, Span(today), today), key, now)
@@ -65,6 +66,7 @@ class SharedMemory:
         return wait
 
     def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
+        """Count a key of a span once more and return its count so far; None for a span that is not remembered."""
         today = now.astimezone(UTC).date()
         if not span.is_remembered(today):
             return None
