@@ -93,13 +93,14 @@ class Stores:
     erasures: ErasureList
 
 
-def stores_of(config: Config, notes: ReportError) -> Stores:
-    """Return the stores where the configuration places them. `notes` gets the errors of spools, which raise none."""
+def stores_of(config: Config, report_error: ReportError) -> Stores:
+    """Return the stores where the configuration places them. `report_error` gets the errors of spools, which
+    raise none."""
     return Stores(
         images=ImageStore(config.media_dir),
-        counting=search_spool(config.counting_folder, notes=notes),
-        suggestions_shown=suggestion_spool(config.counting_folder / "suggestions", notes),
-        crawler_visits=visit_spool(config.counting_folder / "crawlers", notes),
+        counting=search_spool(config.counting_folder, report_error=report_error),
+        suggestions_shown=suggestion_spool(config.counting_folder / "suggestions", report_error),
+        crawler_visits=visit_spool(config.counting_folder / "crawlers", report_error),
         sitemaps=SitemapStore(config.sitemap_folder),
         worker_locks=WorkerLocks(config.lock_folder),
         memory=SharedMemory(config.memory),

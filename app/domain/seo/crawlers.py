@@ -95,6 +95,6 @@ def visit_from_json(value: Any) -> CrawlerVisit | None:
         return None
 
 
-def visit_spool(folder: Path, notes: ReportError = report_nothing) -> Spool[CrawlerVisit]:
+def visit_spool(folder: Path, report_error: ReportError = report_nothing) -> Spool[CrawlerVisit]:
     """Return the spool of crawlers' visits."""
-    return Spool(folder, visit_to_json, visit_from_json, LARGEST_SPOOL, notes=notes)
+    return Spool(folder, visit_to_json, visit_from_json, LARGEST_SPOOL, report_error=report_error)

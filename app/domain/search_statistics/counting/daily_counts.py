@@ -142,9 +142,11 @@ def suggestions_from_json(value: Any) -> SuggestionsShown | None:
         return None
 
 
-def suggestion_spool(folder: Path, notes: ReportError = report_nothing) -> Spool[SuggestionsShown]:
+def suggestion_spool(folder: Path, report_error: ReportError = report_nothing) -> Spool[SuggestionsShown]:
     """Return the spool of lists of suggestions."""
-    return Spool(folder, suggestions_as_json, suggestions_from_json, LARGEST_SUGGESTION_SPOOL, notes=notes)
+    return Spool(
+        folder, suggestions_as_json, suggestions_from_json, LARGEST_SUGGESTION_SPOOL, report_error=report_error
+    )
 
 
 def suggestions_by_day(batch: EventBatch[SuggestionsShown]) -> Mapping[tuple[int, date], int]:

@@ -72,15 +72,15 @@ class Spool(Generic[E]):
         read: Callable[[Any], E | None],
         largest: int = LARGEST,
         part: int = PART,
-        notes: ReportError = report_nothing,
+        report_error: ReportError = report_nothing,
         is_of_unknown_version: Callable[[Any], bool] = _is_never_of_unknown_version,
     ) -> None:
         """Set up a spool of events. `write` makes JSON of an event, `read` an event of that, or None, and
-        `is_of_unknown_version` returns whether only a later release understands such JSON. `notes` gets every error and
-        returns whether it reported the error itself; any other is logged here."""
+        `is_of_unknown_version` returns whether only a later release understands such JSON. `report_error` gets every
+        error and returns whether it reported it; any other is logged here."""
         self._folder, self._current = folder, folder / CURRENT
         self._write, self._read, self._is_of_unknown_version = write, read, is_of_unknown_version
-        self._largest, self._part, self._notes = largest, part, notes
+        self._largest, self._part, self._report_error = largest, part, report_error
         self._unread_lines: dict[str, bytes] = {}  # Of an unknown version, by batch, until it is done.
         self._waiting_for_later: set[Path] = set()
         self._blocked: set[Path] = set()
@@ -96,7 +96,7 @@ class Spool(Generic[E]):
             # On a new line also behind one that a full disk cut off.
             self._append(("\n" + "\n".join(texts) + "\n").encode())
         except OSError as error:
-            if not self._notes(error):
+            if not self._report_error(error):
                 self._log_error(str(error))
 
     def _append(self, lines: bytes) -> None:
@@ -309,7 +309,7 @@ def _parts(path: Path, most: int) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def search_spool(
-    folder: Path, largest: int = LARGEST, part: int = PART, notes: ReportError = report_nothing
+    folder: Path, largest: int = LARGEST, part: int = PART, report_error: ReportError = report_nothing
 ) -> Spool[Event]:
     """Return the spool of searches and what follows from them."""
-    return Spool(folder, as_json, from_json, largest, part, notes, is_of_unknown_version)
+    return Spool(folder, as_json, from_json, largest, part, report_error, is_of_unknown_version)
