@@ -19,14 +19,15 @@ from rq.exceptions import DeserializationError, StopRequested
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
-from app import create_app, metrics
+from app import create_app
 from app.adapters.queue import FUNCTIONS, KINDS, connect, pending_key, queue_name
 from app.config import Config, ConfigurationError, from_environment
 from app.domain.alerts.unwritten import write_unwritten
 from app.extensions import db
-from app.loading import loading_for_good
-from app.private_files import say_private
-from app.storage_alerts import note_storage_fault
+from app.operations import metrics
+from app.operations.instance import say_private
+from app.operations.loading import loading_for_good
+from app.operations.storage import note_storage_fault
 from app.transaction import transaction
 
 SECONDS_TO_END_A_JOB = 6.0

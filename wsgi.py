@@ -2,8 +2,8 @@
 
 from app import create_app
 from app.config import from_environment
-from app.loading import loading_for_good
-from app.private_files import say_private
+from app.operations.instance import say_private
+from app.operations.loading import loading_for_good
 
 with loading_for_good():
     config = from_environment()

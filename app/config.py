@@ -5,27 +5,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from croniter import croniter
 from sqlalchemy import make_url
-
-from app.environment import (
-    HIGHEST_PORT,
-    LOCAL_HOSTS,
-    ConfigurationError,
-    addresses,
-    choice,
-    host_and_port,
-    number,
-    path,
-    port,
-    safe_url,
-    schedule,
-)
 
 INSTANCE = Path("instance")
 REDIS_ADDRESS_FILE = "redis.url"
@@ -33,7 +22,14 @@ SECRET_KEY_FILE = "secret.key"
 # Descriptors that the supervisor hands to its processes.
 LISTENER, READY, MEMORY = "SHOP_LISTENER", "SHOP_READY", "SHOP_MEMORY"
 MEMORY_NAME = "shop-memory"  # Of the anonymous file behind MEMORY.
+Environment = Mapping[str, str]
+HIGHEST_PORT = 65_535
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
+
+
+class ConfigurationError(Exception):
+    """The environment does not allow a start; the message says what to set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +191,11 @@ class Config:
         return "shop-" + hashlib.sha256(self.database_url.encode()).hexdigest()[:12]
 
 
-def from_environment(environ: Mapping[str, str] | None = None) -> Config:
+def from_environment(environ: Environment | None = None) -> Config:
     """Return the configuration of the environment. Raises ConfigurationError for a value that cannot be used."""
     env = os.environ if environ is None else environ
     instance = instance_folder(env)
-    environment = choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
+    environment = _read_choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
     return Config(
         environment=environment,
         testing=environment == "testing",
@@ -209,85 +205,87 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         instance_dir=instance if env.get("INSTANCE_DIR") else None,
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
-        counting_dir=path(env, "COUNTING_DIR"),
+        counting_dir=read_path(env, "COUNTING_DIR"),
         themes_dir=_themes_folder(env),
-        sitemap_dir=path(env, "SITEMAP_DIR"),
-        bundle_dir=path(env, "BUNDLE_DIR"),
-        sitemap_schedule=schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
-        search_engine=choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
-        embedding_model_dir=path(env, "EMBEDDING_MODEL_DIR"),
+        sitemap_dir=read_path(env, "SITEMAP_DIR"),
+        bundle_dir=read_path(env, "BUNDLE_DIR"),
+        sitemap_schedule=_read_schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
+        search_engine=_read_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
+        embedding_model_dir=read_path(env, "EMBEDDING_MODEL_DIR"),
         host=env.get("HOST") or "127.0.0.1",
-        port=port(env, "PORT", 8000),
-        web_workers=max(1, number(env, "WEB_WORKERS", 2)),
+        port=_read_port(env, "PORT", 8000),
+        web_workers=max(1, _read_number(env, "WEB_WORKERS", 2)),
         mcp_host=env.get("MCP_HOST") or "127.0.0.1",
         mcp_port=_mcp_port(env),
-        log_level=choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        log_level=_read_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         payment_processor=_payment_processor(env, environment),
         stripe=_stripe(env),
         ai_base_url=_ai_base_url(env),
         ai_api_key=env.get("AI_API_KEY") or "",
         ai_model=env.get("AI_MODEL") or "",
-        trusted_proxies=number(env, "TRUSTED_PROXIES", 0),
-        alert_email=addresses(env, "ALERT_EMAIL"),
-        alert_email_from=next(iter((*addresses(env, "ALERT_EMAIL_FROM"), *addresses(env, "ALERT_EMAIL"))), ""),
+        trusted_proxies=_read_number(env, "TRUSTED_PROXIES", 0),
+        alert_email=_read_addresses(env, "ALERT_EMAIL"),
+        alert_email_from=next(
+            iter((*_read_addresses(env, "ALERT_EMAIL_FROM"), *_read_addresses(env, "ALERT_EMAIL"))), ""
+        ),
         smtp=_smtp(env),
         mail_from=_mail_from(env),
-        mail_dir=path(env, "MAIL_DIR"),
-        erasure_file=path(env, "ERASURE_LIST"),
-        alert_webhook_url=safe_url(env, "ALERT_WEBHOOK_URL"),
+        mail_dir=read_path(env, "MAIL_DIR"),
+        erasure_file=read_path(env, "ERASURE_LIST"),
+        alert_webhook_url=_read_url(env, "ALERT_WEBHOOK_URL"),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
-        alert_free_disk_mb=number(env, "ALERT_FREE_DISK_MB", 512),
-        backup_dir=path(env, "BACKUP_DIR"),
-        alert_backup_days=max(1, number(env, "ALERT_BACKUP_DAYS", 2)),
-        alert_certificate_host=host_and_port(env, "ALERT_CERTIFICATE_HOST"),
-        clock_tolerance=timedelta(days=number(env, "CLOCK_TOLERANCE_DAYS", 1)),
-        memory=number(env, MEMORY, 0) or None,
+        alert_free_disk_mb=_read_number(env, "ALERT_FREE_DISK_MB", 512),
+        backup_dir=read_path(env, "BACKUP_DIR"),
+        alert_backup_days=max(1, _read_number(env, "ALERT_BACKUP_DAYS", 2)),
+        alert_certificate_host=_read_host_and_port(env, "ALERT_CERTIFICATE_HOST"),
+        clock_tolerance=timedelta(days=_read_number(env, "CLOCK_TOLERANCE_DAYS", 1)),
+        memory=_read_number(env, MEMORY, 0) or None,
     )
 
 
-def instance_folder(env: Mapping[str, str]) -> Path:
+def instance_folder(env: Environment) -> Path:
     """Return INSTANCE_DIR, the folder of all that the shop stores and that no other setting places. Relative ones begin
     in the working directory. Raises ConfigurationError for what is no folder."""
-    folder = (path(env, "INSTANCE_DIR") or INSTANCE).absolute()
+    folder = (read_path(env, "INSTANCE_DIR") or INSTANCE).absolute()
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"INSTANCE_DIR is {str(folder)!r}; it must be a folder, or the name of a new one.")
     return folder
 
 
-def _mcp_port(env: Mapping[str, str]) -> int | None:
+def _mcp_port(env: Environment) -> int | None:
     """Return MCP_PORT, by default the port after PORT; None where it is 0."""
-    own = port(env, "PORT", 8000)
+    own = _read_port(env, "PORT", 8000)
     if own == HIGHEST_PORT and not env.get("MCP_PORT"):
         raise ConfigurationError(
             f"PORT is '{own}', and MCP_PORT, which is not set, would be the port after it: set MCP_PORT to a port, or "
             "to 0 to do without the tools for AI agents."
         )
-    return port(env, "MCP_PORT", own + 1) or None
+    return _read_port(env, "MCP_PORT", own + 1) or None
 
 
-def _themes_folder(env: Mapping[str, str]) -> Path | None:
-    folder = path(env, "THEMES_DIR")
+def _themes_folder(env: Environment) -> Path | None:
+    folder = read_path(env, "THEMES_DIR")
     if folder is not None and not folder.is_dir():
         raise ConfigurationError(f"THEMES_DIR is {str(folder)!r}; it must be a folder of themes.")
     return folder
 
 
-def _smtp(env: Mapping[str, str]) -> SmtpServer:
-    security = choice(env, "SMTP_SECURITY", "starttls", tuple(SMTP_PORTS))
+def _smtp(env: Environment) -> SmtpServer:
+    security = _read_choice(env, "SMTP_SECURITY", "starttls", tuple(SMTP_PORTS))
     host, user = env.get("SMTP_HOST") or "localhost", env.get("SMTP_USER") or ""
     if user and security == "none" and host not in LOCAL_HOSTS:
         raise ConfigurationError("SMTP_USER is set; SMTP_SECURITY must be starttls or tls, not to send it in the open.")
     return SmtpServer(
-        host, port(env, "SMTP_PORT", SMTP_PORTS[security]), user, env.get("SMTP_PASSWORD") or "", security
+        host, _read_port(env, "SMTP_PORT", SMTP_PORTS[security]), user, env.get("SMTP_PASSWORD") or "", security
     )
 
 
-def _mail_from(env: Mapping[str, str]) -> str:
+def _mail_from(env: Environment) -> str:
     """Return the sender of mails to customers, else that of alerts where a mail server is named; "" where mails are
     kept in a folder."""
     names = ("MAIL_FROM", "ALERT_EMAIL_FROM", "ALERT_EMAIL") if env.get("SMTP_HOST") else ("MAIL_FROM",)
-    return next((address for name in names for address in addresses(env, name)), "")
+    return next((address for name in names for address in _read_addresses(env, name)), "")
 
 
 def _database_url(url: str) -> str:
@@ -299,24 +297,24 @@ def _database_url(url: str) -> str:
     return url
 
 
-def _ai_base_url(env: Mapping[str, str]) -> str | None:
-    address = safe_url(env, "AI_BASE_URL")
+def _ai_base_url(env: Environment) -> str | None:
+    address = _read_url(env, "AI_BASE_URL")
     if address is not None and not env.get("AI_MODEL"):
         raise ConfigurationError("AI_BASE_URL is set; AI_MODEL must name the model to ask.")
     return address
 
 
-def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str:
+def _secret_key(env: Environment, environment: str, instance: Path) -> str:
     key = env.get("SECRET_KEY", "")
     if environment == "production" and len(key) < 32:
         raise ConfigurationError("SECRET_KEY must be set to at least 32 characters in production.")
     return key or _kept_secret(instance / SECRET_KEY_FILE)
 
 
-def _payment_processor(env: Mapping[str, str], environment: str) -> str:
+def _payment_processor(env: Environment, environment: str) -> str:
     """Return the payment processor. Raises ConfigurationError for the simulator in production unless POS_SIMULATOR
     confirms it."""
-    processor = choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
+    processor = _read_choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
     if processor == "simulator" and environment == "production" and env.get("POS_SIMULATOR") != "1":
         raise ConfigurationError(
             "PAYMENT_PROCESSOR is 'simulator', whose payments move no money. In production set it to stripe, to none "
@@ -325,7 +323,7 @@ def _payment_processor(env: Mapping[str, str], environment: str) -> str:
     return processor
 
 
-def _stripe(env: Mapping[str, str]) -> StripeSettings:
+def _stripe(env: Environment) -> StripeSettings:
     """Return the settings of Stripe, empty ones for another processor. Raises ConfigurationError without a secret key
     or a webhook secret: without the latter any client could report a payment."""
     if env.get("PAYMENT_PROCESSOR") != "stripe":
@@ -341,7 +339,7 @@ def _stripe(env: Mapping[str, str]) -> StripeSettings:
             "PAYMENT_PROCESSOR is 'stripe'; STRIPE_WEBHOOK_SECRET must be set to the signing secret of the webhook "
             "endpoint (whsec_…), or to those of several, separated by commas; none of them may be empty."
         )
-    address = safe_url(env, "STRIPE_API_BASE")
+    address = _read_url(env, "STRIPE_API_BASE")
     publishable_key = (env.get("STRIPE_PUBLISHABLE_KEY") or "").strip() or None
     return StripeSettings(key, secrets_of_webhooks, publishable_key, address.rstrip("/") if address else None)
 
@@ -367,3 +365,78 @@ def _embedded_redis(instance: Path) -> str | None:
     """Return the address that the supervisor wrote into the instance folder; None where it runs no Redis."""
     address = instance / REDIS_ADDRESS_FILE
     return address.read_text().strip() if address.exists() else None
+
+
+def _read_choice(env: Environment, name: str, default: str, allowed: tuple[str, ...]) -> str:
+    value = env.get(name) or default
+    if value not in allowed:
+        raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.")
+    return value
+
+
+def _read_number(env: Environment, name: str, default: int) -> int:
+    value = env.get(name) or str(default)
+    if not (value.isascii() and value.isdigit()) or len(value) > 6:
+        raise ConfigurationError(f"{name} is {value!r}; it must be a whole number.")
+    return int(value)
+
+
+def _read_port(env: Environment, name: str, default: int) -> int:
+    """Return the port in a variable. The system would take the rest of a larger number for one."""
+    value = _read_number(env, name, default)
+    if value > HIGHEST_PORT:
+        raise ConfigurationError(f"{name} is '{value}'; it must be a port, at most {HIGHEST_PORT}.")
+    return value
+
+
+def _read_schedule(env: Environment, name: str, default: str) -> str:
+    """A cron expression of five fields, in UTC."""
+    value = env.get(name) or default
+    if len(value.split()) != 5 or not croniter.is_valid(value):
+        raise ConfigurationError(f"{name} is {value!r}; it must be a cron expression such as 0 */3 * * *.")
+    return value
+
+
+def read_path(env: Environment, name: str) -> Path | None:
+    """Return the file or folder that a variable names; None without one."""
+    return Path(env[name]) if env.get(name) else None
+
+
+def _read_addresses(env: Environment, name: str) -> tuple[str, ...]:
+    """Return the email addresses of a variable, separated by commas. Raises ConfigurationError."""
+    named = tuple(address.strip() for address in (env.get(name) or "").split(",") if address.strip())
+    for address in named:
+        if not re.fullmatch(r"[^@\s<>,]+@[^@\s<>,]+", address) or not address.isascii():
+            raise ConfigurationError(f"{name} holds {address!r}; it must be an address such as owner@shop.example.")
+    return named
+
+
+def _read_url(env: Environment, name: str) -> str | None:
+    """Return the URL in a variable, None without one. It must be https, or http to a local host: what is sent there
+    travels in the open only within the machine."""
+    address = env.get(name) or None
+    if address is None:
+        return None
+    try:
+        parts = urlsplit(address)
+        secure, host, _ = parts.scheme == "https", parts.hostname, parts.port
+    except ValueError:
+        secure, host = False, None
+    if not host or not (secure or (parts.scheme == "http" and host in LOCAL_HOSTS)):
+        raise ConfigurationError(f"{name} must begin with https://, or with http:// and a local host.")
+    return address
+
+
+def _read_host_and_port(env: Environment, name: str) -> tuple[str, int] | None:
+    """Return the host and port of `host` or `host:port`; without one, the port of https."""
+    value = env.get(name)
+    if not value:
+        return None
+    try:
+        parts = urlsplit(f"//{value}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or parts.netloc != value or "@" in value or re.search(r"\s", value):
+        raise ConfigurationError(f"{name} is {value!r}; it must be a host such as shop.example or shop.example:8443.")
+    return host, port or 443

@@ -29,17 +29,16 @@ from app.domain.search_statistics.counting import before_after
 from app.domain.shared.clock import Clock
 from app.domain.shared.mailing import Mailer
 from app.domain.sites import versioning
-from app.errors import init_errors
 from app.extensions import csrf, db, login_manager
-from app.guards import init_guards
-from app.logs import init_logs
-from app.permissions import check_every_route_declares
+from app.operations.logs import init_logs
+from app.operations.storage import note_storage_fault
 from app.ports import EXTENSION, STORES, WITH_PAGES, JobQueue, Ports, Stores, stores_of
-from app.robots import init_robots
-from app.session_end import init_session_end
-from app.storage_alerts import note_storage_fault
 from app.subscribers import init_subscribers
 from app.themes.drawing import init_themes
+from app.web.errors import init_errors
+from app.web.guards import init_guards, init_robots
+from app.web.permissions import check_every_route_declares
+from app.web.session_end import init_session_end
 
 
 def create_app(

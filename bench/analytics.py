@@ -22,7 +22,7 @@ from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.sites.roles import Role
 from app.extensions import db
-from app.loading import loading_for_good
+from app.operations.loading import loading_for_good
 from app.ports import clock
 from app.transaction import transaction
 from bench.measuring import Yardstick, at_most, heading, milliseconds, percentile, run, seconds, sized, workspace

@@ -12,7 +12,7 @@ from app.adapters.whoosh.vocabulary import Vocabulary
 from app.domain.search.engine import SearchRequest
 from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
-from app.loading import loading_for_good
+from app.operations.loading import loading_for_good
 from bench.catalogue import FACETS, documents, queries
 from bench.measuring import PRODUCTS, SITE, Yardstick, at_most, build, heading, median, percentile, run, workspace
 

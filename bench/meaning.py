@@ -19,10 +19,10 @@ from app.adapters.sentence_model.encoder import MINILM, tensors
 from app.adapters.sentence_model.files import installed_files
 from app.adapters.sentence_model.model import ROWS, MiniLm
 from app.adapters.whoosh import WhooshEngine
+from app.config import read_path
 from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking.scoring import meaning_text
 from app.domain.search.sentence_model import QueryVectors, Vectors
-from app.environment import path
 from bench.catalogue import FACETS, documents, many, queries
 from bench.measuring import (
     PRODUCTS,
@@ -49,7 +49,7 @@ PROCESSORS = len(os.sched_getaffinity(0))
 
 
 def main() -> None:
-    folder = path(os.environ, "EMBEDDING_MODEL_DIR")
+    folder = read_path(os.environ, "EMBEDDING_MODEL_DIR")
     model, files = installed_model(folder), installed_files(folder)
     if model is None or files is None:
         raise SkipTest("no sentence model is installed (`make semantic`)")

@@ -20,7 +20,7 @@ from typing import TypeVar
 from unittest import SkipTest
 
 from app.domain.search.engine import IndexDocument, IndexName, SearchEngine
-from app.private_files import UMASK
+from app.operations.instance import UMASK
 
 T = TypeVar("T")
 SITE = 1

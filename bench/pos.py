@@ -21,8 +21,8 @@ from app.domain.pos.models import PaymentCheckRun, PosTransaction
 from app.domain.pos.reconciliation import checks
 from app.domain.shared.author import Author
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
 from bench.measuring import Yardstick, at_most, heading, milliseconds, percentile, run, seconds, sized, workspace
 from bench.shop import empty_shop, settings
 from bench.till import (

@@ -21,8 +21,8 @@ from app.domain.shared.author import Author
 from app.domain.sites.sites import create_site, site_at
 from app.domain.work.context import read_afresh
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
 from bench.measuring import ROUNDS, Yardstick, at_most, build, heading, median, run, seconds, sized, workspace
 from bench.shop import empty_shop, settings
 from tests.surroundings import real_bundle

@@ -24,7 +24,7 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.queries import level_counts
 from app.domain.taxonomy.stored_tree import FlatLevels, flatten
 from app.extensions import db
-from app.loading import loading_for_good
+from app.operations.loading import loading_for_good
 from app.transaction import transaction
 from bench.measuring import (
     Yardstick,

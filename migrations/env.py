@@ -10,7 +10,7 @@ from flask import current_app
 from sqlalchemy import JSON, Connection
 
 from app.domain.shared.columns import UtcDateTime
-from app.release import OF_THE_RELEASE_BEFORE
+from app.domain.system.release import OF_THE_RELEASE_BEFORE
 
 JSON_IMPORT = "from sqlalchemy.dialects import postgresql"
 JSON_TYPE = 'sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")'

@@ -23,9 +23,9 @@ from app.blueprints.storefront.blueprint import empty_caches
 from app.config import Config
 from app.extensions import db
 from app.factory import flask_settings
+from app.operations.storage import note_storage_fault
 from app.ports import EXTENSION, STORES, Ports, stores_of
-from app.session_end import close_session
-from app.storage_alerts import note_storage_fault
+from app.web.session_end import close_session
 
 HOOKS = ("before_request_funcs", "after_request_funcs", "teardown_request_funcs")
 MOST_STATEMENTS = 5_000

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Config, SmtpServer, StripeSettings, from_environment
-from app.environment import ConfigurationError
+from app.config import Config, ConfigurationError, SmtpServer, StripeSettings, from_environment
 
 
 @pytest.fixture(autouse=True)

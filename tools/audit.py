@@ -3,6 +3,9 @@
 Python packages, all of the lock files, by pip-audit; the embedded Valkey and the vendored files of the pages by their
 versions, the latter by their checksums too. AUDIT_OSV_URL names another source, such as a mirror of your own.
 
+One source, since PyPI's own feed knows neither npm nor Valkey, and a mirror that lacks it would make every package
+"skipped" and the audit green; here a package that was passed over fails.
+
 Fails for a vulnerability that has a fix, unless tools/audit-ignored names it with a reason, and for a source that
 cannot be reached; with --where-reachable that is said and nothing fails.
 """

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.backups.errors import BackupError
-from app.instance_claim import is_unfinished
+from app.operations.instance import is_unfinished
 
 LOCK_FILE = "restore.lock"
 

@@ -19,8 +19,8 @@ from app.backups.errors import BackupError
 from app.backups.exclusion import no_restore_beside, one_backup_in
 from app.backups.manifest import DATABASES, ERASURES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
 from app.config import SECRET_KEY_FILE, Config
-from app.durable_files import fsync_path
-from app.release import known_revisions, version
+from app.domain.shared.durable_files import fsync_path
+from app.domain.system.release import known_revisions, version
 
 PART = ".part"
 DATED = re.compile(r"shop-\d{8}-\d{6}\.zip", re.ASCII)

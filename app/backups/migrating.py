@@ -8,7 +8,7 @@ import sys
 
 from app.backups.errors import BackupError
 from app.config import Config
-from app.release import ROOT
+from app.domain.system.release import ROOT
 
 
 def upgrade(config: Config, database_url: str) -> None:

@@ -14,7 +14,6 @@ from tempfile import TemporaryFile
 
 from sqlalchemy import make_url
 
-from app import release
 from app.backups import migrating
 from app.backups.databases import Database, database_of
 from app.backups.errors import BackupError, DatabaseInDoubt
@@ -24,8 +23,9 @@ from app.backups.manifest import ERASURES, MEDIA, SECRET_KEY, Manifest
 from app.backups.reading import Backup, newest_in, open_backup
 from app.backups.rebuilds import end_rebuilds
 from app.config import SECRET_KEY_FILE, Config
-from app.durable_files import fsync_path
-from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
+from app.domain.shared.durable_files import fsync_path
+from app.domain.system import release
+from app.operations.instance import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
 
 UNPACKED = ".restoring"
 DISK_TO_SPARE = 64 * 1024**2  # Bytes.

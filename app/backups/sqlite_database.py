@@ -13,7 +13,7 @@ from sqlalchemy import NullPool, create_engine, make_url
 from app.backups.contents import read_contents
 from app.backups.errors import BackupError
 from app.backups.manifest import DATABASES, Contents
-from app.durable_files import fsync_path
+from app.domain.shared.durable_files import fsync_path
 
 LOGS = ("-wal", "-shm")
 

@@ -10,7 +10,7 @@ from typing import Any
 from flask import current_app, g, request
 from flask_login import current_user
 
-from app import ports, rate_limiting
+from app import ports
 from app.config import Config
 from app.domain.orders.limits import RECIPIENT_KEY_PURPOSE
 from app.domain.shared.author import Author, Origin
@@ -20,9 +20,10 @@ from app.domain.sites.models import User
 from app.domain.sites.passwords import DEMO_PASSWORD
 from app.domain.sites.roles import Role
 from app.domain.sites.throttle import is_this_machine, network
-from app.permissions import View
 from app.ports import clock
 from app.transaction import transaction
+from app.web import callers
+from app.web.permissions import View
 
 
 def request_host() -> str:
@@ -94,14 +95,14 @@ def rate_limited(action: str, most: int, seconds: int = 60) -> Callable[[View], 
 def refuse_beyond(action: str, rate: Rate) -> None:
     """Count a request of the caller. Raises TooManyRequests beyond the rate."""
     if key := _rate_key(action):
-        rate_limiting.refuse_beyond(key, rate)
+        callers.refuse_beyond(key, rate)
 
 
 def seconds_to_wait(action: str, rate: Rate) -> int:
     """Count a request of the caller; return the seconds until another is allowed, 0 when this one is within the
     limit."""
     key = _rate_key(action)
-    return rate_limiting.seconds_to_wait(key, rate) if key else 0
+    return callers.seconds_to_wait(key, rate) if key else 0
 
 
 def network_of_client() -> str | None:
@@ -114,7 +115,7 @@ def network_of_client() -> str | None:
 def _rate_key(action: str) -> str | None:
     """Return the key of the client's limit; None for this machine."""
     if caller := g.get("api_caller"):
-        return rate_limiting.user_key(action, caller.site_id, caller.user_id)
+        return callers.user_key(action, caller.site_id, caller.user_id)
     client = network_of_client()
     return None if client is None else f"{action}:address:{client}"
 

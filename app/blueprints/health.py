@@ -15,7 +15,6 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from app import ports
 from app.blueprints.callers import request_host
 from app.config import Config
-from app.database_errors import check_database, write_probe
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
@@ -24,10 +23,10 @@ from app.domain.shared.problems import DomainError
 from app.domain.sites.models import Site
 from app.domain.sites.sites import site_by_host
 from app.extensions import csrf, db
-from app.metrics import exposition
-from app.permissions import public
-from app.storage_alerts import note_storage_fault
+from app.operations.metrics import exposition
+from app.operations.storage import check_database, note_storage_fault, write_probe
 from app.transaction import transaction
+from app.web.permissions import public
 
 bp = Blueprint("health", __name__)
 csrf.exempt(bp)

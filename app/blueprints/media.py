@@ -8,7 +8,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.storefront.blueprint import current_shop
 from app.domain.shared.problems import NotFound
-from app.permissions import public
+from app.web.permissions import public
 
 bp = Blueprint("media", __name__)
 HEADERS = {

@@ -14,7 +14,7 @@ from flask import Blueprint, Response, current_app
 from flask.blueprints import BlueprintSetupState
 
 from app.blueprints.compression import compressed, once
-from app.permissions import public
+from app.web.permissions import public
 
 bp = Blueprint("static_files", __name__)
 IMMUTABLE = "public, max-age=31536000, immutable"

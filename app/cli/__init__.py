@@ -21,8 +21,8 @@ from app.cli import (
     taxonomy,
     users,
 )
+from app.domain.system.release import MIGRATIONS
 from app.extensions import db
-from app.release import MIGRATIONS
 
 
 def register(app: Flask) -> None:

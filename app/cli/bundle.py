@@ -21,9 +21,9 @@ from app.domain.bundles.report import BundleReport
 from app.domain.bundles.runner import request_reindex
 from app.domain.bundles.transfer import transfer
 from app.domain.sites import sites
+from app.operations.work_context import work_context
 from app.ports import clock, images
 from app.transaction import transaction
-from app.work_context import work_context
 
 group = AppGroup("bundle", help="Move a shop, or a part of it, in and out.")
 

@@ -25,9 +25,9 @@ from app.domain.search_statistics import reports
 from app.domain.shared.counts import numbered
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
+from app.operations.work_context import work_context
 from app.ports import clock, search_engine, worker_locks
 from app.transaction import transaction
-from app.work_context import work_context
 
 SECONDS_BETWEEN_LOOKS = 0.5
 

@@ -18,9 +18,9 @@ from app.domain.shared.counts import numbered
 from app.domain.sites import sites
 from app.domain.work.context import read_afresh
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.ports import payment_processor
 from app.transaction import transaction
-from app.work_context import work_context
 
 MOST_ROUNDS = 1_000  # Of a check, each of which lasts for some seconds.
 

@@ -16,9 +16,9 @@ from app.domain.shared.counts import numbered
 from app.domain.sites import sites
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
+from app.operations.work_context import work_context
 from app.ports import sitemaps
 from app.transaction import transaction
-from app.work_context import work_context
 
 SECONDS_BETWEEN_LOOKS = 0.5
 

@@ -15,8 +15,8 @@ from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.taxonomy.tasks.summary import summary_of
 from app.domain.work.context import read_afresh
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
 
 SECONDS_BETWEEN_LOOKS = 0.5
 

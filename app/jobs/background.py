@@ -16,7 +16,7 @@ from flask import Flask
 from app.domain.alerts.unwritten import write_unwritten
 from app.extensions import db
 from app.jobs.time_limit import end_with_parent
-from app.storage_alerts import note_storage_fault
+from app.operations.storage import note_storage_fault
 from app.transaction import transaction
 
 SECONDS_TO_END = 6.0

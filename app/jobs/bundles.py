@@ -8,8 +8,8 @@ from app.config import Config
 from app.domain.bundles import runner
 from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.runner import BundleSettings
+from app.operations.work_context import work_context
 from app.ports import images
-from app.work_context import work_context
 
 
 def run(run_id: str) -> bool:

@@ -14,6 +14,7 @@ from app.domain.search.index import runs
 from app.domain.search.index.outbox import enqueue_products_of_levels
 from app.domain.search.index.runs import BY_ITSELF, Scope
 from app.domain.shared.author import Author
+from app.domain.shared.redaction import error_summary
 from app.domain.sites import stored_events
 from app.domain.sites.models import StoredEvent
 from app.domain.taxonomy import tasks
@@ -23,9 +24,8 @@ from app.domain.taxonomy.taxonomies import active_id
 from app.domain.work.context import read_afresh
 from app.domain.work.states import State
 from app.extensions import db
-from app.log_redaction import error_summary
+from app.operations.storage import note_storage_fault
 from app.ports import clock, search_engine, worker_locks
-from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
 log = structlog.get_logger()

@@ -8,10 +8,9 @@ from contextlib import contextmanager, suppress
 import structlog
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from app.database_errors import is_busy_or_away
+from app.domain.shared.redaction import error_summary
 from app.extensions import db
-from app.log_redaction import error_summary
-from app.storage_alerts import note_storage_fault
+from app.operations.storage import is_busy_or_away, note_storage_fault
 
 log = structlog.get_logger()
 

@@ -12,8 +12,8 @@ import structlog
 from app.domain.relevance import golden
 from app.domain.relevance.golden import CheckState
 from app.domain.search.engine import SearchUnavailable
+from app.operations.work_context import work_context
 from app.ports import clock, queue
-from app.work_context import work_context
 
 REQUEST_AGAIN_AFTER = timedelta(seconds=10)
 BETWEEN_CHECKS = timedelta(seconds=5)  # An import changes the index all the time.

@@ -9,8 +9,8 @@ from app.domain.relevance import golden as golden_check
 from app.domain.search.index import backlog, healing
 from app.domain.search.index import rebuild as rebuilding
 from app.jobs.follow_up import follow_up
+from app.operations.work_context import work_context
 from app.ports import queue
-from app.work_context import work_context
 
 
 def apply_outbox(site_id: int) -> bool:

@@ -14,13 +14,12 @@ from flask import current_app
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app.config import Config
-from app.database_errors import check_database, write_probe
 from app.domain.alerts.alerts import end_alert, last_seen, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.unwritten import note_alert, write_unwritten
 from app.extensions import db
+from app.operations.storage import cause_of, check_database, describe_fault, write_probe
 from app.ports import clock, queue
-from app.storage_faults import cause_of, describe_fault
 from app.transaction import transaction
 
 BETWEEN_LOOKS = 10.0  # Seconds, as those below.

@@ -9,12 +9,12 @@ import structlog
 
 from app.domain.pos.simulator import deliver_events
 from app.domain.pos.webhooks import receive
+from app.domain.shared.redaction import error_summary
 from app.domain.work.context import read_afresh
 from app.extensions import db
-from app.log_redaction import error_summary
+from app.operations.storage import note_storage_fault
+from app.operations.work_context import work_context
 from app.ports import payment_simulator
-from app.storage_alerts import note_storage_fault
-from app.work_context import work_context
 
 log = structlog.get_logger()
 

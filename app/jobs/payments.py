@@ -7,9 +7,9 @@ from app.domain.pos.reconciliation import checks, nightly
 from app.domain.pos.reconciliation.checks import settle_retired
 from app.domain.shared.author import Author
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.ports import clock, payment_processor, retired_simulator
 from app.transaction import transaction
-from app.work_context import work_context
 
 REQUESTED_BY = "the shop itself"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.domain.catalogue import product_images
+from app.operations.work_context import work_context
 from app.ports import images
-from app.work_context import work_context
 
 
 def prepare(upload_id: str) -> bool:

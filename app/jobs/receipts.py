@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.domain.pos import receipts
+from app.operations.work_context import work_context
 from app.ports import mailer
-from app.work_context import work_context
 
 
 def send(mail_id: str) -> bool:

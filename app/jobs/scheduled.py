@@ -13,6 +13,7 @@ from app.domain.alerts import job_failures
 from app.domain.orders.sales import count_sales
 from app.domain.search.index import reconcile as reconciling
 from app.domain.shared.problems import DomainError
+from app.domain.shared.redaction import error_summary
 from app.domain.sites.sites import all_sites
 from app.domain.system import job_runs
 from app.domain.system.facts import JobFacts
@@ -27,11 +28,10 @@ from app.jobs.payments import check_due, reconcile_by_hand, request_checks, requ
 from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.sitemaps import build_by_hand, request_by_schedule
 from app.jobs.suggesting import suggest_nightly
-from app.log_redaction import error_summary
+from app.operations.storage import note_storage_fault
+from app.operations.work_context import work_context
 from app.ports import clock
-from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
-from app.work_context import work_context
 
 log = structlog.get_logger()
 

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.search.index import backlog, slots
 from app.domain.shared.problems import DomainError
+from app.domain.shared.redaction import error_summary
 from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.jobs import alerts, events, indexing, payment_simulator, words
@@ -25,9 +26,8 @@ from app.jobs.leased import LEASED_JOBS, LeasedWatch
 from app.jobs.machine import MachineWatch
 from app.jobs.scheduled import SCHEDULED, run_scheduled
 from app.jobs.sitemaps import SitemapWatch
-from app.log_redaction import error_summary
+from app.operations.storage import note_storage_fault
 from app.ports import clock, queue
-from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
 LOOKS_BEFORE_HELP = 2  # A second apart: an entry that is there that often was claimed by no worker.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.domain.seo import site_check
-from app.in_process import pages_of
-from app.work_context import work_context
+from app.operations.work_context import work_context
+from app.web.in_process import pages_of
 
 
 def check(check_id: str) -> bool:

@@ -9,9 +9,9 @@ from app.domain.shared.author import Author
 from app.domain.shared.records import existing
 from app.domain.sites.models import Site
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.ports import clock, search_engine, sitemaps
 from app.transaction import transaction
-from app.work_context import work_context
 
 REQUESTED_BY = "the shop itself"
 LOOK_EVERY = 5.0  # Seconds.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from app.domain.relevance import synonym_suggestions
 from app.domain.shared.author import Author
+from app.operations.work_context import work_context
 from app.ports import clock, suggestion_sources
 from app.transaction import transaction
-from app.work_context import work_context
 
 REQUESTED_BY = "the shop itself"
 

@@ -8,7 +8,7 @@ from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.work.kinds import WorkRequested
 from app.events import dispatch
-from app.work_context import work_context
+from app.operations.work_context import work_context
 
 SLICE = timedelta(seconds=3)  # Then other jobs get their turn: a save waits no longer than that to be found.
 

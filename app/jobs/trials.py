@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.relevance import replays
-from app.work_context import work_context
+from app.operations.work_context import work_context
 
 
 def replay(replay_id: str) -> bool:

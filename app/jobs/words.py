@@ -8,10 +8,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.domain.relevance import publishing
 from app.domain.search.serving import configuration
 from app.domain.shared.problems import DomainError
+from app.domain.shared.redaction import error_summary
 from app.extensions import db
-from app.log_redaction import error_summary
+from app.operations.storage import note_storage_fault
 from app.ports import clock
-from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
 log = structlog.get_logger()

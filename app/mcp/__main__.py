@@ -8,9 +8,8 @@ import signal
 import socket
 import sys
 
-from app import metrics
-from app.config import Config, from_environment
-from app.environment import ConfigurationError
+from app.config import Config, ConfigurationError, from_environment
+from app.operations import metrics
 
 
 def main(arguments: list[str]) -> int:

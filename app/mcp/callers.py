@@ -12,8 +12,8 @@ from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import Audience
 from app.domain.sites.personal_token_rules import is_personal
 from app.domain.sites.roles import Role
-from app.token_access import token_caller
 from app.tokens import access_tokens
+from app.web.callers import token_caller
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import structlog
 from flask import Flask
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
-from app.database_errors import REMOVED_MEANWHILE, is_busy_or_away
 from app.domain.shared.problems import (
     Conflict,
     DomainError,
@@ -24,16 +23,16 @@ from app.domain.shared.problems import (
     TooManyRequests,
 )
 from app.domain.shared.rate_limit import Rate
-from app.errors import REMOVED, STORAGE_FAILS
+from app.domain.shared.redaction import error_summary
 from app.extensions import db
-from app.log_redaction import error_summary
 from app.mcp.arguments import LONGEST_SHOWN, Arguments, WriteArguments, read_arguments
 from app.mcp.callers import Caller, caller_of
 from app.mcp.registry import Action, Call, Tool
-from app.permissions import WHO_MAY, Permission, allowed
-from app.rate_limiting import refuse_beyond, user_key
-from app.storage_alerts import note_storage_fault
+from app.operations.storage import REMOVED_MEANWHILE, is_busy_or_away, note_storage_fault
 from app.transaction import rehearsal, transaction
+from app.web.callers import refuse_beyond, user_key
+from app.web.errors import REMOVED, STORAGE_FAILS
+from app.web.permissions import WHO_MAY, Permission, allowed
 
 log = structlog.get_logger()
 

@@ -16,15 +16,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database_errors import is_busy_or_away
+from app.config import LOCAL_HOSTS
 from app.domain.shared.problems import DomainError, Forbidden, Unauthenticated
+from app.domain.shared.redaction import error_summary
 from app.domain.sites.sites import site_by_host
-from app.environment import LOCAL_HOSTS
-from app.log_redaction import error_summary
 from app.mcp.callers import caller_of
 from app.mcp.calls import BUSY
 from app.mcp.messages import INTERNAL_ERROR, INVALID_REQUEST, LARGEST_BODY, InvalidMessage, MessageId, check_message
 from app.mcp.threads import Threads
+from app.operations.storage import is_busy_or_away
 
 log = structlog.get_logger()
 

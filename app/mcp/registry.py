@@ -14,7 +14,7 @@ from typing import Any, TypeVar, get_type_hints
 from app.domain.shared.author import Author
 from app.mcp.arguments import Answer, Arguments, WriteArguments
 from app.mcp.callers import Caller
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)

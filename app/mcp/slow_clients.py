@@ -9,7 +9,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from app.metrics import count_ended_connection
+from app.operations.metrics import count_ended_connection
 
 LOCAL = ("127.0.0.1", "::1")  # A proxy speaks for many.
 

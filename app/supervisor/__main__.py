@@ -15,10 +15,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from app.config import MEMORY_NAME, REDIS_ADDRESS_FILE, Config, from_environment, instance_folder
-from app.environment import ConfigurationError
-from app.instance_claim import CannotStart, check_restored, claim_folder
-from app.private_files import UMASK, say_private
+from app.config import MEMORY_NAME, REDIS_ADDRESS_FILE, Config, ConfigurationError, from_environment, instance_folder
+from app.operations.instance import UMASK, CannotStart, check_restored, claim_folder, say_private
 from app.supervisor import embedded_redis, listener, mcp_server, outcomes
 from app.supervisor.crew import Crew, say, start
 from app.supervisor.release import Release, current_release

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TextIO
 
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 from app.supervisor.outcomes import FAILED, NEEDS_A_STOP, READY, READY_WITH_DEMO
 from app.supervisor.parts import Part, stop
 

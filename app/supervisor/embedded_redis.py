@@ -16,7 +16,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 from app.supervisor.parts import Part, stop
 
 LONGEST_SOCKET_PATH = 100  # Bytes; the kernel takes 107.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from app.config import Config
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 from app.supervisor.preflight import claim_port
 
 

@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Engine
 
-from app.release import MIGRATIONS, known_revisions, newest_revision
+from app.domain.system.release import MIGRATIONS, known_revisions, newest_revision
 
 NOTE = "older-releases.json"
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.config import READY
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 
 PR_SET_PDEATHSIG = 1
 STEADY_AFTER = 30.0  # Seconds that a part must run for its next death to count as the first.

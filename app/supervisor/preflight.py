@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 
 
 def claim_port(host: str, port: int, settings: str = "") -> socket.socket:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.config import LISTENER, MEMORY, Config
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 from app.supervisor.parts import Part
 
 FOLDER = Path(__file__).absolute().parents[2]  # With its links unresolved: they may lead elsewhere later.

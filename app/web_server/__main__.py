@@ -9,9 +9,8 @@ import signal
 import socket
 import sys
 
-from app import metrics
-from app.config import LISTENER, READY, Config, from_environment
-from app.environment import ConfigurationError
+from app.config import LISTENER, READY, Config, ConfigurationError, from_environment
+from app.operations import metrics
 from app.tokens.upload_permits import UploadPermits
 from app.web_server.server import WebServer
 from app.web_server.turns import take_short_turns

@@ -17,7 +17,7 @@ from waitress.adjustments import Adjustments
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
-from app.metrics import count_ended_connection
+from app.operations.metrics import count_ended_connection
 from app.tokens.upload_permits import UploadPermits
 from app.web_server.connection import PERMITS, Connection, Phase
 from app.web_server.lanes import LANES, QUICK, Lane

@@ -14,8 +14,8 @@ from flask_migrate import upgrade
 from sqlalchemy import inspect
 
 from app import create_app
+from app.domain.system.release import MIGRATIONS
 from app.extensions import db
-from app.release import MIGRATIONS
 from tests.ready_app import config_for
 
 # Migrations before this one are of releases that were upgraded by a stop.

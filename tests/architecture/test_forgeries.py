@@ -8,7 +8,7 @@ from sqlalchemy import event
 from werkzeug.test import TestResponse
 
 from app.extensions import db
-from app.guards import POLICY
+from app.web.guards import POLICY
 from tests.architecture.role_matrix import OPEN, OPEN_TO_PROGRAMS, Principal
 from tests.architecture.shop_for_routes import Shops, address, build_shops, client_of, routes
 from tests.page_client import check_page

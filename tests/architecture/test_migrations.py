@@ -14,8 +14,8 @@ from flask_migrate import downgrade, upgrade
 from sqlalchemy import CheckConstraint, inspect, text
 
 from app import create_app
+from app.domain.system.release import OF_THE_RELEASE_BEFORE
 from app.extensions import db
-from app.release import OF_THE_RELEASE_BEFORE
 from tests.ready_app import config_for
 from tests.surroundings import ROOT
 

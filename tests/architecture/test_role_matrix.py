@@ -10,7 +10,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.extensions import db
-from app.permissions import DECLARED, Permission
+from app.web.permissions import DECLARED, Permission
 from tests.architecture.role_matrix import MATRIX, OPEN_TO_PROGRAMS, Principal
 from tests.architecture.shop_for_routes import (
     COMMON,

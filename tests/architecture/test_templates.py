@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, nodes
 
-from app.errors import PASSWORD_FIELDS
+from app.web.errors import PASSWORD_FIELDS
 from tests.surroundings import ROOT
 
 BLUEPRINTS = ROOT / "app" / "blueprints"
@@ -56,7 +56,7 @@ def test_a_folder_of_templates_belongs_to_a_package_or_a_module() -> None:
 
 def test_every_template_is_reached_from_the_code_and_every_name_leads_to_one() -> None:
     known = {name_of(file): file for file in FILES}
-    code = [*MODULES, ROOT / "app" / "errors.py", ROOT / "app" / "surfaces.py"]
+    code = [*MODULES, ROOT / "app" / "web" / "errors.py", ROOT / "app" / "web" / "surfaces.py"]
     waiting = {template for module in code for template in rendered_by(module)}
     reached: set[str] = set()
     while waiting:

@@ -17,9 +17,9 @@ from app.adapters.queue import NoQueue
 from app.backups.making import make_backup
 from app.backups.restoring import restore
 from app.config import Config
+from app.domain.system.release import MIGRATIONS
 from app.extensions import db
 from app.ports import Ports
-from app.release import MIGRATIONS
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.ready_app import config_for, durable_application

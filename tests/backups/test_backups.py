@@ -22,11 +22,11 @@ from app.backups.reading import newest_in
 from app.backups.restoring import check_backup
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
+from app.domain.system.release import MIGRATIONS
 from app.domain.work.joining import requested_now
 from app.extensions import db
-from app.instance_claim import check_restored
+from app.operations.instance import check_restored
 from app.ports import clock
-from app.release import MIGRATIONS
 from app.transaction import transaction
 from tests.backups.installation import DATED, Installation
 from tests.surroundings import missing

@@ -16,9 +16,9 @@ from sqlalchemy import text
 
 from app.backups.errors import BackupError
 from app.backups.exclusion import no_backup_beside, no_restore_beside
+from app.domain.system.release import MIGRATIONS, newest_revision
 from app.extensions import db
-from app.instance_claim import claim_folder
-from app.release import MIGRATIONS, newest_revision
+from app.operations.instance import claim_folder
 from app.transaction import transaction
 from tests.backups.installation import DATED, Installation
 

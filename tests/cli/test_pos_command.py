@@ -8,8 +8,8 @@ from flask import Flask
 
 from app.domain.pos.models import PosTransaction
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
 from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import TIMEOUT_BEFORE, FakeProcessor

@@ -559,7 +559,7 @@ def test_a_worker_that_is_busy_with_another_kind_answers_for_its_queue(
 @every_kind
 def test_what_ended_long_ago_goes_and_what_waits_stays(work: Requested, clock: StoppedClock) -> None:
     if work.kind.kept is None:
-        return
+        pytest.skip("work of this kind is kept for good")
     clock.move(days=400)
     old = leases.retention(work.kind, "old work")
     assert purged(clock, old) == 0

@@ -23,9 +23,9 @@ from app.domain.taxonomy.tasks import runner
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.jobs import bundles, counting, events, payment_simulator, payments, sitemaps, trials
+from app.operations.work_context import work_context
 from app.ports import clock, images, payment_processor
 from app.transaction import transaction
-from app.work_context import work_context
 from tests.faults.acting import say, site_id
 from tests.faults.killed_in_database import kill_at
 

@@ -23,8 +23,8 @@ from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.pos.states import OF_INTENT, OPEN_STATUSES, PAID_STATUSES
 from app.domain.shared.problems import DomainError
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
 from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.examples import examples
 from tests.fakes.clock import StoppedClock

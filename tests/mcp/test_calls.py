@@ -24,8 +24,8 @@ from app.mcp import registry
 from app.mcp.arguments import Answer, Arguments, WriteArguments
 from app.mcp.registry import Call, all_tools, reads, tool, writes
 from app.mcp.server import make_server
-from app.permissions import Permission
 from app.transaction import transaction
+from app.web.permissions import Permission
 from tests.factories import make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
 from tests.mcp.agent import Agent, talked, token_for

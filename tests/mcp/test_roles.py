@@ -15,8 +15,8 @@ from app.extensions import db
 from app.mcp import registry
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, Tool, all_tools, reads, tool
-from app.permissions import Permission
 from app.transaction import transaction
+from app.web.permissions import Permission
 from tests.factories import make_user
 from tests.mcp.agent import Agent, token_for
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.config import Config
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 from app.supervisor import __main__ as supervisor
 from app.supervisor.crew import Crew, say
 from app.supervisor.outcomes import FAILED

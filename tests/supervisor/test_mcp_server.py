@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from app.config import MEMORY, Config, from_environment
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 from app.supervisor import mcp_server
 from app.supervisor.release import current_release
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.instance_claim import CannotStart
+from app.operations.instance import CannotStart
 from app.supervisor.parts import Part, pause_before_restart, stop
 from tests.waiting import until
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.release import newest_revision
+from app.domain.system.release import newest_revision
 from tests.processes import RunningShop, free_port
 from tests.supervisor.test_running_shop import children, descendants
 from tests.surroundings import ROOT

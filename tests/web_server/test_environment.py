@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask, request
 
 from app.config import Config
-from app.guards import init_guards
+from app.web.guards import init_guards
 from tests.web_server.served import answer, read_all, served
 
 

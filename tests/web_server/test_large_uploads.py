@@ -10,8 +10,8 @@ import pytest
 from flask import Flask, request
 
 from app.config import Config
-from app.guards import init_guards
 from app.tokens.upload_permits import ADDRESSES, LASTS, UploadPermits
+from app.web.guards import init_guards
 from app.web_server.connection import LARGEST_BODY, LARGEST_UPLOAD
 from tests.web_server.served import Served, read_all, served
 

@@ -31,7 +31,7 @@ from app.adapters.whoosh.view import View
 from app.adapters.whoosh.view_search import ViewSearch
 from app.domain.search.engine import Change, IndexDocument, Searching, SearchUnavailable
 from app.domain.search.sentence_model import SentenceModelUnavailable
-from app.durable_files import fsync_path
+from app.domain.shared.durable_files import fsync_path
 
 SEGMENT_DOCUMENTS = 25_000
 WORTH_A_CHILD = 4_000

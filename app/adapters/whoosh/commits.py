@@ -23,7 +23,7 @@ from whoosh.index import TOC
 
 from app.adapters.whoosh.schema import index_schema
 from app.adapters.whoosh.segment_file import INDEX_NAME, segment_name
-from app.durable_files import fsync_path
+from app.domain.shared.durable_files import fsync_path
 
 MANIFEST = "manifest.json"
 _TABLE = re.compile(rf"_{INDEX_NAME}_(\d+)\.toc")

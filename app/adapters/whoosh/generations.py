@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from app.durable_files import fsync_path
+from app.domain.shared.durable_files import fsync_path
 
 _NAME = re.compile(r"gen-(\d+)-[0-9a-f]+(\.tmp)?")
 

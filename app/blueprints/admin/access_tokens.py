@@ -17,8 +17,8 @@ from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import personal_tokens, staff
 from app.domain.sites.personal_token_rules import DEFAULT_LIFETIME, LIFETIMES, token_problems
 from app.domain.sites.personal_tokens import IssuedToken
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 TOKEN = "<int(max=2147483647):token_id>"
 NO_ERRORS = FieldErrors()

@@ -18,8 +18,8 @@ from app.domain.sites import activity_choices as choices
 from app.domain.sites.activity import ActivityEntry, FieldChange
 from app.domain.sites.activity_filter import ORIGINS, ActivityFilter
 from app.domain.sites.sites import time_zone_of
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 WRITTEN_AT_ONCE = 500
 HEADER = ("Entry", "When", "Who", "Origin", "Action", "Thing", "Id", "What", "Changes")

@@ -24,10 +24,10 @@ from app.domain.bundles.parts import LABELS, OF_AN_ADMIN, TRANSFERRED, Part, in_
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
-from app.htmx import wants_fragment
-from app.permissions import Permission, allowed, requires
 from app.tokens.upload_permits import UploadPermits
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, allowed, requires
 
 RUN = "/settings/import-export/<bundle_run_id>"
 REFUSALS_SHOWN = 20

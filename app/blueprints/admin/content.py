@@ -18,9 +18,9 @@ from app.domain.catalogue import content, queries
 from app.domain.catalogue.content import COLLECTION, PAGE, ContentKind, move_product
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.shared.problems import Conflict, Invalid
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 PRODUCT_ACTIONS = ("add", "remove", "up", "down", "top", "place")
 

@@ -18,7 +18,7 @@ from app.domain.orders.listing import OrderFilter
 from app.domain.pos.order_payments import is_refunded
 from app.domain.relevance.dashboard import dashboard as dashboard_of
 from app.domain.shared.times import rfc3339
-from app.permissions import Permission, allowed, requires
+from app.web.permissions import Permission, allowed, requires
 
 # The pages on which to act on an alert: by its cause, for a failing job by the job's name.
 SEARCH = ("admin.search_overview", "Open Search")

@@ -18,8 +18,8 @@ from app.blueprints.admin.seo import tabs as seo_tabs
 from app.blueprints.admin.shell import GROUPS, is_open_to_user
 from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.relevance.finder import Found, FoundKind, find
-from app.htmx import wants_fragment
-from app.permissions import Permission, allowed, requires
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, allowed, requires
 
 PERMISSIONS = {
     FoundKind.PRODUCT: Permission.MANAGE_CATALOGUE,

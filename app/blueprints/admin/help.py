@@ -8,9 +8,9 @@ from flask import render_template, request
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
-from app.documentation import DOCUMENTS, document
 from app.domain.shared.problems import NotFound
-from app.permissions import Permission, requires
+from app.web.documentation import DOCUMENTS, document
+from app.web.permissions import Permission, requires
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,9 @@ from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import time_zone_of
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 ORDER = "/orders/<order_id>"
 

@@ -25,8 +25,8 @@ from app.domain.personal_data.obstacles import obstacles
 from app.domain.personal_data.people import Person, find_person
 from app.domain.pos.purge import ADDRESSES_KEPT
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Problem
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 Page = str | tuple[str, int]
 NOT_CONFIRMED = "Nothing was erased. Type the text exactly as shown."

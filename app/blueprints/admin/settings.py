@@ -18,10 +18,10 @@ from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import shop_settings
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import currency_of
-from app.permissions import Permission, allowed, requires
 from app.themes.drawing import themes
 from app.themes.preview import preview_token
 from app.transaction import transaction
+from app.web.permissions import Permission, allowed, requires
 
 PAGES = (
     ("General", "admin.settings"),

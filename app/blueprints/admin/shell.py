@@ -15,7 +15,7 @@ from app.domain.orders.queries import waiting_orders
 from app.domain.relevance import history
 from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
-from app.permissions import DECLARED, Permission, allowed
+from app.web.permissions import DECLARED, Permission, allowed
 
 ROLE_NAMES = {
     "MERCHANDISER": "Merchandiser",

@@ -17,8 +17,8 @@ from app.domain.sites.sites import time_zone_of
 from app.domain.system.facts import size_text
 from app.domain.system.machine import Surroundings
 from app.domain.system.overview import Sources, overview
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 PAGES = {  # The pages on which to act on a job or on leased work.
     "reconcile": ("admin.search_overview", "Search"),

@@ -13,8 +13,8 @@ from app.blueprints.admin.shell import ROLE_NAMES
 from app.domain.shared.problems import Invalid
 from app.domain.sites import personal_tokens, staff
 from app.domain.sites.staff_rules import grantable
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 USER = "/user/<int(max=2147483647):user_id>"
 NO_ERRORS = FieldErrors()

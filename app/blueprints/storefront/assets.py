@@ -10,11 +10,11 @@ from app.blueprints.static_files import IMMUTABLE
 from app.blueprints.storefront.blueprint import bp
 from app.domain.catalogue.pictures import drawing_at
 from app.domain.shared.problems import NotFound
-from app.permissions import public
 from app.themes import bundles
 from app.themes.bundles import Bundle
 from app.themes.drawing import current_theme, themes
 from app.themes.folders import Theme
+from app.web.permissions import public
 
 
 @bp.app_template_global("style_url")

@@ -26,9 +26,9 @@ from app.domain.orders.basket import Basket, BasketLine
 from app.domain.orders.models import OrderLine
 from app.domain.orders.purge import UNTOUCHED
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound, TooManyRequests
-from app.htmx import wants_fragment
-from app.permissions import public
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import public
 
 COUNT = "basket-count"
 LONGEST_TOKEN = 100

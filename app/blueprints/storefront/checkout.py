@@ -30,8 +30,8 @@ from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.receipt_content import receipt_rows
 from app.domain.pos.receipts import NO_RECEIPT, receipt_of
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
-from app.permissions import public
 from app.transaction import transaction
+from app.web.permissions import public
 
 LONGEST_FIELD = 2_000
 TOO_LATE = "Your basket changed. Check the marked items: your order has not been placed."

@@ -15,9 +15,9 @@ from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile, part_name
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
-from app.errors import problem
-from app.permissions import public
 from app.transaction import transaction
+from app.web.errors import problem
+from app.web.permissions import public
 
 REQUESTED_BY = "a crawler"
 SECONDS_TO_WAIT = 120

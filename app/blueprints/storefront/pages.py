@@ -10,7 +10,7 @@ from flask import Response, current_app, request
 from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import ports, rate_limiting
+from app import ports
 from app.blueprints.callers import refuse_beyond
 from app.blueprints.storefront.attribution import note_opened
 from app.blueprints.storefront.blueprint import (
@@ -37,8 +37,9 @@ from app.domain.search.listings.recommendations import (
 from app.domain.seo.heads import collection_head, content_head, home_head, product_head
 from app.domain.shared.problems import TooManyRequests
 from app.domain.shared.rate_limit import Rate
-from app.permissions import public
 from app.themes.drawing import current_theme, drawn
+from app.web import callers
+from app.web.permissions import public
 
 SECONDS_RELATED = 3_600  # What was bought together is read anew each hour, since new orders change no version.
 ACTION = "missing-pages"
@@ -118,6 +119,6 @@ def missing_page_suggestions() -> Markup:
 def _draw_suggestions(shop: Shop, path: str) -> PackedMarkup:
     """Return the suggestions for an address. Raises TooManyRequests, SearchUnavailable."""
     refuse_beyond(ACTION, OF_CALLER)
-    rate_limiting.refuse_beyond(f"{ACTION}:site:{shop.site_id}", OF_SITE)
+    callers.refuse_beyond(f"{ACTION}:site:{shop.site_id}", OF_SITE)
     found = suggestions_for_address(ports.search_engine(), shop, path, served_configuration(shop), ports.clock().now())
     return PackedMarkup.of(drawn("storefront/_missing_page.html", shop=shop, found=found))

@@ -22,13 +22,13 @@ from app.domain.search.engine import SearchBeingPrepared, SearchUnavailable
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.seo.crawlers import CrawlerVisit, family_of, parameter_of
 from app.domain.shared.problems import Forbidden, NotFound
-from app.errors import problem
-from app.guards import SAFE_METHODS, host_of
-from app.logs import IN_PROCESS
-from app.permissions import public
-from app.surfaces import current_surface
+from app.operations.logs import IN_PROCESS
 from app.themes.drawing import current_theme
 from app.themes.preview import LASTS, previewed_theme
+from app.web.errors import problem
+from app.web.guards import SAFE_METHODS, host_of
+from app.web.permissions import public
+from app.web.surfaces import current_surface
 
 SECONDS_TO_WAIT = 5
 OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")

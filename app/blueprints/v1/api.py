@@ -19,9 +19,9 @@ from werkzeug.wrappers import Response
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Strict, problems_of
 from app.domain.shared.times import rfc3339
-from app.errors import http_error
 from app.extensions import csrf
-from app.permissions import View
+from app.web.errors import http_error
+from app.web.permissions import View
 
 MOST_PROBLEMS = 1_000  # Reported at once.
 TOO_MANY_FIELDS = "too_many_fields"

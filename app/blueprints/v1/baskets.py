@@ -38,8 +38,8 @@ from app.domain.pos.payments import settlement
 from app.domain.pos.payments.creation import PaymentRequest
 from app.domain.shared.money import LARGEST
 from app.domain.shared.schema import Whole
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
 
 LINES_EXAMPLE = [{"skuCode": "TENT-04", "quantity": 1}, {"skuCode": "MUG-04", "quantity": 2}]
 CREATE_EXAMPLE = {"locationId": "tml_demo_market", "channel": "POS", "lines": LINES_EXAMPLE}

@@ -27,13 +27,13 @@ from app.domain.sites.api_sessions import ApiCaller, Audience
 from app.domain.sites.personal_token_rules import is_personal
 from app.domain.sites.personal_tokens import TokenCaller
 from app.domain.sites.sites import site_by_host
-from app.permissions import DECLARED, Permission, View, allowed
-from app.token_access import token_caller
+from app.operations.work_context import work_context
 from app.tokens import access_tokens
 from app.tokens.access_tokens import Claims
 from app.tokens.signed_tokens import not_ours
 from app.transaction import transaction
-from app.work_context import work_context
+from app.web.callers import token_caller
+from app.web.permissions import DECLARED, Permission, View, allowed
 
 Caller = ApiCaller | TokenCaller
 NOT_ALLOWED = "Your role on this site does not allow this."

@@ -26,7 +26,7 @@ from app.domain.search.listings.browsing import products_by_words
 from app.domain.search.suggestions import Typed
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Unauthenticated
-from app.permissions import public
+from app.web.permissions import public
 
 LONGEST_SEO_NAME = 200
 MONEY: dict[str, Any] = {"minimum": 0, "example": 12_500}

@@ -21,9 +21,9 @@ from app.blueprints.v1.api import (
     parameter_name,
     problem_name,
 )
-from app.errors import OTHER_TITLE, TITLES
-from app.permissions import public
-from app.surfaces import problem_type
+from app.web.errors import OTHER_TITLE, TITLES
+from app.web.permissions import public
+from app.web.surfaces import problem_type
 
 Json = dict[str, Any]
 JSON = "application/json"

@@ -22,8 +22,8 @@ from app.domain.shared.address_values import lookup_id
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag
-from app.permissions import Permission
 from app.transaction import transaction
+from app.web.permissions import Permission
 
 RULES_EXAMPLE: dict[str, Any] = {
     "rules": [

@@ -33,7 +33,7 @@ from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid
 from app.domain.shared.rate_limit import Rate
 from app.domain.shared.schema import Text, TextsByName, Whole
-from app.work_context import work_context
+from app.operations.work_context import work_context
 
 SHOWN = [status.value for status in TransactionStatus if status.shown is status]
 CANCEL_REASONS = ("duplicate", "fraudulent", "requested_by_customer", "abandoned")

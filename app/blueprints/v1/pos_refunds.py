@@ -14,7 +14,7 @@ from app.blueprints.v1.description import REPLAYED, RETRY_AFTER
 from app.blueprints.v1.pos_payments import LATER, MINOR_UNITS, Answer, idempotency_key
 from app.domain.pos.refunds import LONGEST_REASON, RefundRequest, RefundState, RefundSummary, request_refund
 from app.domain.shared.schema import Text, Whole
-from app.work_context import work_context
+from app.operations.work_context import work_context
 
 bp = ApiBlueprint("v1_pos_refunds", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 EXAMPLE = {"amountInPence": 500, "reason": "One mug was broken"}

@@ -28,9 +28,9 @@ from app.domain.shared.schema import Text
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller
 from app.domain.sites.settings import settings_of
-from app.permissions import DECLARED, Permission, View
+from app.operations.work_context import work_context
 from app.tokens.signed_tokens import TokenKind, not_ours
-from app.work_context import work_context
+from app.web.permissions import DECLARED, Permission, View
 
 LIFETIME = timedelta(minutes=5)
 TYPE = "pos-pay+jwt"

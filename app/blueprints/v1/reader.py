@@ -1,5 +1,9 @@
 """The description of the API as a page to read, made on the server from the same document that programs read: chapters
-by tag, operations, bodies, fields."""
+by tag, operations, bodies, fields.
+
+Swagger UI 5 was tried and runs under our content policy, but brings 1.9 MB, shows nothing without JavaScript, and
+has no anchor for each kind of problem, to which the `type` of an error leads.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from flask import Blueprint, current_app, render_template
 from markupsafe import Markup, escape
 
 from app.blueprints.v1.description import api_description, type_of
-from app.permissions import public
+from app.web.permissions import public
 
 Json = dict[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")

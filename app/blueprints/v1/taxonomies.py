@@ -32,8 +32,8 @@ from app.domain.taxonomy.revisions import LONGEST_NOTE
 from app.domain.taxonomy.saves import prepare, store
 from app.domain.taxonomy.taxonomies import LONGEST_DESCRIPTION, LONGEST_NAME
 from app.domain.taxonomy.tree import AttributeType
-from app.permissions import Permission
 from app.transaction import transaction
+from app.web.permissions import Permission
 
 MOST_RENAMES = 1_000
 NAME = {"minLength": 1, "maxLength": LONGEST_NAME, **LINE}  # Described here, checked by the domain.

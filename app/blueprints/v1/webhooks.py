@@ -10,8 +10,8 @@ from marshmallow import fields
 from app import ports
 from app.blueprints.v1.api import ApiBlueprint, Shape
 from app.domain.pos import webhooks
-from app.permissions import public
-from app.work_context import work_context
+from app.operations.work_context import work_context
+from app.web.permissions import public
 
 bp = ApiBlueprint("v1_webhooks", __name__, url_prefix="/v1/webhooks", tag="Webhooks")
 LARGEST_EVENT = 128 * 1024  # Bytes; those about a payment have some 5,000.

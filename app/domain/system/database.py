@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import inspect, text
 
+from app.domain.system.release import known_revisions, newest_revision
 from app.extensions import db
-from app.release import known_revisions, newest_revision
 
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 SIZES = {

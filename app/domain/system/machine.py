@@ -15,8 +15,8 @@ from app.domain.retention.models import ONLY, StoredReading
 from app.domain.system.database import DatabaseFacts, database_facts
 from app.domain.system.facts import Health, Line, size_text
 from app.domain.system.models import JobRun
+from app.domain.system.release import version
 from app.extensions import db
-from app.release import version
 
 SILENT_AFTER = timedelta(minutes=3)  # The scheduler notes the clock every minute.
 MB = 1_000_000

@@ -12,8 +12,8 @@ from sqlalchemy import inspect as columns_of
 
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import DomainError
+from app.domain.shared.redaction import error_summary
 from app.domain.work.models import LeasedWork
-from app.log_redaction import error_summary
 
 W = TypeVar("W", bound=LeasedWork)
 

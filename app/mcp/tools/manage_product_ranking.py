@@ -30,7 +30,7 @@ from app.mcp.registry import Call, tool, writes
 from app.mcp.rule_shapes import PreviewShape, RuleFieldsShape, RuleShape, preview, rule_shape
 from app.mcp.tools.product_ranking import CATEGORY
 from app.mcp.undo import UNDO, undo_address
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 SHOWN_PAGES = 20
 SETTABLE = ("startsAt", "endsAt", "enabled", "note", "revision")

@@ -31,7 +31,7 @@ from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes
 from app.mcp.rule_shapes import PreviewShape, preview
 from app.mcp.undo import UNDO, undo_address
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 
 class SynonymArguments(WriteArguments):

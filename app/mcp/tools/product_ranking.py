@@ -16,7 +16,7 @@ from app.mcp.landing_shapes import LandingShape, landing_shape
 from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool
 from app.mcp.rule_shapes import RuleShape, rule_shape
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 CATEGORY = (
     "The category: its id, its path or its name. Where several categories have the name, the error lists them with "

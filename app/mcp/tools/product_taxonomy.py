@@ -23,7 +23,7 @@ from app.domain.taxonomy.values import DroppedValue
 from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.paging import PageNumber, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 MOST_CHOICES = 100  # Allowed values of one attribute that an answer lists.
 MOST_ATTRIBUTES = 500

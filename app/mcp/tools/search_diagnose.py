@@ -20,7 +20,7 @@ from app.domain.sites.sites import currency_of, time_zone_of
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, tool
 from app.mcp.rule_shapes import RuleEffectShape
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 
 class DiagnoseArguments(Arguments):

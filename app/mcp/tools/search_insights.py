@@ -17,7 +17,7 @@ from app.domain.shared.paging import Paged
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.paging import PageNumber, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 NO_TRACKING = "Searches are not counted: “Count search words by day” is off under Search settings."
 NO_CLICKS = "Clicks and sales are not counted: “Record Search Clicks and Sales” is off under Search settings."

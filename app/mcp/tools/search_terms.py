@@ -11,7 +11,7 @@ from app.domain.catalogue.product_rules import LONGEST_TERM, MOST_TERMS
 from app.domain.catalogue.queries import product_referred_to
 from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.registry import Call, reads, tool, writes
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 SentTerm = Annotated[Any, WithJsonSchema({"type": "string"})]  # What is no text is reported with all other problems.
 

@@ -14,7 +14,7 @@ from app.domain.taxonomy.saves import check_proposal
 from app.domain.taxonomy.taxonomies import NO_TAXONOMY, active_id, is_active, taxonomy_of
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, tool
-from app.permissions import Permission
+from app.web.permissions import Permission
 
 MOST_RENAMES = 1_000
 LEVEL_SCHEMA = {"type": "object", "description": "A level; see rootLevels."}

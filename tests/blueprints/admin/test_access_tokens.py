@@ -14,8 +14,8 @@ from app.domain.sites.models import AuditEntry, PersonalToken, Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import clock as shop_clock
-from app.token_access import token_caller
 from app.transaction import transaction
+from app.web.callers import token_caller
 from tests.factories import PASSWORD, make_site, make_token, make_user
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient

@@ -12,8 +12,8 @@ import pytest
 from flask import Flask
 
 from app.blueprints.admin.help import PARTS, help_of
-from app.documentation import DOCUMENTS, document
 from app.domain.sites.roles import Role
+from app.web.documentation import DOCUMENTS, document
 from tests.blueprints.admin.conftest import SignedIn
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,7 +26,7 @@ def test_the_anchor_of_every_part_exists(part) -> None:
 
 
 def test_documents_are_read_alike_whatever_the_locale() -> None:
-    read = "from app.documentation import DOCUMENTS, document; [document(name) for name in DOCUMENTS]"
+    read = "from app.web.documentation import DOCUMENTS, document; [document(name) for name in DOCUMENTS]"
     ascii_only = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     subprocess.run([sys.executable, "-c", read], env=ascii_only, cwd=ROOT, check=True)
 

@@ -21,9 +21,9 @@ from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.jobs import indexing
 from app.jobs.scheduled import run_scheduled
+from app.operations.work_context import work_context
 from app.ports import search_engine, worker_locks
 from app.transaction import transaction
-from app.work_context import work_context
 from tests.blueprints.admin.catalogue_client import Merchandiser
 from tests.counted_searches import count, count_opens
 from tests.factories import make_product, make_site, make_user

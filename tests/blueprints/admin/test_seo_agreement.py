@@ -17,8 +17,8 @@ from app.domain.seo.site_check import shop_to_crawl
 from app.domain.seo.site_crawl import Crawl
 from app.domain.seo.sitemap.entries import ExactCounts
 from app.extensions import db
-from app.in_process import pages_of
 from app.transaction import transaction
+from app.web.in_process import pages_of
 from tests.blueprints.storefront import small_shop
 from tests.snapshots import built
 

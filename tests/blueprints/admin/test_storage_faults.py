@@ -21,7 +21,7 @@ from app.domain.alerts.causes import Cause
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
-from app.storage_faults import cause_of
+from app.operations.storage import cause_of
 from app.transaction import transaction
 from tests.factories import make_product
 from tests.fakes.clock import StoppedClock

@@ -12,9 +12,9 @@ from app.domain.search.index.rebuild import rebuild
 from app.domain.seo.site_check import shop_to_crawl
 from app.domain.seo.site_crawl import Crawl
 from app.domain.sites.sites import site_by_host
-from app.in_process import pages_of
 from app.ports import images
 from app.transaction import transaction
+from app.web.in_process import pages_of
 from tests.searching import request
 
 SAMPLES = 60  # Addresses with filters; the job tries some hundreds.

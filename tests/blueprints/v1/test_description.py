@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app.blueprints.v1.api import parameter_name
-from app.permissions import DECLARED, PUBLIC
+from app.web.permissions import DECLARED, PUBLIC
 from tests.blueprints.v1.conftest import LOGOUT, WEBHOOK, ApiClient, Signed
 from tests.surroundings import ROOT
 

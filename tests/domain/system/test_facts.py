@@ -12,10 +12,10 @@ from app.domain.system import job_runs
 from app.domain.system.database import DatabaseFacts, database_facts
 from app.domain.system.facts import Health, JobFacts, job_state, size_text
 from app.domain.system.machine import database_line
+from app.domain.system.release import known_revisions, newest_revision, version
 from app.jobs.measuring import folder_size, measure
 from app.jobs.scheduled import look, run_scheduled
 from app.ports import search_engine
-from app.release import known_revisions, newest_revision, version
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 

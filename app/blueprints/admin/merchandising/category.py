@@ -25,7 +25,7 @@ from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.listings.browsing import category_counts
 from app.domain.seo.heads import ResultTexts, result_preview
 from app.domain.taxonomy.product_list import level_choices
-from app.permissions import Permission, requires
+from app.web.permissions import Permission, requires
 
 PARTS = "admin/merchandising/category/_parts.html"
 

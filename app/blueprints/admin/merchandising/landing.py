@@ -42,9 +42,9 @@ from app.domain.seo.landing.rules import (
 )
 from app.domain.seo.landing.stored_rules import categories_with_own_rules, rules_fingerprint
 from app.domain.shared.problems import Conflict, Invalid
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 NO_ERRORS = FieldErrors()
 FOLLOWS = "Live within two seconds."

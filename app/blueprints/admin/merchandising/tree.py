@@ -26,9 +26,9 @@ from app.domain.search.listings.browsing import category_counts
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.domain.shared.records import existing
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 CATEGORY = f"{LIST}/category/<int(max=2147483647):category_id>"
 MOST_AT_ONCE = 200

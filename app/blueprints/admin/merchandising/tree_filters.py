@@ -21,9 +21,9 @@ from app.domain.merchandising.facets import MOST_FACETS, known_facets
 from app.domain.merchandising.shop import read_shop
 from app.domain.merchandising.tree import Display, Facet
 from app.domain.shared.problems import Conflict, Invalid
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 
 @dataclass(frozen=True, slots=True)

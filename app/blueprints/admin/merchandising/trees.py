@@ -11,8 +11,8 @@ from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.domain.merchandising import trees
 from app.domain.shared.problems import Conflict, Invalid
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 LIST = "/merchandising"
 TREE = f"{LIST}/<int(max=2147483647):tree_id>"

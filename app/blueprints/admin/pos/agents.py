@@ -29,9 +29,9 @@ from app.domain.sites.roles import Role
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.domain.sites.sites import currency_of, time_zone_of
-from app.htmx import wants_fragment
-from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, allowed, requires
 
 PERMISSIONS = (
     ("canProcessQuickPayments", "Quick payments", "Takes an amount without an order."),

@@ -18,8 +18,8 @@ from app.domain.pos.report_figures import HOURS, change_in_percent
 from app.domain.pos.reports import Today
 from app.domain.shared.money import format_money
 from app.domain.sites.settings import settings_of
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 HOUR_NAMES = [f"{hour:02}:00" for hour in range(HOURS)]
 bp.add_app_template_global(change_in_percent, "change_in_percent")

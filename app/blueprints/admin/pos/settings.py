@@ -20,8 +20,8 @@ from app.domain.pos.settings import PosSettings, stored_form
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites.sites import currency_of
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 LARGEST = "posMaxTransactionAmount"
 LOCATION = "/pos/locations/<location_id>"

@@ -35,9 +35,9 @@ from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import format_money, parse_money
 from app.domain.shared.problems import Conflict, DomainError, Invalid, TooManyRequests, Unprocessable
 from app.domain.sites.sites import time_zone_of
-from app.permissions import Permission, requires
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
+from app.web.permissions import Permission, requires
 
 TRANSACTION = "/pos/transactions/<transaction_id>"
 Answer = str | Response | tuple[str, int]

@@ -20,8 +20,8 @@ from app.domain.pos.transactions import TransactionRow
 from app.domain.shared.money import decimal_text, decimals
 from app.domain.shared.problems import Invalid
 from app.domain.sites.sites import time_zone_of
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 WRITTEN_AT_ONCE = 500
 HEADER = (

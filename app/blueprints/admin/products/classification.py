@@ -35,9 +35,9 @@ from app.domain.taxonomy.tasks.assignments import (
 )
 from app.domain.taxonomy.taxonomies import active_with_tree
 from app.domain.taxonomy.tree import NO_RULES, TaxonomyTree, attribute_choices, governing_definitions
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 LONGEST_TEXT = 10_000
 LEVEL, VALUE = "level", "value"

@@ -15,9 +15,9 @@ from app.domain.catalogue.models import Product
 from app.domain.catalogue.product_images import UploadSummary
 from app.domain.catalogue.products import product_of
 from app.domain.shared.problems import Invalid
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 IMAGES = "/catalogue/product/<int(max=2147483647):product_id>/images"
 IMAGE = f"{IMAGES}/<int(max=2147483647):image_id>"

@@ -29,9 +29,9 @@ from app.domain.taxonomy.products.classification import SavedProduct, create_pro
 from app.domain.taxonomy.products.panel import product_panel
 from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
 from app.domain.taxonomy.tree import find_levels
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 
 @bp.get("/catalogue/product/taxonomy/fields")

@@ -40,11 +40,11 @@ from app.domain.bundles.table_rows import (
     guess_columns,
 )
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.tokens.received_files import ReceivedFile, ReceivedFiles
 from app.tokens.upload_permits import UploadPermits
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 MOST_ATTRIBUTES = 100  # In the menu of every column; of more only the one that a column names.
 

@@ -29,8 +29,8 @@ from app.domain.search_statistics.measures import (
 from app.domain.search_statistics.reports import WordRow
 from app.domain.shared.money import decimal_text
 from app.domain.sites.sites import currency_of
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 LISTS = f"any({', '.join(repr(name.value) for name in ListName)})"
 COUNTS = ("Searches", "Found nothing", "With clicks recorded", "Clicked", "Added to basket", "Ordered")

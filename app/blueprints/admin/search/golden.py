@@ -18,10 +18,10 @@ from app.domain.relevance import golden
 from app.domain.relevance.golden import Expectation, GoldenState
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import Conflict, Invalid
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 GOLDEN = "/search/golden/<int(max=2147483647):golden_id>"
 NO_ERRORS = FieldErrors()

@@ -16,9 +16,9 @@ from app.domain.relevance import history
 from app.domain.relevance.history import KINDS
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import time_zone_of
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 ENTRY = "/search/activity/<int(max=2147483647):entry_id>"
 

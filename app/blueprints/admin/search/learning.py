@@ -19,10 +19,10 @@ from app.domain.search.ranking import learning as rule
 from app.domain.search.serving.plan import LearningMode
 from app.domain.search.settings import stored_settings
 from app.domain.sites.sites import time_zone_of
-from app.errors import wants_json
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.errors import wants_json
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 LONGEST_WORD = 100
 Answer = str | AnyResponse

@@ -25,9 +25,9 @@ from app.domain.search_statistics import reports
 from app.domain.search_statistics.measures import Measure, Period, amount
 from app.domain.shared.problems import Conflict
 from app.domain.shared.schema import Record, Text
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 GLANCED = 20  # Searches that found nothing; the first of them that still do are shown.
 REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new one is ready."

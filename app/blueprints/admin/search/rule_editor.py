@@ -40,9 +40,9 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites.shop_settings import shop_settings
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 MOST_SENT = MOST_PLACED + 1  # Of each list, so that one too many is refused and not dropped in silence.
 LONGEST_SENT = 200

@@ -30,10 +30,10 @@ from app.domain.search.settings import stored_settings
 from app.domain.search_statistics.counting import queries as counting
 from app.domain.shared.schema import Anything, Record, Whole
 from app.domain.sites.shop_settings import shop_settings
-from app.errors import wants_json
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.errors import wants_json
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 RULE = "/search/ranking/<int(max=2147483647):rule_id>"
 DAYS = 30  # The period for which the list counts how often a rule applied.

@@ -29,10 +29,10 @@ from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_wor
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.shared.problems import Invalid
 from app.domain.sites.settings import settings_of
-from app.errors import wants_json
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.errors import wants_json
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 NO_ERRORS = FieldErrors()
 RANKING = "/search/ranking/settings"

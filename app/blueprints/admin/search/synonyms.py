@@ -27,10 +27,10 @@ from app.domain.search.serving.synonyms import SYNONYM as SYNONYM_FIELDS
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.schema import Record, Whole
-from app.errors import wants_json
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.errors import wants_json
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 SYNONYM = "/search/synonyms/<int(max=2147483647):synonym_id>"
 NO_ERRORS = FieldErrors()

@@ -22,8 +22,8 @@ from app.domain.relevance.synonym_definition import MOST_GROUPS
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.table_import import ImportReport
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 NO_ERRORS = FieldErrors()
 

@@ -29,9 +29,9 @@ from app.domain.search.settings import stored_settings
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.shared.schema import Items, Record
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 PRODUCT = "/search/terms/<int(max=2147483647):product_id>"
 NO_ERRORS = FieldErrors()

@@ -26,10 +26,10 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.shared.times import rfc3339
 from app.domain.sites.sites import currency_of, time_zone_of
-from app.errors import wants_json
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.errors import wants_json
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 LONGEST_REFERENCE = 200
 FOLLOWED = 5  # Most repetitions of a test, every two seconds, until search has what a button changed.

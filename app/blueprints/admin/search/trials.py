@@ -33,10 +33,10 @@ from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid, NotFound, Problem
 from app.domain.sites.shop_settings import shop_settings
-from app.errors import wants_json
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.errors import wants_json
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 BETWEEN_WORDS = re.compile(r"[,;\n\r]")
 MOST_MARKS = 5_000

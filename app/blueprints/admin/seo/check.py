@@ -12,9 +12,9 @@ from app.blueprints.callers import current_author
 from app.domain.seo import site_check
 from app.domain.seo.site_crawl import MOST_ADDRESSES, MOST_SAMPLES
 from app.domain.shared.problems import Conflict
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 
 @bp.get("/seo/check")

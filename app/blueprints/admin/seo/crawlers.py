@@ -15,8 +15,8 @@ from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
 from app.domain.seo.crawler_hits import PERIODS, crawler_report, names_in_addresses
 from app.domain.shared.problems import Invalid
-from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, allowed, requires
 
 
 @bp.get("/seo/crawlers")

@@ -14,9 +14,9 @@ from app.domain.seo.inspector import InspectedAddress, InspectedShop, Inspection
 from app.domain.seo.sitemap.entries import ExactCounts
 from app.domain.shared.problems import Invalid
 from app.domain.sites.shop_settings import shop_settings
-from app.htmx import wants_fragment
-from app.in_process import pages_of
-from app.permissions import Permission, requires
+from app.web.htmx import wants_fragment
+from app.web.in_process import pages_of
+from app.web.permissions import Permission, requires
 
 Answer = str | tuple[str, int]
 

@@ -15,8 +15,8 @@ from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
 from app.domain.seo.settings import SeoSettings, split_parameters, stored_form
 from app.domain.shared.problems import Invalid
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 NO_ERRORS = FieldErrors()
 

@@ -11,9 +11,9 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.callers import current_author
 from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.builds import latest_build, sitemap_overview
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 
 @bp.get("/seo/sitemap")

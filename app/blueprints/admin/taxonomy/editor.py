@@ -28,9 +28,9 @@ from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft
 from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.stored_tree import FlatLevels, branch, path, siblings
 from app.domain.taxonomy.validation.level_drafts import DEEPEST
-from app.htmx import redirect_page, wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import redirect_page, wants_fragment
+from app.web.permissions import Permission, requires
 
 EDITOR = "/catalogue/taxonomy/<taxonomy_id>"
 MOST_MARKED = 2_000

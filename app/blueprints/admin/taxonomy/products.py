@@ -27,9 +27,9 @@ from app.domain.taxonomy.products.panel import attribute_label, path_label, stor
 from app.domain.taxonomy.products.worklist import WorkOrder, WorkRow, work_row, work_rows, work_summary
 from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
 from app.domain.taxonomy.tree import TaxonomyTree
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 PREFIX = "attr:"
 LONGEST_ID = 120

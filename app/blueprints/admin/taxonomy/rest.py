@@ -22,9 +22,9 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.saves import check_proposal, prepare, store
 from app.domain.taxonomy.taxonomies import taxonomy_of
-from app.errors import serves_json
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.errors import serves_json
+from app.web.permissions import Permission, requires
 
 MOST_RENAMES = 1_000
 NAME, TREE = Text(required=True), Items(required=True)

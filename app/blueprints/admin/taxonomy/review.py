@@ -28,8 +28,8 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.saves import SavedTaxonomy
 from app.domain.taxonomy.taxonomies import is_active
 from app.domain.taxonomy.tree import AttributeType
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 REVIEW = "/catalogue/taxonomy/<taxonomy_id>/review"
 NO_ERRORS = FieldErrors()

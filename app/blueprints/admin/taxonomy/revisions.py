@@ -16,8 +16,8 @@ from app.domain.taxonomy import revisions
 from app.domain.taxonomy.impact import impact
 from app.domain.taxonomy.saves import prepare_earlier, store
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
-from app.permissions import Permission, requires
 from app.transaction import transaction
+from app.web.permissions import Permission, requires
 
 REVISIONS = "/catalogue/taxonomy/<taxonomy_id>/revisions"
 LARGEST = 2_147_483_647

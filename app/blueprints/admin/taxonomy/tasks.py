@@ -40,10 +40,10 @@ from app.domain.taxonomy.tasks.restore import restorable_products
 from app.domain.taxonomy.tasks.summary import TaskSummary, describe_value, summary_of
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.domain.work.states import State
-from app.htmx import wants_fragment
-from app.permissions import Permission, requires
 from app.ports import clock
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, requires
 
 UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may begin this long after a save, once the worker has read of it.
 RECENT = timedelta(minutes=2)  # How long a page says that a task has succeeded.

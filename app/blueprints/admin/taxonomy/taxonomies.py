@@ -22,9 +22,9 @@ from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.sample import SAMPLE_LEVELS
 from app.domain.taxonomy.tasks.restore import can_restore, restore, restore_preview, taxonomy_to_restore
 from app.domain.taxonomy.taxonomies import LONGEST_NAME, has_engine, is_active, taxonomy_of
-from app.htmx import wants_fragment
-from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
+from app.web.htmx import wants_fragment
+from app.web.permissions import Permission, allowed, requires
 
 LIST = "/catalogue/taxonomy"
 ONE = f"{LIST}/<taxonomy_id>"

@@ -14,11 +14,11 @@ from app.domain.search.index.documents import Record, changes_of, ranks_by_meani
 from app.domain.search.index.outbox import COLLECTION, PAGE, PRODUCT
 from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.shared.clock import Clock
+from app.domain.shared.redaction import error_summary
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh
 from app.domain.work.states import UNFINISHED
 from app.extensions import db
-from app.log_redaction import error_summary
 
 KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}
 AT_ONCE = 500

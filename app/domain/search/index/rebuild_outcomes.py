@@ -12,8 +12,8 @@ from itertools import takewhile
 from app.domain.search.models import RebuildRun
 from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError
+from app.domain.shared.redaction import error_summary
 from app.domain.work.progress import WorkSummary
-from app.log_redaction import error_summary
 
 EXAMPLES = 5
 WORDS = {

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from app.durable_files import fsync_path
+from app.domain.shared.durable_files import fsync_path
 
 FIRST_FILE = "sitemap.xml"
 CURRENT = "current"

@@ -13,9 +13,9 @@ import structlog
 from flask import Flask
 from sqlalchemy import inspect, text
 
-from app import logs
 from app.domain.shared.card_numbers import names_card, plain_digits
 from app.extensions import db
+from app.operations import logs
 from app.transaction import transaction
 from tests.blueprints.v1.pos.conftest import AGENT, TillClient
 from tests.factories import PASSWORD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.work_context import work_context
+from app.operations.work_context import work_context
 from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import FakeProcessor

@@ -19,8 +19,8 @@ from app.domain.pos.reconciliation import checks
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.sites.models import Site
 from app.extensions import db
+from app.operations.work_context import work_context
 from app.transaction import transaction
-from app.work_context import work_context
 from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.factories import make_order
 from tests.fakes.clock import StoppedClock

@@ -192,6 +192,7 @@ def test_the_engine_is_asked_for_what_was_chosen():
 
 
 TEXTS = st.text(max_size=30) | st.sampled_from(["1", "2.5", "-3", "true", "Red", "name", "price-asc", "£5", "0"])
+SENDABLE = st.characters(exclude_categories=("Cs",))
 PAIRS = st.lists(st.tuples(st.sampled_from(NAMES + OTHER_NAMES) | st.text(max_size=8), TEXTS), max_size=12)
 
 
@@ -209,12 +210,10 @@ def test_the_order_of_parameters_does_not_matter_to_the_address(pairs, random):
     assert read_listing("/c/tents", mixed, GRAMMAR).url() == read_listing("/c/tents", single, GRAMMAR).url()
 
 
-@given(PAIRS, st.sampled_from(["manufacturer", "colour", "inStock"]), st.text(min_size=1, max_size=20))
+@given(PAIRS, st.sampled_from(["manufacturer", "colour", "inStock"]), st.text(SENDABLE, min_size=1, max_size=20))
 def test_quick_value_links_are_the_slow_ones(pairs, facet_id, value):
     request = read_listing("/c/tents", pairs, GRAMMAR)
     toggled = request.without_value if value in request.chosen(facet_id) else request.with_value
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        return
     assert request.value_links(facet_id)(value) == toggled(facet_id, value).url()
 
 
