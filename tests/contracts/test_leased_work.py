@@ -55,10 +55,9 @@ from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
-from app.domain.work.context import WorkContext
+from app.domain.work.context import WorkContext, WorkerLocks
 from app.domain.work.kinds import WorkKind
 from app.domain.work.leases import Claim, LeaseLost
-from app.domain.work.locks import WorkerLocks
 from app.domain.work.models import LeasedWork
 from app.domain.work.performing import perform
 from app.extensions import db

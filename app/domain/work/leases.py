@@ -16,8 +16,8 @@ from sqlalchemy import inspect as state_of
 from app.domain.alerts import job_failures
 from app.domain.retention.purging import Retention
 from app.domain.shared.clock import Clock
+from app.domain.work.context import WorkerLocks
 from app.domain.work.kinds import W, WorkKind
-from app.domain.work.locks import WorkerLocks
 from app.domain.work.models import LeasedWork
 from app.domain.work.states import UNFINISHED, State
 from app.extensions import Base, db

@@ -28,8 +28,8 @@ from app.domain.orders.models import OrderNumbers
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.pos.simulator import CARDS, Tap
+from app.domain.search_statistics.counting.memory import SharedMemory
 from app.domain.shared.rate_limit import Rate
-from app.domain.shared.shared_memory import SharedMemory
 from app.extensions import db
 from app.ports import EXTENSION, STORES
 from app.transaction import transaction

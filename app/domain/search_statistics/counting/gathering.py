@@ -20,10 +20,9 @@ from urllib.parse import unquote
 from app.domain.search import text
 from app.domain.search.text import SINGULARS
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.memory import WEEK, SharedMemory, Span, week_of
 from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, plain_digits
-from app.domain.shared.counting_memory import WEEK, Span, week_of
 from app.domain.shared.folding import fold
-from app.domain.shared.shared_memory import SharedMemory
 from app.domain.shared.text import UNPRINTABLE
 
 LONGEST_WORD = 100

@@ -27,9 +27,9 @@ from app.domain.search_statistics.counting.aggregation import (
     pairs_within_bounds,
 )
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
+from app.domain.search_statistics.counting.memory import WEEK
 from app.domain.search_statistics.counting.rolling_sums import first_day, select_sums
 from app.domain.search_statistics.models import SearchDay, SearchProductWeek, SearchRephrasing, SearchWordDay
-from app.domain.shared.counting_memory import WEEK
 from app.domain.shared.portions import portions
 from app.domain.shared.upserting import upsert
 from app.extensions import db

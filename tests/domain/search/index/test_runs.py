@@ -20,7 +20,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.settings import change_settings
 from app.domain.work import leases
-from app.domain.work.locks import WorkerLocks
+from app.domain.work.context import WorkerLocks
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock

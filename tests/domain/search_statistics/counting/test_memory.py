@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.config import MEMORY_NAME
-from app.domain.shared.counting_memory import WEEK, RunningCount, Span, week_of
+from app.domain.search_statistics.counting.memory import WEEK, RunningCount, SharedMemory, Span, week_of
 from app.domain.shared.rate_limit import Rate
-from app.domain.shared.shared_memory import SharedMemory
 
 NOW = 1_800_000_000.0
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -1,5 +1,5 @@
-"""Numbers that all processes of a shop share and that are in no file on a disk: rate limits, and what is counted of
-shoppers.
+"""The memory that all processes of a shop share and that is in no file on a disk: rate limits, and what must be counted
+once for each shopper or is shared by too few of them to be stored.
 
 They lie in an anonymous file in memory that the supervisor hands to its processes, so they end with it. The table is a
 set-associative cache: a key's hash names its set, and where that is full, the slot that ends first is replaced. Keys
@@ -18,11 +18,11 @@ import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 
 from app.config import MEMORY_NAME
-from app.domain.shared.counting_memory import RunningCount, Span
 from app.domain.shared.rate_limit import Rate, Window, admit
 
 KEY_SIZE = 32
@@ -36,6 +36,32 @@ LONGEST = 9 * 86_400.0  # Seconds. What ends later was counted by a clock that w
 SETS_OF_RATES = 4_096
 SETS_OF_SPANS = 32_768  # A quarter of a million keys, 7 MB.
 EMPTY = bytes(8)
+WEEK = 7  # Days.
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """So many days from `first` on, in any time zone."""
+
+    first: date
+    days: int = 1
+
+    def is_remembered(self, today: date) -> bool:
+        """Whether numbers of the span are remembered on a day of UTC: while it lasts anywhere on earth."""
+        return self.first - timedelta(days=1) <= today <= self.first + timedelta(days=self.days)
+
+
+def week_of(day: date) -> date:
+    """Return the Monday of a day's week."""
+    return day - timedelta(days=day.weekday())
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCount:
+    """How often a key was counted in a span, and the sum of the weights it was counted with."""
+
+    count: int
+    weight: int = 0
 
 
 class SharedMemory:

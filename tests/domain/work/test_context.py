@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.work.locks import STALE_SECONDS, WorkerLocks
+from app.domain.work.context import STALE_SECONDS, WorkerLocks
 
 fork = multiprocessing.get_context("fork")
 NAME = "rebuild-1-1"
