@@ -11,17 +11,11 @@ from app import jobs
 from app.adapters import sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
-from app.adapters.counting_spool import FileSpool, SuggestionSpool, VisitSpool
-from app.adapters.erasure_file import FileErasures
-from app.adapters.file_locks import FileLocks
-from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.sentence_model import installed_model
-from app.adapters.shared_memory import SharedMemory
 from app.adapters.simulator import Simulator
-from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
@@ -38,7 +32,7 @@ from app.domain.work.mailing import Mailer
 from app.extensions import csrf, db, login_manager
 from app.operations.logs import init_logs
 from app.operations.storage import note_storage_fault
-from app.ports import EXTENSION, WITH_PAGES, JobQueue, Ports
+from app.ports import EXTENSION, STORES, WITH_PAGES, JobQueue, Ports, Stores, stores_of
 from app.subscribers import init_subscribers
 from app.themes.drawing import init_themes
 from app.web.errors import init_errors
@@ -47,7 +41,9 @@ from app.web.permissions import check_every_route_declares
 from app.web.session_end import init_session_end
 
 
-def create_app(config: Config | None = None, ports: Ports | None = None, surfaces: bool = True) -> Flask:
+def create_app(
+    config: Config | None = None, ports: Ports | None = None, surfaces: bool = True, stores: Stores | None = None
+) -> Flask:
     """Create the application. Without `surfaces` it has no pages, and no commands but those that run jobs. Raises
     ConfigurationError when the environment does not allow a start."""
     config = config or from_environment()
@@ -64,6 +60,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
     login_manager.init_app(app)
     csrf.init_app(app)
     app.extensions[EXTENSION] = ports = ports or _ports(config)
+    app.extensions[STORES] = stores = stores or stores_of(config, note_storage_fault)
 
     with app.app_context():
         sqlite.prepare(db.engine)
@@ -76,7 +73,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
     init_subscribers()
     init_errors(app)
     jobs.register(app)
-    app.extensions[WITH_PAGES] = cache(lambda: create_app(config, ports))
+    app.extensions[WITH_PAGES] = cache(lambda: create_app(config, ports, stores=stores))
     if surfaces:
         _add_surfaces(app)
     init_session_end(app)
@@ -100,28 +97,18 @@ def _ports(config: Config) -> Ports:
     if config.search_engine == "whoosh":
         engine = WhooshEngine(config.index_dir, model, is_awaited=is_awaited)
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
-    memory = SharedMemory(config.memory)
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(
         search_engine=engine,
         sentence_model=model,
         clock=clock,
         queue=queue,
-        images=FileImages(config.media_dir),
         certificates=TlsCertificates(),
         suggestions=_suggestion_sources(config),
-        counting=FileSpool(config.counting_folder, notes=note_storage_fault),
-        suggestions_shown=SuggestionSpool(config.counting_folder / "suggestions", notes=note_storage_fault),
-        crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
-        sitemaps=FileSitemaps(config.sitemap_folder),
-        worker_locks=FileLocks(config.lock_folder),
         payment_processor=payment_processor_for(config, clock, queue),
         retired_simulator=retired_simulator_for(config, clock),
-        rate_limits=memory,
-        counting_memory=memory,
         alert_channels=tuple(channels_of_alerts(config)),
         mailer=_mailer(config),
-        erasures=FileErasures(config.erasure_list),
     )
 
 

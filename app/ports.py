@@ -1,4 +1,5 @@
-"""Accessors for the adapters that create_app chose."""
+"""Accessors for what create_app chose and set up: the ports, where the outside world begins, and the stores of this
+machine, which are files and memory."""
 
 from __future__ import annotations
 
@@ -8,30 +9,32 @@ from typing import Any, Protocol
 
 from flask import Flask, current_app
 
+from app.config import Config
 from app.domain.alerts.messages import AlertChannel
 from app.domain.alerts.safeguards import CertificateReader, NoCertificates
-from app.domain.catalogue.pictures import ImageStore
-from app.domain.personal_data.erasure import ErasureList, NoErasureList
+from app.domain.catalogue.image_store import ImageStore
+from app.domain.personal_data.erasure import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.sentence_model import SentenceModel
-from app.domain.search_statistics.counting.daily_counts import SuggestionsShown
-from app.domain.search_statistics.counting.events import Event, NullSpool, Spool
-from app.domain.search_statistics.counting.memory import CountingMemory, NoCountingMemory
-from app.domain.seo.crawlers import CrawlerVisit
+from app.domain.search_statistics.counting.daily_counts import SuggestionsShown, suggestion_spool
+from app.domain.search_statistics.counting.events import Event
+from app.domain.search_statistics.counting.memory import SharedMemory
+from app.domain.search_statistics.counting.spool import ReportError, Spool, search_spool
+from app.domain.seo.crawlers import CrawlerVisit, visit_spool
 from app.domain.seo.landing.directory import LandingDirectory
-from app.domain.seo.sitemap.files import NoSitemaps, SitemapStore
+from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.clock import Clock
-from app.domain.shared.rate_limit import NoRateLimits, RateLimits
 from app.domain.system.facts import JobFacts
-from app.domain.work.context import NoLocks, WorkerLocks
+from app.domain.work.context import WorkerLocks
 from app.domain.work.mailing import Mailer, NoMailer
 from app.domain.work.models import WorkKind
 from app.domain.work.progress import QueueOverview
 
 EXTENSION = "shop-ports"
+STORES = "shop-stores"
 LANDING_DIRECTORY = "shop-landing-directory"
 SCHEDULED_JOBS = "shop-scheduled-jobs"
 WORK_KINDS = "shop-work-kinds"
@@ -62,30 +65,57 @@ class JobQueue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
+    """The ports, each with the adapter that was chosen for it."""
+
     search_engine: SearchEngine
     clock: Clock
     queue: JobQueue
-    images: ImageStore
     sentence_model: SentenceModel | None = None
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
-    counting: Spool[Event] = field(default_factory=NullSpool)
-    suggestions_shown: Spool[SuggestionsShown] = field(default_factory=NullSpool)
-    crawler_visits: Spool[CrawlerVisit] = field(default_factory=NullSpool)
-    sitemaps: SitemapStore = field(default_factory=NoSitemaps)
     certificates: CertificateReader = field(default_factory=NoCertificates)
     alert_channels: tuple[AlertChannel, ...] = ()
-    worker_locks: WorkerLocks = field(default_factory=NoLocks)
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
     retired_simulator: PaymentProcessor | None = None
     mailer: Mailer = field(default_factory=NoMailer)
-    rate_limits: RateLimits = field(default_factory=NoRateLimits)
-    counting_memory: CountingMemory = field(default_factory=NoCountingMemory)
-    erasures: ErasureList = field(default_factory=NoErasureList)
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The files and the memory of this machine that the shop keeps outside its database, in one form."""
+
+    images: ImageStore
+    counting: Spool[Event]
+    suggestions_shown: Spool[SuggestionsShown]
+    crawler_visits: Spool[CrawlerVisit]
+    sitemaps: SitemapStore
+    worker_locks: WorkerLocks
+    memory: SharedMemory
+    erasures: ErasureList
+
+
+def stores_of(config: Config, report_error: ReportError) -> Stores:
+    """Return the stores where the configuration places them. `report_error` gets the errors of spools, which
+    raise none."""
+    return Stores(
+        images=ImageStore(config.media_dir),
+        counting=search_spool(config.counting_folder, report_error=report_error),
+        suggestions_shown=suggestion_spool(config.counting_folder / "suggestions", report_error),
+        crawler_visits=visit_spool(config.counting_folder / "crawlers", report_error),
+        sitemaps=SitemapStore(config.sitemap_folder),
+        worker_locks=WorkerLocks(config.lock_folder),
+        memory=SharedMemory(config.memory),
+        erasures=ErasureList(config.erasure_list),
+    )
 
 
 def _ports() -> Ports:
     ports: Ports = current_app.extensions[EXTENSION]
     return ports
+
+
+def _stores() -> Stores:
+    stores: Stores = current_app.extensions[STORES]
+    return stores
 
 
 def search_engine() -> SearchEngine:
@@ -104,28 +134,8 @@ def queue() -> JobQueue:
     return _ports().queue
 
 
-def images() -> ImageStore:
-    return _ports().images
-
-
 def suggestion_sources() -> tuple[SuggestionSource, ...]:
     return _ports().suggestions
-
-
-def counting() -> Spool[Event]:
-    return _ports().counting
-
-
-def suggestions_shown() -> Spool[SuggestionsShown]:
-    return _ports().suggestions_shown
-
-
-def crawler_visits() -> Spool[CrawlerVisit]:
-    return _ports().crawler_visits
-
-
-def sitemaps() -> SitemapStore:
-    return _ports().sitemaps
 
 
 def certificates() -> CertificateReader:
@@ -134,10 +144,6 @@ def certificates() -> CertificateReader:
 
 def alert_channels() -> tuple[AlertChannel, ...]:
     return _ports().alert_channels
-
-
-def worker_locks() -> WorkerLocks:
-    return _ports().worker_locks
 
 
 def payment_processor() -> PaymentProcessor:
@@ -162,20 +168,40 @@ def payment_simulator() -> PaymentSimulator | None:
     return processor if isinstance(processor, PaymentSimulator) else None
 
 
-def rate_limits() -> RateLimits:
-    return _ports().rate_limits
-
-
-def counting_memory() -> CountingMemory:
-    return _ports().counting_memory
-
-
 def mailer() -> Mailer:
     return _ports().mailer
 
 
+def images() -> ImageStore:
+    return _stores().images
+
+
+def counting() -> Spool[Event]:
+    return _stores().counting
+
+
+def suggestions_shown() -> Spool[SuggestionsShown]:
+    return _stores().suggestions_shown
+
+
+def crawler_visits() -> Spool[CrawlerVisit]:
+    return _stores().crawler_visits
+
+
+def sitemaps() -> SitemapStore:
+    return _stores().sitemaps
+
+
+def worker_locks() -> WorkerLocks:
+    return _stores().worker_locks
+
+
+def shared_memory() -> SharedMemory:
+    return _stores().memory
+
+
 def erasures() -> ErasureList:
-    return _ports().erasures
+    return _stores().erasures
 
 
 def scheduled_jobs() -> list[JobFacts]:

@@ -12,14 +12,13 @@ from flask import Flask
 
 from app import create_app, ports
 from app.adapters.clock import SystemClock
-from app.adapters.counting_spool import FileSpool
-from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
 from app.blueprints.storefront import attribution
 from app.config import Config
 from app.domain.search.listings.listing import ListingRequest
-from app.domain.search_statistics.counting.events import Event, EventKind, Spool
+from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.spool import search_spool
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.jobs.counting import drain
@@ -51,13 +50,13 @@ def main() -> None:
     with workspace() as directory:
         heading(f"Counting searches, {REQUESTS:,} requests, {EVENTS:,} events of {WORDS:,} words")
         _notes(directory)
-        with _shop(directory, FileSpool(directory / "counting")) as app:
+        with _shop(directory) as app:
             _requests(app)
             _draining(app)
 
 
 def _notes(directory: Path) -> None:
-    spool = FileSpool(directory / "alone")
+    spool = search_spool(directory / "alone")
 
     def append(_: int) -> None:
         with (directory / "plain").open("ab") as file:
@@ -117,15 +116,14 @@ def _event(site_id: int, number: int) -> Event:
 
 
 @contextmanager
-def _shop(directory: Path, spool: Spool) -> Iterator[Flask]:
+def _shop(directory: Path) -> Iterator[Flask]:
     config = Config(
         secret_key="a key for benchmarks that is long enough",
         database_url=f"sqlite:///{directory / 'shop.db'}",
         index_dir=directory / "index",
         log_level="ERROR",
     )
-    images = FileImages(directory / "media")
-    app = create_app(config, Ports(NullEngine(), SystemClock(), NoQueue(), images, counting=spool))
+    app = create_app(config, Ports(NullEngine(), SystemClock(), NoQueue()))
     with app.app_context():
         db.create_all()
         with transaction():

@@ -123,7 +123,8 @@ def _reconcile(processor: FakeProcessor, agent: Signed) -> None:
 
     took = seconds(settle)
     at_most("an open payment settled, each", 1000 * took / OPEN, SETTLED * bare_edit())
-    counted = select(PosTransaction.status, func.count()).where(PosTransaction.processor_intent_id.like("pi_fake%"))
+    is_of_processor = PosTransaction.processor_intent_id.not_like("pi_before%")
+    counted = select(PosTransaction.status, func.count()).where(is_of_processor)
     ends = dict(db.session.execute(counted.group_by(PosTransaction.status)).all())
     at_most("left unknown", ends.get("UNKNOWN", 0), NOTHING)
 

@@ -13,7 +13,6 @@ from sqlalchemy import insert
 
 from app import create_app
 from app.adapters.clock import SystemClock
-from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
 from app.config import from_environment
@@ -51,8 +50,7 @@ class Signed:
 def shop_with_fake_processor(directory: Path, processor: FakeProcessor) -> Flask:
     """The shop of the directory, whose processor answers at once, so that only the shop's own work is measured."""
     config = from_environment(settings(directory))
-    images = FileImages(directory / "media")
-    return create_app(config, Ports(NullEngine(), SystemClock(), NoQueue(), images, payment_processor=processor))
+    return create_app(config, Ports(NullEngine(), SystemClock(), NoQueue(), payment_processor=processor))
 
 
 def sign_agents_in(count: int) -> list[Signed]:

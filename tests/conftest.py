@@ -15,13 +15,7 @@ from structlog.typing import EventDict
 from xdist.remote import Producer
 
 from app import create_app
-from app.adapters.counting_spool import FileSpool, SuggestionSpool, VisitSpool
-from app.adapters.erasure_file import FileErasures
-from app.adapters.file_locks import FileLocks
-from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer
-from app.adapters.shared_memory import SharedMemory
-from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.domain.alerts import alerts
 from app.domain.search.engine import SearchContext
@@ -146,22 +140,12 @@ def app(
 ) -> Iterator[Flask]:
     """The application on a fresh database of each kind, with the real search engine."""
     config = config_for(database_url, tmp_path)
-    images, memory = FileImages(config.media_dir), SharedMemory()
     ports = Ports(
         search_engine=WhooshEngine(config.index_dir),
         clock=clock,
         queue=queue,
-        images=images,
-        counting=FileSpool(config.counting_folder),
-        suggestions_shown=SuggestionSpool(config.counting_folder / "suggestions"),
-        crawler_visits=VisitSpool(config.counting_folder / "crawlers"),
-        sitemaps=FileSitemaps(config.sitemap_folder),
-        worker_locks=FileLocks(config.lock_folder),
-        rate_limits=memory,
-        counting_memory=memory,
         payment_processor=processor,
         mailer=FolderMailer(config.mail_folder),
-        erasures=FileErasures(config.erasure_list),
     )
     made = application(config, ports)
     yield made

@@ -10,7 +10,6 @@ from sqlalchemy.orm import configure_mappers
 
 import worker  # noqa: F401
 from app.adapters.clock import SystemClock
-from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
 from app.ports import Ports
@@ -19,7 +18,7 @@ from tests.ready_app import config_for, durable_application
 
 with tempfile.TemporaryDirectory() as nowhere:
     config = config_for("sqlite://", Path(nowhere))
-    durable_application(config, Ports(NullEngine(), SystemClock(), NoQueue(), FileImages(config.media_dir)))
+    durable_application(config, Ports(NullEngine(), SystemClock(), NoQueue()))
 configure_mappers()
 gc.collect()
 gc.freeze()

@@ -23,7 +23,8 @@ from app.blueprints.storefront.blueprint import empty_caches
 from app.config import Config
 from app.extensions import db
 from app.factory import flask_settings
-from app.ports import EXTENSION, Ports
+from app.operations.storage import note_storage_fault
+from app.ports import EXTENSION, STORES, Ports, stores_of
 from app.web.session_end import close_session
 
 HOOKS = ("before_request_funcs", "after_request_funcs", "teardown_request_funcs")
@@ -80,7 +81,7 @@ def durable_application(config: Config, ports: Ports) -> Flask:
         hooks = {scope: list(functions) for scope, functions in getattr(app, name).items()}
         setattr(app, name, defaultdict(list, hooks))
     app.extensions = {name: kept for name, kept in app.extensions.items() if name != "sqlalchemy"}
-    app.extensions[EXTENSION] = ports
+    app.extensions[EXTENSION], app.extensions[STORES] = ports, stores_of(config, note_storage_fault)
     app.teardown_appcontext_funcs, app.shell_context_processors = [], []
     empty_caches(app)
     app.extensions[health.EXTENSION] = health.WriteCheck()

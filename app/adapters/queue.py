@@ -1,17 +1,21 @@
-"""The job queue on Redis (RQ), and the one that serves without Redis."""
+"""The job queue on Redis (RQ) with the overview of its jobs and workers, and the queue that serves without Redis."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue, Worker
+from rq.exceptions import DeserializationError, NoSuchJobError
+from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from app.adapters.queue_overview import overview_of
-from app.domain.work.progress import QueueOverview
+from app.domain.shared.redaction import redacted
+from app.domain.work.progress import FailedJob, QueueKind, QueueOverview, QueueWorker
 
 TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once.
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.
@@ -39,6 +43,9 @@ JOBS = {  # Every job and its queue.
     "scheduled:look": "builds",
 }
 PENDING_SECONDS = 15  # How long a job counts as pending if no worker begins it.
+MOST_WORKERS = 50
+MOST_FAILED = 5  # Of each kind.
+UNREADABLE = (NoSuchJobError, DeserializationError, ValueError, TypeError, KeyError, AttributeError)
 
 
 def function_of(job: str) -> str:
@@ -93,7 +100,13 @@ class RqQueue:
             raise OSError(str(error)) from error
 
     def overview(self) -> QueueOverview:
-        return overview_of(self._queues)
+        try:
+            kinds = tuple(_overview_of_kind(name, queue) for name, queue in self._queues.items())
+            workers = tuple(_overview_of_workers(self._queues))
+            failed = tuple(job for queue in self._queues.values() for job in _failed_jobs(queue))
+        except RedisError as error:
+            raise OSError(str(error)) from error
+        return QueueOverview(kinds, workers, failed)
 
     def idle_kinds(self) -> list[str] | None:
         try:
@@ -106,6 +119,56 @@ def _has_worker(queue: Queue) -> bool:
     """Whether a worker of the queue lives. Its heartbeats renew the time to live of its record, which Redis measures,
     since the clocks of machines may differ. A record without one was left by the last job of a worker that is gone."""
     return any(queue.connection.ttl(key) > 0 for key in Worker.all_keys(queue=queue))
+
+
+def _overview_of_kind(name: str, queue: Queue) -> QueueKind:
+    oldest = next((job for job_id in queue.get_job_ids(0, 1) if (job := _job(queue, job_id))), None)
+    running, failed = queue.started_job_registry.get_job_count(), queue.failed_job_registry.get_job_count()
+    return QueueKind(name, queue.count, running, failed, _aware(oldest.enqueued_at) if oldest else None)
+
+
+def _overview_of_workers(queues: Mapping[str, Queue]) -> Iterator[QueueWorker]:
+    names = {queue.name: kind for kind, queue in queues.items()}
+    keys = sorted({key for queue in queues.values() for key in Worker.all_keys(queue=queue)})
+    for key in keys[:MOST_WORKERS]:
+        queue = next(iter(queues.values()))
+        is_alive = queue.connection.ttl(key) > 0
+        worker = Worker.find_by_key(key, connection=queue.connection, serializer=JSONSerializer) if is_alive else None
+        if worker is None:
+            yield QueueWorker(key.rpartition(":")[2], (), is_alive=False)
+            continue
+        job = _job(queue, worker.get_current_job_id() or "")
+        kinds = tuple(names[name] for name in worker.queue_names() if name in names)
+        began = _aware(job.started_at) if job else None
+        yield QueueWorker(worker.name, kinds, is_alive=True, job=_job_name(job) if job else None, since=began)
+
+
+def _failed_jobs(queue: Queue) -> Iterator[FailedJob]:
+    """Yield the latest failed jobs of a queue, MOST_FAILED at most, the latest first."""
+    latest = queue.failed_job_registry.get_job_ids(-MOST_FAILED, -1)
+    for job in filter(None, (_job(queue, job_id) for job_id in reversed(latest))):
+        result = job.latest_result()
+        lines = ((result.exc_string if result else None) or "").strip().splitlines()
+        error = redacted(lines[-1]) if lines else "No reason was kept."
+        yield FailedJob(_job_name(job), _aware(job.ended_at), error)
+
+
+def _job(queue: Queue, job_id: str) -> Job | None:
+    """Return a job; None for one that is gone or cannot be read."""
+    with suppress(*UNREADABLE):
+        return Job.fetch(job_id, connection=queue.connection, serializer=JSONSerializer)
+    return None
+
+
+def _job_name(job: Job) -> str:
+    """Return the name of a job as in JOBS."""
+    with suppress(*UNREADABLE):
+        return str(job.func_name).removeprefix("app.jobs.").replace(".", ":")
+    return "unreadable"
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 
 class NoQueue:

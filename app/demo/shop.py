@@ -11,7 +11,7 @@ from app.demo.history import write_history
 from app.domain.bundles.import_task import Transaction
 from app.domain.bundles.importer import IMPORTED, import_bundle
 from app.domain.bundles.report import BundleReport
-from app.domain.catalogue.pictures import ImageStore
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.orders.models import OPEN, Order
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden

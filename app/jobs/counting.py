@@ -10,7 +10,8 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app.domain.search_statistics.counting import daily_counts
 from app.domain.search_statistics.counting import daily_counts as searches
-from app.domain.search_statistics.counting.events import EventBatch, Spool
+from app.domain.search_statistics.counting.events import EventBatch
+from app.domain.search_statistics.counting.spool import Spool
 from app.domain.seo import crawler_hits as crawlers
 from app.domain.shared.clock import Clock
 from app.domain.work.context import read_afresh

@@ -34,7 +34,7 @@ def _note_use(token_id: int) -> None:
 
 def seconds_to_wait(key: str, rate: Rate) -> int:
     """Count a request under a key; return the seconds until another is allowed, 0 when this one is within the limit."""
-    return ports.rate_limits().take(key, rate, ports.clock().now().timestamp())
+    return ports.shared_memory().take(key, rate, ports.clock().now().timestamp())
 
 
 def user_key(action: str, site_id: int, user_id: int) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 from flask_migrate import stamp
 from sqlalchemy import select, text
 
-from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
 from app.backups.making import make_backup
@@ -39,7 +38,7 @@ class Installation:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        ports = Ports(NullEngine(), StoppedClock(), NoQueue(), FileImages(self.config.media_dir))
+        ports = Ports(NullEngine(), StoppedClock(), NoQueue())
         app = durable_application(self.config, ports)
         with app.app_context():
             try:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from app.adapters.mail import MailChannel
-from app.adapters.webhook import WebhookChannel
-from app.adapters.webhook_signatures import sign
+from app.adapters.webhook import WebhookChannel, sign
 from app.config import SmtpServer
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.messages import AlertChannel, Notice, NotSent

@@ -55,13 +55,13 @@ from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
-from app.domain.work.context import NoLocks, WorkContext
+from app.domain.work.context import WorkContext, WorkerLocks
 from app.domain.work.leases import Claim, LeaseLost, perform
 from app.domain.work.models import LeasedWork, WorkKind
 from app.extensions import db
 from app.jobs.leased import LEASED_JOBS
 from app.jobs.scheduler import Scheduler
-from app.ports import EXTENSION, images
+from app.ports import STORES, images
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_transaction, make_user
 from tests.fakes.clock import StoppedClock
@@ -324,7 +324,7 @@ def test_a_worker_that_is_known_to_be_dead_blocks_nobody_although_its_lease_runs
 ) -> None:
     """A lock of this machine says so."""
     dead = work.claimed()
-    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], worker_locks=LocksOfTheDead(dead.lock))
+    app.extensions[STORES] = replace(app.extensions[STORES], worker_locks=LocksOfTheDead(dead.lock))
     is_ended = work.is_ended_by_the_scheduler()
     if work.kind.is_resumed:
         assert work.free_keys() == [work.key] and not is_ended
@@ -334,7 +334,7 @@ def test_a_worker_that_is_known_to_be_dead_blocks_nobody_although_its_lease_runs
     assert is_ended and work.row.error == work.kind.abandoned
 
 
-class LocksOfTheDead(NoLocks):
+class LocksOfTheDead(WorkerLocks):
     def __init__(self, *names: str) -> None:
         self.names = names
 
@@ -346,7 +346,7 @@ class LocksOfTheDead(NoLocks):
 def test_a_worker_shows_that_it_lives_while_it_works(work: Requested) -> None:
     held: list[str] = []
 
-    class Locks(NoLocks):
+    class Locks(WorkerLocks):
         @contextmanager
         def hold(self, name: str) -> Iterator[None]:
             held.append(name)

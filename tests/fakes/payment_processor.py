@@ -1,4 +1,5 @@
-"""A payment processor in memory: a ledger and a table of idempotency keys for each account, and faults on demand."""
+"""A payment processor in memory: Stripe's books (tests/fakes/stripe_ledger.py) behind the port, without the wire, with
+idempotency keys and faults on demand."""
 
 from __future__ import annotations
 
@@ -6,18 +7,19 @@ import json
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import count
 from typing import Any
 
-from app.adapters.webhook_signatures import sign, verify
+from app.adapters.stripe_objects import intent_of, refund_of
+from app.adapters.webhook import sign, verify
 from app.domain.pos.processor import (
     NOTHING,
     AccountRef,
     Address,
     Busy,
-    CardDetails,
     Declined,
     Intent,
     IntentNotFound,
@@ -27,7 +29,6 @@ from app.domain.pos.processor import (
     KeyReused,
     Misconfigured,
     OutcomeUnknown,
-    PaymentError,
     ProcessorError,
     ProcessorEvent,
     Refund,
@@ -35,14 +36,12 @@ from app.domain.pos.processor import (
     Rejected,
 )
 from app.domain.shared.clock import Clock
+from tests.fakes.stripe_ledger import CARDS, Ledger, Refusal
 from tests.injected_faults import injected
 
 SECRET = b"the secret of the fake processor's webhooks"
 SIGNATURE = "Fake-Signature"
-MINIMUM = 30  # Minor units, as of gbp.
-BRANDS = {"4242": "visa", "4444": "mastercard", "0005": "amex"}
-DECLINES = {"declined": "generic_decline", "insufficient": "insufficient_funds", "stolen": "stolen_card"}
-WAITS_FOR_CARD = (IntentStatus.REQUIRES_PAYMENT_METHOD, IntentStatus.REQUIRES_CONFIRMATION)
+BY_DIGITS = {card.last4: name for name, card in reversed(CARDS.items())}
 _numbers = count(1)
 
 
@@ -80,14 +79,41 @@ class Call:
     key: str = ""
 
 
-@dataclass
-class Account:
+class Account(Ledger):
     """`answers` by idempotency key: the request, and what it gave or raised."""
 
-    intents: dict[str, Intent] = field(default_factory=dict)
-    refunds: dict[str, Refund] = field(default_factory=dict)
-    locations: dict[str, Address] = field(default_factory=dict)
-    answers: dict[str, tuple[object, Any]] = field(default_factory=dict)
+    def __init__(self, account: str | None, seconds: Callable[[], int]) -> None:
+        super().__init__(account, _numbers, seconds)
+        self.answers: dict[str, tuple[object, Any]] = {}
+
+    def shown(self, intent_id: str) -> Intent:
+        sent = self.intent(intent_id)
+        return intent_of({**sent, "latest_charge": self.charges.get(sent["latest_charge"])})
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """A refusal of Stripe's is an error of the port."""
+        try:
+            yield
+        except Refusal as refusal:
+            code, message = refusal.error.get("code", ""), str(refusal)
+            if code == "payment_intent_unexpected_state":
+                raise InvalidState(message, self.shown(refusal.error["payment_intent"]["id"])) from refusal
+            if code == "resource_missing":
+                raise IntentNotFound(message) from refusal
+            raise Rejected(message, code) from refusal
+
+
+class Accounts(dict[str, Account]):
+    """Accounts that are there as soon as they are asked for."""
+
+    def __init__(self, seconds: Callable[[], int]) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    def __missing__(self, account_id: str) -> Account:
+        self[account_id] = Account(account_id or None, self._seconds)
+        return self[account_id]
 
 
 class FakeProcessor:
@@ -96,11 +122,10 @@ class FakeProcessor:
 
     def __init__(self, clock: Clock, name: str = "fake") -> None:
         self.name, self.live, self.publishable_key = name, False, "pk_fake"
-        self.accounts: defaultdict[str, Account] = defaultdict(Account)
+        self.accounts = Accounts(lambda: int(clock.now().timestamp()))
         self.calls: list[Call] = []
         self.before_call: Callable[[Call], None] = lambda _call: None
         self.fault_of: Callable[[Call], Fault | None] = self._next_fault
-        self._refund_status = RefundStatus.SUCCEEDED
         self._faults: defaultdict[str, deque[Fault | None]] = defaultdict(deque)
         self._lock = threading.RLock()
         self._clock = clock
@@ -113,34 +138,31 @@ class FakeProcessor:
 
     def answers_refunds(self, status: RefundStatus) -> None:
         """What becomes of refunds from now on."""
-        self._refund_status = status
+        for account_id in ("", *self.accounts):
+            self.accounts[account_id].refund_status = status.value
 
     def tap(self, intent_id: str, card: str = "4242", account_id: str = "") -> Intent:
-        """A card is held to the reader. `card`: last four digits that succeed, a name of DECLINES, "stuck_capture",
-        which stays to be captured, or "slow", which is processed until `finish`."""
-        with self._lock:
-            intent = self._intent(account_id, intent_id)
-            if intent.status not in WAITS_FOR_CARD:
-                raise InvalidState("This payment takes no card any more.", intent)
-            charge = {"charge_id": f"ch_{next(_numbers)}"}
-            if card in DECLINES:
-                return self._put(account_id, intent, last_error=PaymentError("card_declined", DECLINES[card]), **charge)
-            details = CardDetails(BRANDS.get(card, "visa"), card[-4:] if card.isdigit() else "4242", "credit",
-                                  "contactless_emv", "", {"authorizationCode": "123456"})  # fmt: skip
-            intent = self._put(account_id, intent, card=details, last_error=None, **charge)
-            if card == "stuck_capture":
-                return self._put(account_id, intent, status=IntentStatus.REQUIRES_CAPTURE)
-            if card == "slow":
-                return self._put(account_id, intent, status=IntentStatus.PROCESSING)
-            return self._pay(account_id, intent)
+        """A card is held to the reader. `card`: last four digits that succeed, or a name of Stripe's CARDS."""
+        account = self.accounts[account_id]
+        with self._lock, account.refusing():
+            account.tap(intent_id, BY_DIGITS.get(card, card))
+            return account.shown(intent_id)
 
     def finish(self, intent_id: str, account_id: str = "") -> Intent:
         """What was being processed is paid."""
         with self._lock:
-            return self._pay(account_id, self._intent(account_id, intent_id))
+            self.accounts[account_id].finish(intent_id)
+            return self.intent(intent_id, account_id)
+
+    def intent(self, intent_id: str, account_id: str = "") -> Intent:
+        with self.accounts[account_id].refusing():
+            return self.accounts[account_id].shown(intent_id)
 
     def intents(self, account_id: str = "") -> list[Intent]:
-        return list(self.accounts[account_id].intents.values())
+        return [self.intent(number, account_id) for number in list(self.accounts[account_id].intents)]
+
+    def refunds(self, account_id: str = "") -> list[Refund]:
+        return [refund_of(refund) for refund in self.accounts[account_id].refunds.values()]
 
     def ledger(self, account_id: str = "") -> dict[str, int]:
         """Money that is with the shop, by transaction: received less refunded. Each transaction is charged once."""
@@ -176,7 +198,7 @@ class FakeProcessor:
             "created": self._clock.now().isoformat(),
             "intent": intent_id,
             "refund": refund_id,
-            "status": self._intent(account_id, intent_id).status.value,
+            "status": self.intent(intent_id, account_id).status.value,
         }
         raw = json.dumps(body).encode()
         return raw, {SIGNATURE: sign(secret, int(self._clock.now().timestamp()), raw)}
@@ -184,48 +206,37 @@ class FakeProcessor:
     # The port.
 
     def create_connection_token(self, ref: AccountRef, location_id: str) -> str:
-        return self._called("create_connection_token", ref, "", None, lambda: f"pst_{next(_numbers)}")
+        account = self.accounts[ref.account_id]
+        return self._called("create_connection_token", ref, "", None, lambda: account.connection_token({})["secret"])
 
     def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
-        def made() -> str:
-            location_id = f"tml_{next(_numbers)}"
-            self.accounts[ref.account_id].locations[location_id] = address
-            return location_id
-
-        return self._called("create_location", ref, "", None, made)
+        sent = {"display_name": display_name, "address": asdict(address)}
+        account = self.accounts[ref.account_id]
+        return self._called("create_location", ref, "", None, lambda: account.create_location(sent)["id"])
 
     def create_intent(self, ref: AccountRef, request: IntentRequest, key: str) -> Intent:
-        def made() -> Intent:
-            if request.amount < MINIMUM:
-                raise Rejected("The amount is too small.", "amount_too_small")
-            number = next(_numbers)
-            intent = Intent(
-                f"pi_fake_{number}", request.amount, request.currency, IntentStatus.REQUIRES_PAYMENT_METHOD,
-                self._clock.now(), client_secret=f"pi_fake_{number}_secret_{number}", metadata=dict(request.metadata),
-            )  # fmt: skip
-            return self._put(ref.account_id, intent)
+        sent = {"amount": request.amount, "currency": request.currency, "description": request.description}
+        sent["metadata"] = dict(request.metadata)
 
-        asked = (request.amount, request.currency, request.description, dict(request.metadata))
-        return self._called("create_intent", ref, key, asked, made)
+        def made() -> Intent:
+            return self.intent(self.accounts[ref.account_id].create_intent(sent)["id"], ref.account_id)
+
+        return self._called("create_intent", ref, key, sent, made)
 
     def retrieve_intent(self, ref: AccountRef, intent_id: str) -> Intent:
-        return self._called("retrieve_intent", ref, "", None, lambda: self._intent(ref.account_id, intent_id))
+        return self._called("retrieve_intent", ref, "", None, lambda: self.intent(intent_id, ref.account_id))
 
     def capture_intent(self, ref: AccountRef, intent_id: str, key: str) -> Intent:
         def captured() -> Intent:
-            intent = self._intent(ref.account_id, intent_id)
-            if intent.status is not IntentStatus.REQUIRES_CAPTURE:
-                raise InvalidState("This payment cannot be captured.", intent)
-            return self._pay(ref.account_id, intent)
+            self.accounts[ref.account_id].capture(intent_id, {})
+            return self.intent(intent_id, ref.account_id)
 
         return self._called("capture_intent", ref, key, intent_id, captured)
 
     def cancel_intent(self, ref: AccountRef, intent_id: str, reason: str | None, key: str) -> Intent:
         def cancelled() -> Intent:
-            intent = self._intent(ref.account_id, intent_id)
-            if intent.status in (IntentStatus.SUCCEEDED, IntentStatus.CANCELED, IntentStatus.PROCESSING):
-                raise InvalidState("This payment cannot be cancelled.", intent)
-            return self._put(ref.account_id, intent, status=IntentStatus.CANCELED)
+            self.accounts[ref.account_id].cancel(intent_id, {"cancellation_reason": reason})
+            return self.intent(intent_id, ref.account_id)
 
         return self._called("cancel_intent", ref, key, (intent_id, reason), cancelled)
 
@@ -238,26 +249,15 @@ class FakeProcessor:
     def refund(
         self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
     ) -> Refund:
-        def given_back() -> Refund:
-            intent = self._intent(ref.account_id, intent_id)
-            left = intent.amount_received - intent.refunded
-            given = left if amount is None else amount
-            if intent.status is not IntentStatus.SUCCEEDED or not 0 < given <= left:
-                raise Rejected("There is not so much to give back.", "charge_already_refunded")
-            refund = Refund(f"re_{next(_numbers)}", intent_id, given, self._refund_status, dict(metadata))
-            self.accounts[ref.account_id].refunds[refund.id] = refund
-            if refund.status in (RefundStatus.PENDING, RefundStatus.SUCCEEDED):
-                self._put(ref.account_id, intent, refunded=intent.refunded + given)
-            return refund
-
-        return self._called("refund", ref, key, (intent_id, amount, dict(metadata)), given_back)
+        sent = {"payment_intent": intent_id, "metadata": dict(metadata)}
+        if amount is not None:
+            sent["amount"] = amount
+        account = self.accounts[ref.account_id]
+        return self._called("refund", ref, key, sent, lambda: refund_of(account.create_refund(sent)))
 
     def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund:
         def found() -> Refund:
-            known = self.accounts[ref.account_id].refunds.get(refund_id)
-            if known is None:
-                raise IntentNotFound("There is no such refund.")
-            return known
+            return refund_of(self.accounts[ref.account_id].retrieve_refund(refund_id, {}))
 
         return self._called("retrieve_refund", ref, "", None, found)
 
@@ -265,20 +265,17 @@ class FakeProcessor:
         """The bank of the card sends it back, days later."""
         with self._lock:
             account = self.accounts[account_id]
-            refund = replace(account.refunds[refund_id], status=RefundStatus.FAILED)
-            account.refunds[refund_id] = refund
-            intent = self._intent(account_id, refund.intent_id)
-            self._put(account_id, intent, refunded=intent.refunded - refund.amount)
-            return refund
+            account.fail_refund(account.refunds[refund_id])
+            return refund_of(account.refunds[refund_id])
 
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         verify(SECRET, headers.get(SIGNATURE, ""), raw, now)
         body = json.loads(raw)
-        intent = replace(self._intent(body["account"], body["intent"]), status=IntentStatus(body["status"]))
+        intent = replace(self.intent(body["intent"], body["account"]), status=IntentStatus(body["status"]))
+        refund = self.accounts[body["account"]].refunds.get(body["refund"] or "")
         return ProcessorEvent(
             body["id"], body["type"], body["account"], body["live"], datetime.fromisoformat(body["created"]),
-            intent_id=intent.id, intent=intent,
-            refund=self.accounts[body["account"]].refunds.get(body["refund"] or ""),
+            intent_id=intent.id, intent=intent, refund=refund_of(refund) if refund else None,
         )  # fmt: skip
 
     def _called(self, operation: str, ref: AccountRef, key: str, asked: object, effect: Callable[[], Any]) -> Any:
@@ -302,7 +299,8 @@ class FakeProcessor:
     def _once(self, ref: AccountRef, key: str, asked: object, effect: Callable[[], Any]) -> Any:
         answers = self.accounts[ref.account_id].answers
         if key not in answers:
-            done = effect()  # What is refused by its state is not kept.
+            with self.accounts[ref.account_id].refusing():
+                done = effect()  # What is refused by its state is not kept.
             if key:
                 answers[key] = asked, done
             return done
@@ -316,17 +314,3 @@ class FakeProcessor:
     def _next_fault(self, call: Call) -> Fault | None:
         waiting = self._faults[call.operation]
         return waiting.popleft() if waiting else None
-
-    def _intent(self, account_id: str, intent_id: str) -> Intent:
-        found = self.accounts[account_id].intents.get(intent_id)
-        if found is None:
-            raise IntentNotFound("The account has no such payment.")
-        return found
-
-    def _pay(self, account_id: str, intent: Intent) -> Intent:
-        return self._put(account_id, intent, status=IntentStatus.SUCCEEDED, amount_received=intent.amount)
-
-    def _put(self, account_id: str, intent: Intent, **changes: Any) -> Intent:
-        changed = replace(intent, **changes)
-        self.accounts[account_id].intents[intent.id] = changed
-        return changed

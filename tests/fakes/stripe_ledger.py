@@ -1,19 +1,106 @@
-"""What Stripe keeps for one account: locations, intents with their charges, refunds, and the events about them."""
+"""Stripe's books: what it keeps for one account (locations, intents with their charges, refunds, and the events about
+them), the cards that customers of a test tap, by the names that the shop's simulator has for them, and its refusals."""
 
 from __future__ import annotations
 
 import copy
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
-
-from tests.fakes.stripe_cards import CARDS, Card
-from tests.fakes.stripe_refusal import Refusal, missing
 
 Object = dict[str, Any]
 LEAST = 30
 WAITING = "requires_payment_method"
 CANCELLABLE = (WAITING, "requires_confirmation", "requires_action", "requires_capture")
+
+
+class Refusal(Exception):
+    """An answer of Stripe's that is an error."""
+
+    def __init__(
+        self, status: int, message: str, code: str | None = None, param: str | None = None, **more: Any
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        named = {"code": code, "param": param}
+        self.error = {
+            "type": "invalid_request_error",
+            "message": message,
+            **{name: value for name, value in named.items() if value is not None},
+            **more,
+        }
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a repeated idempotency key gets it again. What never began is not kept: a failed validation, or a
+        conflict with another request."""
+        began = self.status in (402, 500) or self.error.get("code") == "payment_intent_unexpected_state"
+        return began
+
+
+def missing(kind: str, param: str, value: str) -> Refusal:
+    return Refusal(404, f"No such {kind}: '{value}'", "resource_missing", param)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """`code` and `decline_code` of one that is declined. `held` leaves the intent in requires_capture, `slow` in
+    processing, until `finish`."""
+
+    last4: str
+    brand: str = "visa"
+    funding: str = "credit"
+    code: str = ""
+    decline_code: str = ""
+    held: bool = False
+    slow: bool = False
+    refunds_fail: bool = False
+
+    def details(self) -> dict[str, Any]:
+        """`payment_method_details` of a charge."""
+        receipt = {
+            "account_type": self.funding,
+            "application_cryptogram": "D8B1A2C3E4F50617",
+            "application_preferred_name": f"{self.brand.title()} {self.funding}".upper(),
+            "authorization_code": "123456",
+            "authorization_response_code": "3030",
+            "cardholder_verification_method": "none",
+            "dedicated_file_name": "A0000000031010",
+            "terminal_verification_results": "0000000000",
+            "transaction_status_information": "0000",
+        }
+        return {
+            "type": "card_present",
+            "card_present": {
+                "brand": self.brand,
+                "cardholder_name": "DOE/JANE",
+                "country": "GB",
+                "funding": self.funding,
+                "last4": self.last4,
+                "network": self.brand,
+                "read_method": "contactless_emv",
+                "receipt": receipt,
+                "wallet": {"type": "unknown"},
+            },
+        }
+
+
+CARDS = {
+    "visa": Card("4242"),
+    "mastercard": Card("4444", "mastercard"),
+    "amex": Card("0005", "amex"),
+    "debit": Card("5556", funding="debit"),
+    "declined": Card("0002", code="card_declined", decline_code="generic_decline"),
+    "insufficient": Card("9995", code="card_declined", decline_code="insufficient_funds"),
+    "lost": Card("9987", code="card_declined", decline_code="lost_card"),
+    "stolen": Card("9979", code="card_declined", decline_code="stolen_card"),
+    "expired": Card("0069", code="expired_card", decline_code="expired_card"),
+    "processing_error": Card("0119", code="processing_error", decline_code="processing_error"),
+    "stuck_capture": Card("4242", held=True),
+    "slow": Card("4242", slow=True),
+    "refund_fail": Card("5126", refunds_fail=True),
+}
 
 
 class Ledger:
@@ -26,6 +113,7 @@ class Ledger:
         self.charges: dict[str, Object] = {}
         self.refunds: dict[str, Object] = {}
         self.events: list[Object] = []
+        self.refund_status = "succeeded"  # Of the refunds from now on.
         self._taking_nothing_back: set[str] = set()
 
     # Readers
@@ -108,8 +196,20 @@ class Ledger:
         elif card.held:
             intent |= {"status": "requires_capture", "amount_capturable": intent["amount"], "last_payment_error": None}
             self._publish("payment_intent.amount_capturable_updated", intent)
+        elif card.slow:
+            intent |= {"status": "processing", "last_payment_error": None}
+            self._publish("payment_intent.processing", intent)
         else:
             self._capture(intent, charge)
+
+    def finish(self, number: str) -> None:
+        """What was being processed is paid, or money is taken after all."""
+        intent = self.intent(number)
+        charge = self.charges.get(intent["latest_charge"])
+        if charge is None or charge["status"] == "failed":
+            charge = self._new_charge(intent, CARDS["visa"])
+        intent["latest_charge"] = charge["id"]
+        self._capture(intent, charge)
 
     def _new_charge(self, intent: Object, card: Card) -> Object:
         charge = {
@@ -185,7 +285,8 @@ class Ledger:
             raise Refusal(400, f"Charge {charge['id']} has already been refunded.", "charge_already_refunded")
         if not 0 < amount <= left:
             raise Refusal(400, "Refund amount is greater than unrefunded amount on charge", param="amount")
-        charge["amount_refunded"] += amount
+        if self.refund_status in ("pending", "succeeded"):
+            charge["amount_refunded"] += amount
         refund = self._new_refund(charge, amount, sent.get("metadata", {}))
         self._publish("refund.created", refund)
         self._publish("charge.refunded", charge)
@@ -200,7 +301,7 @@ class Ledger:
             "currency": charge["currency"],
             "metadata": metadata,
             "payment_intent": charge["payment_intent"],
-            "status": "succeeded",
+            "status": self.refund_status,
         }
         self.refunds[refund["id"]] = refund
         return refund
@@ -213,12 +314,14 @@ class Ledger:
     def fail_refunds(self) -> None:
         """The banks of cards that take no money back say so, which they do days later."""
         for refund in self.refunds.values():
-            charge = self.charges[refund["charge"]]
-            if charge["id"] in self._taking_nothing_back and refund["status"] == "succeeded":
-                refund["status"] = "failed"
-                charge["amount_refunded"] -= refund["amount"]
-                self._publish("refund.failed", refund)
-                self._publish("charge.refund.updated", refund)
+            if refund["charge"] in self._taking_nothing_back and refund["status"] == "succeeded":
+                self.fail_refund(refund)
+
+    def fail_refund(self, refund: Object) -> None:
+        refund["status"] = "failed"
+        self.charges[refund["charge"]]["amount_refunded"] -= refund["amount"]
+        self._publish("refund.failed", refund)
+        self._publish("charge.refund.updated", refund)
 
     def _id(self, prefix: str) -> str:
         return f"{prefix}_{next(self._ids):06d}"

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from stripe import RequestOptions
 
-from tests.fakes.stripe_refusal import Refusal
+from tests.fakes.stripe_ledger import Refusal
 
 OPTIONS = frozenset(RequestOptions.__annotations__)
 

@@ -19,8 +19,7 @@ import stripe
 
 from tests.fakes.clock import StoppedClock
 from tests.fakes.stripe_api import SECRET_KEY, Answer, Received, StripeApi
-from tests.fakes.stripe_ledger import Object
-from tests.fakes.stripe_refusal import Refusal
+from tests.fakes.stripe_ledger import Object, Refusal
 
 __all__ = ["SECRET_KEY", "WEBHOOK_SECRET", "Fault", "Received", "SignedEvent", "StripeServer", "stripe_server"]
 

@@ -12,8 +12,8 @@ from stripe.params import PaymentIntentCreateParams, PaymentIntentListParams
 from stripe.params.terminal import LocationCreateParams
 
 from tests.fakes.clock import StoppedClock
+from tests.fakes.stripe_ledger import Refusal
 from tests.fakes.stripe_parameters import check, form
-from tests.fakes.stripe_refusal import Refusal
 from tests.fakes.stripe_server import SECRET_KEY, StripeServer, stripe_server
 
 GOOD = {

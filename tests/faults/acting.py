@@ -9,19 +9,14 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.clock import ServerClock, SystemClock
-from app.adapters.counting_spool import FileSpool
-from app.adapters.file_locks import FileLocks
-from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue, RqQueue
-from app.adapters.simulator.simulator import Simulator
-from app.adapters.sitemap_files import FileSitemaps
+from app.adapters.simulator import Simulator
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.factory import channels_of_alerts
-from app.operations.storage import note_storage_fault
 from app.ports import Ports
 from tests.fakes.clock import SetClock
 from tests.faults.faulty_engine import FaultyEngine
@@ -37,10 +32,6 @@ def shop() -> Flask:
         engine,
         machine_clock,
         queue,
-        FileImages(config.media_dir),
-        counting=FileSpool(config.counting_folder, notes=note_storage_fault),
-        sitemaps=FileSitemaps(config.sitemap_folder),
-        worker_locks=FileLocks(config.lock_folder),
         alert_channels=tuple(channels_of_alerts(config)),
         payment_processor=Simulator(machine_clock, config.key_for("payment-simulator")),
     )

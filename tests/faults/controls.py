@@ -75,17 +75,17 @@ CONTROLS = (
     ),
     Control(
         "a webhook is signed",
-        "adapters/webhook_signatures.py",
+        "adapters/webhook.py",
         "if not any(hmac",
         "if False and not any(hmac",
-        "adapters/test_webhook_signatures.py",
+        "adapters/test_webhook.py",
     ),
     Control(
         "a webhook was signed just now",
-        "adapters/webhook_signatures.py",
+        "adapters/webhook.py",
         "if abs(now.timestamp() - int(seconds)) >",
         "if now.timestamp() - int(seconds) >",
-        "adapters/test_webhook_signatures.py",
+        "adapters/test_webhook.py",
     ),
     Control(
         "a caller has a rate limit",

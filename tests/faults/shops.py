@@ -12,8 +12,6 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from app.adapters.file_locks import FileLocks
-from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchRequest
@@ -23,7 +21,7 @@ from app.domain.search.index.documents import product_documents
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
 from app.extensions import db
-from app.ports import JobQueue, Ports
+from app.ports import JobQueue, Ports, worker_locks
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.faults.act import saves
@@ -89,12 +87,10 @@ class Shop:
         """The shop in this process, as somebody sees it who comes some minutes later."""
         engine = WhooshEngine(self.config.index_dir)
         clock = StoppedClock(datetime.now(UTC) + timedelta(minutes=minutes_from_now))
-        locks = FileLocks(self.config.lock_folder)
-        images = FileImages(self.config.media_dir)
-        app = application(self.config, Ports(engine, clock, queue or NoQueue(), images, worker_locks=locks))
+        app = application(self.config, Ports(engine, clock, queue or NoQueue()))
         with app.app_context():
             try:
-                yield SearchContext(clock, transaction, engine, locks=locks)
+                yield SearchContext(clock, transaction, engine, locks=worker_locks())
             finally:
                 db.session.remove()
                 db.engine.dispose()

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -22,7 +23,6 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.adapters.clock import SystemClock
-from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.domain.alerts.alerts import open_alerts
@@ -235,7 +235,7 @@ def test_a_full_disk_of_postgresql_refuses_saves_with_words(
     own_database_url: str, pages_on_disk: Path, tmp_path: Path
 ) -> None:
     config = config_for(own_database_url, tmp_path)
-    app = application(config, Ports(NullEngine(), SystemClock(), NoQueue(), FileImages(config.media_dir)))
+    app = application(config, Ports(NullEngine(), SystemClock(), NoQueue()))
     with app.app_context(), transaction():
         make_user(make_site(), Role.ADMIN, email="admin@shop.test")
     admin = PageClient(app).signed_in("admin@shop.test")
@@ -273,8 +273,8 @@ def test_a_full_disk_of_the_index_costs_a_build_and_delays_what_is_found(shop: S
 
 def test_a_picture_that_the_disk_does_not_hold_is_refused_with_words(shop: Shop, disk: Path) -> None:
     folder = disk / "media"
-    config = shop.config
-    app = application(config, Ports(NullEngine(), SystemClock(), NoQueue(), FileImages(folder)))
+    config = replace(shop.config, media_dir=folder)
+    app = application(config, Ports(NullEngine(), SystemClock(), NoQueue()))
     with app.app_context(), transaction():
         make_user(db.session.get_one(Site, SITE), Role.ADMIN, email="admin@shop.test")
         product_id = db.session.scalars(select(Product.id)).first()

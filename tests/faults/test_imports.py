@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from app.adapters.images import FileImages
 from app.domain.bundles import runs
 from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import OF_AN_ADMIN
 from app.domain.catalogue import product_images
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.shared.author import Author
@@ -148,5 +148,5 @@ def test_a_picture_whose_receiver_is_killed_is_there_once_it_was_sent_again(shop
             assert status == KILLED and db.session.scalars(select(PictureUpload)).all() == []
     with shop.opened() as context:
         [upload_id] = leases.free_keys(UPLOAD_WORK, context.clock)
-        assert product_images.prepare_upload(context, FileImages(shop.config.media_dir), upload_id)
+        assert product_images.prepare_upload(context, ImageStore(shop.config.media_dir), upload_id)
         assert db.session.scalars(select(ProductImage.width)).all() == [300]

@@ -166,7 +166,7 @@ def test_in_a_race_of_capture_and_cancellation_the_shop_says_what_the_processor_
             lambda intent_id: settlement.cancel(till.context, till.processor, cashier, intent_id, None),
             created.intent.id,
         )
-        read = till.processor.accounts[""].intents[created.intent.id]
+        read = till.processor.intent(created.intent.id)
         row = stored(created.transaction_id)
         assert row.status == OF_INTENT[read.status].value
         assert row.captured_amount == read.amount_received

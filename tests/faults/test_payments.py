@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import func, select
 
 from app.adapters.clock import SystemClock
+from app.adapters.simulator import Simulator
 from app.adapters.simulator.models import SimulatorIntent, SimulatorRefund
-from app.adapters.simulator.simulator import Simulator
 from app.domain.pos.models import PosRefund, PosTransaction, PosTransactionEvent, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef
 from app.domain.pos.simulator import CARDS, Tap

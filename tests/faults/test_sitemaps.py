@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from sqlalchemy import select, update
 
-from app.adapters.sitemap_files import FileSitemaps
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap import builds
+from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.author import Author
 from app.domain.work.models import State
 from app.extensions import db
@@ -27,7 +27,7 @@ MOST_STATEMENTS = 100
 
 def listed(shop: Shop) -> set[str]:
     """Products in the sitemap that crawlers read, which is valid XML."""
-    stored = FileSitemaps(shop.config.sitemap_folder).file(SITE, "sitemap.xml")
+    stored = SitemapStore(shop.config.sitemap_folder).file(SITE, "sitemap.xml")
     assert stored is not None
     root = ElementTree.fromstring(stored.path.read_bytes())
     found = {str(loc.text) for loc in root.iter(f"{NAMESPACE}loc")}

@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import func, select
 
-from app.adapters.counting_spool import FileSpool
 from app.adapters.queue import RqQueue
 from app.domain.relevance import replays
 from app.domain.relevance.models import SearchReplay
@@ -21,6 +20,7 @@ from app.domain.relevance.replays import REPLAY
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.counting.spool import search_spool
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.work import leases
@@ -39,7 +39,7 @@ MANY = 60_000  # More than one batch.
 
 def note(shop: Shop, searches: int) -> None:
     """Of two words, on one day."""
-    spool, now = FileSpool(shop.config.counting_folder), datetime.now(UTC)
+    spool, now = search_spool(shop.config.counting_folder), datetime.now(UTC)
     words = [f"word {number % 2}" for number in range(searches)]
     spool.note([Event(EventKind.SEARCHED, SITE, word, now.date(), 3, followed=True) for word in words])
 
@@ -94,7 +94,7 @@ def test_a_drain_that_is_killed_at_its_files_counts_once(shop: Shop, call: str) 
 def test_days_keep_their_sum_in_the_night_that_turns_the_clocks_back_though_the_drain_is_killed(shop: Shop) -> None:
     """A search every half hour of three days of London, the second of 25 hours; each day is drained when it is over."""
     days = [date(2026, 10, 24 + number) for number in range(3)]
-    spool, place = FileSpool(shop.config.counting_folder), ZoneInfo("Europe/London")
+    spool, place = search_spool(shop.config.counting_folder), ZoneInfo("Europe/London")
     shop.clock_file = shop.folder / "clock"
     at = datetime.combine(days[0], time(), place).astimezone(UTC)
     for day in days:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select
 
-from app.adapters.counting_spool import MOST_TRIES
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.spool import MOST_TRIES
 from app.domain.search_statistics.models import SearchDay
 from app.extensions import db
 from app.jobs.counting import drain

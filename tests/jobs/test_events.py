@@ -165,7 +165,7 @@ def test_a_rebuild_that_has_not_begun_serves_if_it_reads_products(
 
 def test_a_shop_without_an_engine_has_nothing_to_rebuild(site: Site, clock: StoppedClock, app) -> None:
     ports = app.extensions["shop-ports"]
-    app.extensions["shop-ports"] = type(ports)(NullEngine(), ports.clock, ports.queue, ports.images)
+    app.extensions["shop-ports"] = type(ports)(NullEngine(), ports.clock, ports.queue)
     switch(clock, site)
     events.deliver()
     assert left() == []

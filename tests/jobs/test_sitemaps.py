@@ -10,15 +10,15 @@ from flask import Flask, current_app
 from sqlalchemy import select
 
 from app import ports
-from app.adapters.sitemap_files import FileSitemaps
 from app.domain.seo.models import SitemapBuild
+from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.jobs.scheduled import SCHEDULED, SitesFailed, run_scheduled
 from app.jobs.scheduler import Scheduler
 from app.jobs.sitemaps import SitemapWatch
-from app.ports import EXTENSION
+from app.ports import STORES
 from app.transaction import transaction
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
@@ -85,14 +85,14 @@ def test_who_runs_the_job_by_hand_gets_them_at_once(site_ids: list[int], public_
 def test_a_site_that_fails_does_not_keep_the_others_from_theirs(app: Flask, site_ids: list[int]) -> None:
     """F45."""
 
-    class FailsForTheFirst(FileSitemaps):
+    class FailsForTheFirst(SitemapStore):
         def start(self, site_id: int, build_id: str, attempt: int):
             if site_id == site_ids[0]:
                 raise OSError(5, "Input/output error")
             return super().start(site_id, build_id, attempt)
 
-    app.extensions[EXTENSION] = replace(
-        app.extensions[EXTENSION], sitemaps=FailsForTheFirst(app.config["SHOP"].sitemap_folder)
+    app.extensions[STORES] = replace(
+        app.extensions[STORES], sitemaps=FailsForTheFirst(app.config["SHOP"].sitemap_folder)
     )
     with pytest.raises(SitesFailed, match=f"sitemaps failed for site {site_ids[0]}"):
         run_scheduled("sitemaps", is_by_hand=True)

@@ -15,9 +15,8 @@ from sqlalchemy import delete, select, tuple_
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.adapters.simulator import events
-from app.adapters.simulator.events import event_of, intent_json, intent_of, refund_json, refund_of
 from app.adapters.simulator.models import (
+    SimulatorEvent,
     SimulatorIntent,
     SimulatorKey,
     SimulatorLocation,
@@ -25,18 +24,23 @@ from app.adapters.simulator.models import (
     reading,
     writing,
 )
-from app.adapters.simulator.state import (
+from app.adapters.simulator.payments import (
     cancel,
     capture,
-    check_amount,
     intent_at,
+    intent_json,
     new_id,
     new_intent,
     new_refund,
     present_card,
     refund_at,
+    refund_json,
+    store_creation_event,
+    store_refund_events,
+    store_status_events,
 )
-from app.adapters.webhook_signatures import verify
+from app.adapters.stripe_objects import event_of, intent_of, refund_of
+from app.adapters.webhook import sign, verify
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import (
     NOTHING,
@@ -59,6 +63,11 @@ from app.domain.shared.clock import Clock
 
 PAGE = 100
 KEPT = timedelta(hours=24)
+SIGNATURE_HEADER = "Stripe-Signature"
+MOST_AT_ONCE = 200  # Events.
+SENT_FOR = timedelta(days=3)
+FIRST_PAUSE = timedelta(seconds=5)  # After a failure; it doubles with each further one.
+MOST_DOUBLINGS = 10
 REFUSED, WORDS = "refused", "words"
 Reply = dict[str, Any]
 
@@ -93,10 +102,9 @@ class Simulator:
         now = self._clock.now()
 
         def act(session: Session) -> dict[str, Any]:
-            check_amount(request)
             row = new_intent(ref, request, now)
             session.add(row)
-            events.note_creation(session, row, now)
+            store_creation_event(session, row, now)
             return intent_json(intent_at(row, now))
 
         parameters = ("create", request.amount, request.currency, request.description, dict(request.metadata))
@@ -138,7 +146,7 @@ class Simulator:
             refund.labels = dict(metadata)
             session.add(refund)
             row.refunds.append(refund)
-            events.note_refund(session, row, refund, now)
+            store_refund_events(session, row, refund, now)
             return refund_json(refund_at(refund, now))
 
         answer = _answer_once(ref, key, ("refund", intent_id, amount, dict(metadata)), now, act)
@@ -154,7 +162,7 @@ class Simulator:
 
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         sent = {name.lower(): value for name, value in headers.items()}
-        verify(self._secret, sent.get(events.SIGNATURE_HEADER.lower(), ""), raw, now)
+        verify(self._secret, sent.get(SIGNATURE_HEADER.lower(), ""), raw, now)
         return event_of(raw)
 
     def present(self, ref: AccountRef, intent_id: str, client_secret: str, tap: Tap) -> Intent:
@@ -165,7 +173,7 @@ class Simulator:
                 raise WrongClientSecret("This client secret is not that of the payment.")
             is_repeated = not present_card(row, tap, now)
             if not is_repeated:
-                events.note_intent(session, row, now, tap.card.delivery)
+                store_status_events(session, row, now, tap.card.delivery)
             intent = self._view(row)
         self._wake()
         if tap.card.answer is Answer.IS_LOST and not is_repeated:
@@ -173,13 +181,28 @@ class Simulator:
         return intent
 
     def due_events(self, waited: timedelta) -> list[SentEvent]:
-        return events.due_events(self._clock.now(), waited, self._secret)
+        now = self._clock.now()
+        query = select(SimulatorEvent.id, SimulatorEvent.body).where(SimulatorEvent.due_at <= now - waited)
+        with reading() as session:
+            rows = session.execute(query.order_by(SimulatorEvent.due_at, SimulatorEvent.id).limit(MOST_AT_ONCE)).all()
+        events = ((number, body.encode()) for number, body in rows)
+        seconds = int(now.timestamp())
+        return [SentEvent(number, raw, {SIGNATURE_HEADER: sign(self._secret, seconds, raw)}) for number, raw in events]
 
     def note_delivered(self, number: int) -> None:
-        events.delete_event(number)
+        with writing() as session:
+            session.execute(delete(SimulatorEvent).where(SimulatorEvent.id == number))
 
     def note_failed(self, number: int) -> None:
-        events.postpone_event(number, self._clock.now())
+        now = self._clock.now()
+        with writing() as session:
+            event = session.get(SimulatorEvent, number, with_for_update=True)
+            if event is None:
+                return
+            if now - event.created_at > SENT_FOR:
+                session.delete(event)
+            event.due_at = now + FIRST_PAUSE * 2 ** min(event.attempts, MOST_DOUBLINGS)
+            event.attempts += 1
 
     def _change(
         self,
@@ -194,7 +217,7 @@ class Simulator:
         def act(session: Session) -> dict[str, Any]:
             row = _intent_row(session, ref, intent_id, to_change=True)
             change(row, now)
-            events.note_intent(session, row, now)
+            store_status_events(session, row, now)
             return intent_json(intent_at(row, now))
 
         try:

@@ -107,7 +107,7 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
 def _gathered(shop: Shop, events: Iterable[Event]) -> list[Event]:
     """Return the events that may be stored. Products count only while the shop learns from clicks."""
     learns = shop.settings[LEARNING] != LearningMode.OFF
-    memory, now, network = ports.counting_memory(), ports.clock().now(), network_of_client()
+    memory, now, network = ports.shared_memory(), ports.clock().now(), network_of_client()
     kept = (gather(memory, now, event, network) for event in events if learns or not event.kind.is_of_product)
     return [event for event in kept if event is not None]
 

@@ -12,7 +12,7 @@ from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.merchandising.shop import Shop
 from app.domain.seo.robots_txt import robots_txt
 from app.domain.seo.sitemap import builds
-from app.domain.seo.sitemap.files import FIRST_FILE, StoredFile, part_name
+from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile, part_name
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
 from app.transaction import transaction

@@ -18,8 +18,8 @@ from app.domain.bundles.product_rows import export_rows, picture_files
 from app.domain.bundles.search_files import goldens_document, rules_document, synonyms_document
 from app.domain.bundles.site_files import site_document, users_document
 from app.domain.bundles.taxonomy_file import taxonomies_document
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import Product, ProductImage
-from app.domain.catalogue.pictures import ImageStore
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Site
 from app.extensions import db

@@ -12,8 +12,8 @@ from app.domain.bundles.archive import Bundle
 from app.domain.bundles.parts import EVERYTHING, Importer, Part
 from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BundleReport, Refusal
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.pictures import ImageStore
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import batched

@@ -20,7 +20,7 @@ from app.domain.bundles.search_files import import_goldens, import_rules, import
 from app.domain.bundles.site_files import host_of, import_site, import_users
 from app.domain.bundles.table_rows import TableFormat
 from app.domain.bundles.taxonomy_file import import_taxonomies
-from app.domain.catalogue.pictures import ImageStore
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.sites import activity
 

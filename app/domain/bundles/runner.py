@@ -15,7 +15,7 @@ from app.domain.bundles.product_tables import format_of
 from app.domain.bundles.report import BundleReport
 from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, ended_files, live_files
 from app.domain.bundles.transfer import note_transfer
-from app.domain.catalogue.pictures import ImageStore
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.runs import Scope, request_rebuild
 from app.domain.shared.author import Author, Origin

@@ -7,7 +7,7 @@ from app.domain.bundles.exporter import export_bundle
 from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.parts import Importer, Part
 from app.domain.bundles.report import BundleReport
-from app.domain.catalogue.pictures import ImageStore
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid

@@ -1,6 +1,6 @@
 """Pictures as files: pure.
 
-The port to the store that keeps them, the names of the forms of a stored picture, and drawings for products that have
+The names of the forms of a stored picture, and drawings for products that have
 no picture, made from their kind and colour. `drawings/` holds an outline per shape, on a canvas of 400 by 400 where {c}
 is the main colour, {d} darker and {l} lighter, and the words that lead to it.
 """
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
 
 from app.domain.shared.problems import NotFound
 
@@ -64,55 +63,6 @@ def srcset(url: str, width: int, height: int) -> str:
     smaller = [(form_of(url, name), side) for name, side in FORMS.items() if side < max(width, height)]
     sizes = [(file, scale_to(width, height, side)[0]) for file, side in smaller]
     return ", ".join(f"{file} {pixels}w" for file, pixels in [*sizes, (url, width)]) if smaller else ""
-
-
-class ImageStore(Protocol):
-    def receive(self, site_id: int, data: bytes) -> str:
-        """Store an upload for later, checked by its size and header alone, and return its name. Raises Invalid, as
-        `keep` does."""
-        ...
-
-    def received(self, site_id: int, name: str) -> bytes:
-        """Return a received upload. Raises NotFound."""
-        ...
-
-    def drop(self, site_id: int, name: str) -> None:
-        """Remove a received upload."""
-        ...
-
-    def keep(self, site_id: int, data: bytes) -> StoredImage:
-        """Check and store an upload together with its smaller forms; the same picture twice is stored once. Pictures
-        are encoded anew, so that nothing but the picture survives; only what this store has encoded itself, for any
-        site, is stored as it is. A machine decodes two at a time, so this may wait. Raises Invalid, saying why, for
-        what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
-        ...
-
-    def try_out(self, site_id: int, data: bytes) -> StoredImage:
-        """Return what `keep` would, and raise what it would; nothing is kept."""
-        ...
-
-    def read(self, site_id: int, file: str) -> bytes:
-        """Return a picture, a form of it or its JPEG; instead of a form that was never made the next larger one. Raises
-        NotFound."""
-        ...
-
-    def add_forms(self, site_id: int, file: str) -> int:
-        """Make the smaller forms that a stored picture lacks, as older ones do; return how many. Raises NotFound, and
-        Invalid for a file that is no picture any more."""
-        ...
-
-    def files(self, site_id: int) -> list[tuple[str, float]]:
-        """Return every stored picture, smaller forms apart, with the time of its writing in seconds since 1970."""
-        ...
-
-    def discard(self, site_id: int, file: str, written_before: float) -> bool:
-        """Remove a picture and its smaller forms, unless it was stored anew since that moment (seconds since 1970);
-        return whether it was removed. Nothing happens when there is none."""
-        ...
-
-    def clear(self, site_id: int, written_before: float) -> None:
-        """Remove uploads received before that moment, and what uploads that broke off left behind."""
-        ...
 
 
 DRAWINGS = Path(__file__).parent / "drawings"

@@ -16,9 +16,10 @@ from datetime import timedelta
 import structlog
 from sqlalchemy import inspect, or_, select
 
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.markup import MEDIA_PREFIX, HoldsMarkup
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
-from app.domain.catalogue.pictures import FORMS, ImageStore, StoredImage
+from app.domain.catalogue.pictures import FORMS, StoredImage
 from app.domain.catalogue.products import product_of
 from app.domain.retention.purging import OVERDUE, Purged, most_at_once
 from app.domain.shared.author import Author

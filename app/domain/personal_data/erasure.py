@@ -6,13 +6,15 @@ again. It holds keyed hashes alone.
 
 from __future__ import annotations
 
+import fcntl
 import hmac
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from pathlib import Path
 
 from sqlalchemy import Delete, Update, and_, delete, func, or_, select, update
 
@@ -51,26 +53,30 @@ class KnownBy(StrEnum):
     ORDER = "order"
 
 
-class ErasureList(Protocol):
-    """A list of lines to which lines are only added."""
+class ErasureList:
+    """A file of lines, which are on the disk before an erasure counts as done."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
 
     def append(self, line: str) -> None:
         """Append a line, which is kept for good once it returns. Raises OSError."""
-        ...
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "r+b", buffering=0) as kept:
+            fcntl.flock(kept, fcntl.LOCK_EX)
+            size = os.fstat(descriptor).st_size
+            # A full disk may have cut off the last line.
+            missing_end = b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
+            kept.write(missing_end + line.encode() + b"\n")
+            os.fsync(descriptor)
 
     def lines(self) -> list[str]:
-        """Return the lines of the list. Raises OSError."""
-        ...
-
-
-class NoErasureList:
-    """The list of erasures of a shop that keeps none."""
-
-    def append(self, line: str) -> None:
-        """Ignore the line: nothing is kept."""
-
-    def lines(self) -> list[str]:
-        return []
+        """Return the lines of the file, none where it does not exist yet. Raises OSError where it cannot be read."""
+        try:
+            return self._file.read_text(errors="replace").splitlines()
+        except FileNotFoundError:
+            return []
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+from app.domain.search_statistics.counting.spool import ReportError, Spool, report_nothing
 from app.domain.seo.indexing_decision import PARAMETER_REASONS
 
 OTHER = "Other bots"
@@ -34,6 +36,7 @@ BOT = re.compile(
     re.IGNORECASE,
 )
 LONGEST_PARAMETER = 64
+LARGEST_SPOOL = 16 * 1024**2  # Bytes, some 200,000 visits.
 OTHERS = "(others)"  # Stands for parameters whose names are too long, or came when a day had too many.
 PARAMETER_OF_REASON = {reason: name for name, reason in PARAMETER_REASONS.items()}
 
@@ -90,3 +93,8 @@ def visit_from_json(value: Any) -> CrawlerVisit | None:
         return CrawlerVisit(int(site_id), date.fromisoformat(day), str(family), str(parameter))
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def visit_spool(folder: Path, report_error: ReportError = report_nothing) -> Spool[CrawlerVisit]:
+    """Return the spool of crawlers' visits."""
+    return Spool(folder, visit_to_json, visit_from_json, LARGEST_SPOOL, report_error=report_error)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +30,3 @@ def admit(window: Window, rate: Rate, now: float) -> tuple[Window, int]:
     if window.count < rate.most:
         return replace(window, count=window.count + 1), 0
     return window, max(1, ceil(window.start + rate.seconds - now))
-
-
-class RateLimits(Protocol):
-    """The windows of rate limits by key; a key names what is done and by whom."""
-
-    def take(self, key: str, rate: Rate, now: float) -> int:
-        """Count a request; return 0, or after how many seconds to try again. Never raises."""
-        ...
-
-
-class NoRateLimits:
-    """The rate limits of a process without callers from outside."""
-
-    def take(self, key: str, rate: Rate, now: float) -> int:
-        return 0

@@ -1,13 +1,18 @@
 """The context of work that outlasts a transaction: the time, short transactions of its own, and locks by which
 processes of one machine see whether a worker lives. A lease shows it to any machine, but only when it has run out; a
-lock of the operating system ends with its process, at once."""
+lock ends with its process, at once: it is a flock on a file, which the kernel frees, and the file that is left shows
+that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy.exc import OperationalError
 
@@ -17,28 +22,36 @@ from app.extensions import db
 T = TypeVar("T")
 Transaction = Callable[[], AbstractContextManager[None]]
 TRIES = 6  # Each waits as long as the database does by itself: five seconds on SQLite.
+STALE_SECONDS = 24 * 3600  # Of a lock: by then every caller has found out that the process died.
 
 
-class WorkerLocks(Protocol):
-    def hold(self, name: str) -> AbstractContextManager[None]:
+class WorkerLocks:
+    """Locks in a folder that the processes of one machine share. Without a folder there are none: then only the leases
+    show whether a worker lives."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    @contextmanager
+    def hold(self, name: str) -> Iterator[None]:
         """Hold a lock that is the caller's alone, as long as the block runs and the process lives. Where the machine
         does not let it, the block runs without."""
-        ...
+        path = self._folder / name if self._folder else None
+        descriptor = _create_locked(path) if path else None
+        try:
+            yield
+        finally:
+            if path is not None and descriptor is not None:
+                path.unlink(missing_ok=True)  # First, so that nobody takes the end for a death.
+                os.close(descriptor)
 
     def is_dead(self, name: str) -> bool:
         """Whether a process of this machine held the lock and died. False while it lives, and for a lock that this
         machine knows nothing of."""
-        ...
-
-
-class NoLocks:
-    """No locks: only the leases show whether a worker lives."""
-
-    def hold(self, name: str) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def is_dead(self, name: str) -> bool:
-        return False
+        if self._folder is None:
+            return False
+        path = self._folder / name
+        return path.exists() and _is_free(path) and path.exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,7 @@ class WorkContext:
 
     clock: Clock
     transaction: Transaction
-    locks: WorkerLocks = field(default_factory=NoLocks, kw_only=True)
+    locks: WorkerLocks = field(default_factory=WorkerLocks, kw_only=True)
 
     def commit(self, work: Callable[[], T]) -> T:
         """Do the work in a transaction and return its result. While others keep the database busy for longer than it
@@ -63,3 +76,33 @@ class WorkContext:
 def read_afresh() -> None:
     """End the session's transaction by a rollback, so that the next read sees the database as it is now."""
     db.session.rollback()
+
+
+def _create_locked(path: Path) -> int | None:
+    """Create the file of a lock, which gets its name only once it is locked. Return its descriptor, None where the
+    folder cannot be written."""
+    aside = path.with_name(f"{path.name}.{os.getpid()}")
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for other in path.parent.iterdir():
+            if time.time() - other.stat().st_mtime > STALE_SECONDS and _is_free(other):
+                other.unlink(missing_ok=True)
+        descriptor = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        os.replace(aside, path)
+        return descriptor
+    return None
+
+
+def _is_free(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

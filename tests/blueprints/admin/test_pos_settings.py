@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.domain.pos import locations
 from app.domain.pos.models import PosLocation
-from app.domain.pos.processor import AccountRef, Address, NoProcessor
+from app.domain.pos.processor import NoProcessor
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings, settings_of
@@ -18,19 +18,13 @@ from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.factories import make_location, make_site, make_user
+from tests.fakes.payment_processor import FakeProcessor
 from tests.page_client import PageClient
 from tests.snapshots import built
 
 SETTINGS, NEW = "/admin/pos/settings", "/admin/pos/locations/new"
 FORM = {"posEnabled": "on", "posMaxTransactionAmount": "250", "posProcessorLocationId": " tml_1 "}
 FAIR = {"displayName": "Fair", "line1": "1 High Street", "city": "Leeds", "postalCode": "LS1 1AA", "country": "gb"}
-
-
-class Terminal(NoProcessor):
-    name = "terminal"
-
-    def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
-        return f"tml_{ref.account_id}_{display_name}"
 
 
 @pytest.fixture
@@ -48,11 +42,6 @@ def _shop() -> int:
 @pytest.fixture
 def admin(app: Flask, site_id: int) -> PageClient:
     return PageClient(app).signed_in("admin@shop.test")
-
-
-@pytest.fixture
-def terminal(app: Flask) -> None:
-    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], payment_processor=Terminal())
 
 
 def test_settings_are_saved_and_the_named_location_is_added(app: Flask, site_id: int, admin: PageClient) -> None:
@@ -104,12 +93,14 @@ def test_a_largest_payment_is_within_one_range_that_names_the_currency(admin: Pa
         assert says in page.texts["p"]
 
 
-def test_a_location_is_created_at_the_processor(app: Flask, admin: PageClient, terminal: None) -> None:
+def test_a_location_is_created_at_the_processor(app: Flask, admin: PageClient, processor: FakeProcessor) -> None:
     admin.get(NEW)
     assert admin.post(NEW, FAIR | {"processorAccountId": "acct"}).status_code == 302
     with app.app_context():
         place = db.session.scalars(select(PosLocation)).one()
-        assert (place.location_id, place.country, place.postal_code) == ("tml_acct_Fair", "GB", "LS1 1AA")
+        (created,) = processor.accounts["acct"].locations.values()
+        assert (place.location_id, created["display_name"]) == (created["id"], "Fair")
+        assert (place.country, place.postal_code) == ("GB", "LS1 1AA")
 
 
 def test_a_processor_that_refuses_is_named_and_what_was_typed_stays(app: Flask, admin: PageClient) -> None:

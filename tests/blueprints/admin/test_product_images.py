@@ -11,9 +11,9 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app import ports
-from app.adapters.images import FileImages
 from app.domain.alerts.models import Alert, JobFailures
 from app.domain.catalogue import product_images, products
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import PictureUpload, ProductImage
 from app.domain.catalogue.pictures import LARGEST_UPLOAD, StoredImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
@@ -284,14 +284,14 @@ def test_a_product_that_is_deleted_while_its_picture_is_prepared_is_no_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     upload(drawn("PNG"), by_worker=False)
-    keep = FileImages.keep
+    keep = ImageStore.keep
 
-    def keep_meanwhile(store: FileImages, site_id: int, data: bytes) -> StoredImage:
+    def keep_meanwhile(store: ImageStore, site_id: int, data: bytes) -> StoredImage:
         with transaction():
             products.delete(Author(site_id, "Mia Moss", ports.clock()), 1)
         return keep(store, site_id, data)
 
-    monkeypatch.setattr(FileImages, "keep", keep_meanwhile)
+    monkeypatch.setattr(ImageStore, "keep", keep_meanwhile)
     prepare_all(app)
     with app.app_context():
         assert db.session.scalars(select(PictureUpload)).all() == []

@@ -13,7 +13,7 @@ from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.healing import is_awaited
 from app.domain.search_statistics.counting.events import Event
 from app.domain.sites.sites import create_site
-from app.ports import EXTENSION
+from app.ports import EXTENSION, STORES
 from app.transaction import transaction
 from tests.blueprints.storefront.shopper import Shopper
 from tests.searching import add_product
@@ -34,7 +34,8 @@ def counted(app: Flask) -> Counted:
     counted = Counted()
     ports = app.extensions[EXTENSION]
     engine = WhooshEngine(app.config["SHOP"].index_dir, is_awaited=is_awaited)
-    app.extensions[EXTENSION] = replace(ports, search_engine=engine, counting=counted)
+    app.extensions[EXTENSION] = replace(ports, search_engine=engine)
+    app.extensions[STORES] = replace(app.extensions[STORES], counting=counted)
     return counted
 
 

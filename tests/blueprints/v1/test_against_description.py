@@ -28,9 +28,10 @@ from app.domain.orders.models import OrderNumbers
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.pos.simulator import CARDS, Tap
-from app.domain.shared.rate_limit import NoRateLimits
+from app.domain.search_statistics.counting.memory import SharedMemory
+from app.domain.shared.rate_limit import Rate
 from app.extensions import db
-from app.ports import EXTENSION
+from app.ports import EXTENSION, STORES
 from app.transaction import transaction
 from tests.architecture.role_matrix import Principal
 from tests.architecture.shop_for_routes import COMMON, Shops, bearer_of, build_shops
@@ -77,12 +78,18 @@ CHECKS: list[Check] = [
 ]
 
 
+class NoRateLimits(SharedMemory):
+    def take(self, key: str, rate: Rate, now: float) -> int:
+        return 0
+
+
 @pytest.fixture
 def shops(app: Flask, clock: StoppedClock) -> Shops:
     """With the simulator as payment processor, and no limit to how often."""
     app.config["WTF_CSRF_ENABLED"] = False
     ports = app.extensions[EXTENSION]
-    app.extensions[EXTENSION] = replace(ports, rate_limits=NoRateLimits(), payment_processor=Simulator(clock, SECRET))
+    app.extensions[EXTENSION] = replace(ports, payment_processor=Simulator(clock, SECRET))
+    app.extensions[STORES] = replace(app.extensions[STORES], memory=NoRateLimits())
     return built(app, _shops_that_sell)
 
 

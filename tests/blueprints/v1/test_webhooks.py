@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.adapters.simulator import Simulator
 from app.adapters.stripe import StripeProcessor
-from app.adapters.webhook_signatures import sign
+from app.adapters.webhook import sign
 from app.domain.pos.models import StoredProcessorEvent
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.extensions import db

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from app.adapters.images import FileImages
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.pictures import FORMS, form_of, jpeg_form
 
 SCRIPT = b"<script>alert(1)</script>"
@@ -20,8 +20,8 @@ OWN_CHUNKS = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH"}
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> FileImages:
-    return FileImages(tmp_path / "pictures")
+def store(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "pictures")
 
 
 def archive() -> bytes:
@@ -106,7 +106,7 @@ def is_clean(data: bytes) -> bool:
 
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_nothing_but_the_picture_is_stored(store: FileImages, tmp_path: Path, data: bytes) -> None:
+def test_nothing_but_the_picture_is_stored(store: ImageStore, tmp_path: Path, data: bytes) -> None:
     file = store.keep(1, data).file
     stored = [path.read_bytes() for path in (tmp_path / "pictures" / "1").iterdir()]
     assert len(stored) == len({file, jpeg_form(file), form_of(file, "small")}), "the picture and what is made of it"
@@ -124,13 +124,13 @@ def test_each_of_the_files_is_a_picture_with_something_in_it(data: bytes) -> Non
         assert picture.size == SIZE
 
 
-def test_a_picture_that_is_turned_by_its_exif_is_stored_upright(store: FileImages) -> None:
+def test_a_picture_that_is_turned_by_its_exif_is_stored_upright(store: ImageStore) -> None:
     stored = store.keep(1, encoded("JPEG", exif=described()))
     assert (stored.width, stored.height) == SIZE[::-1]
     assert {Image.open(io.BytesIO(store.read(1, form_of(stored.file, name)))).size for name in FORMS} == {SIZE[::-1]}
 
 
-def test_a_webp_of_another_shop_is_encoded_anew_and_the_same_one_twice_is_one_picture(store: FileImages) -> None:
+def test_a_webp_of_another_shop_is_encoded_anew_and_the_same_one_twice_is_one_picture(store: ImageStore) -> None:
     foreign = encoded("WEBP", quality=90)
     kept = store.keep(1, foreign)
     assert store.read(1, kept.file) != foreign
@@ -138,7 +138,7 @@ def test_a_webp_of_another_shop_is_encoded_anew_and_the_same_one_twice_is_one_pi
     assert len(store.files(1)) == 1
 
 
-def test_what_this_shop_encoded_stays_as_it_is_at_each_of_its_sites(store: FileImages) -> None:
+def test_what_this_shop_encoded_stays_as_it_is_at_each_of_its_sites(store: ImageStore) -> None:
     """So that a transfer there and back, or an export and its import, leaves the pictures as they are."""
     kept = store.keep(1, encoded("PNG"))
     data = store.read(1, kept.file)
@@ -146,12 +146,12 @@ def test_what_this_shop_encoded_stays_as_it_is_at_each_of_its_sites(store: FileI
     assert store.read(2, kept.file) == data
 
 
-def test_a_picture_that_is_encoded_once_more_looks_the_same(store: FileImages, tmp_path: Path) -> None:
+def test_a_picture_that_is_encoded_once_more_looks_the_same(store: ImageStore, tmp_path: Path) -> None:
     """As after an export that another installation imports."""
     shades = Image.merge("RGB", [Image.linear_gradient("L"), Image.radial_gradient("L"), Image.linear_gradient("L")])
     shades.save(out := io.BytesIO(), "PNG")
     first = store.read(1, store.keep(1, out.getvalue()).file)
-    other = FileImages(tmp_path / "elsewhere")
+    other = ImageStore(tmp_path / "elsewhere")
     second = other.read(1, other.keep(1, first).file)
     pairs = zip(*(Image.open(io.BytesIO(data)).convert("RGB").tobytes() for data in (first, second)), strict=True)
     differences = [abs(one - again) for one, again in pairs]

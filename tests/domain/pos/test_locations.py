@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from app.domain.pos import locations, settings
 from app.domain.pos.locations import account_of
-from app.domain.pos.processor import AccountRef, Address, NoProcessor, ProcessorError
+from app.domain.pos.processor import Address, NoProcessor, ProcessorError
 from app.domain.pos.rules import LocationFields
 from app.domain.pos.settings import stored_form
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
@@ -18,32 +18,34 @@ from app.extensions import db
 from app.transaction import WRITING, transaction
 from tests.domain.pos.conftest import Staff
 from tests.factories import make_location, make_site
+from tests.fakes.payment_processor import Call, FakeProcessor
 
 MARKET = LocationFields("Market", Address("1 High Street", "", "Leeds", "", "LS1 1AA", "GB"))
 
 
-class Terminal(NoProcessor):
-    """Gives every location an id, and remembers for which account; no transaction may be open then."""
+@pytest.fixture
+def terminal(processor: FakeProcessor) -> FakeProcessor:
+    """It may be called only while no transaction is open."""
 
-    def __init__(self) -> None:
-        self.created: list[tuple[str, str, Address]] = []
-
-    def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
+    def check_transaction(_call: Call) -> None:
         assert not db.session.info.get(WRITING)
         assert not db.session().in_transaction()
-        self.created.append((ref.account_id, display_name, address))
-        return f"tml_new{len(self.created)}"
+
+    processor.before_call = check_transaction
+    return processor
 
 
-def test_a_new_location_is_created_at_the_processor_first(staff: Staff) -> None:
-    terminal = Terminal()
+def test_a_new_location_is_created_at_the_processor_first(staff: Staff, terminal: FakeProcessor) -> None:
     with transaction():
         change_settings(staff.site_id, {"posProcessorAccountId": "acct_shop"})
     untidy = replace(MARKET, display_name="  Market ", address=replace(MARKET.address, country="gb"))
     locations.add(staff.author, transaction, terminal, untidy)
     locations.add(staff.author, transaction, terminal, replace(MARKET, processor_account_id="acct_own"))
-    assert terminal.created == [("acct_shop", "Market", MARKET.address), ("acct_own", "Market", MARKET.address)]
-    assert locations.location_at(staff.site_id, "tml_new1").address == MARKET.address
+    (ours,), (own,) = (terminal.accounts[account].locations.values() for account in ("acct_shop", "acct_own"))
+    for created in (ours, own):
+        assert (created["display_name"], created["address"]) == ("Market", asdict(MARKET.address))
+    assert len(terminal.calls) == 2
+    assert locations.location_at(staff.site_id, ours["id"]).address == MARKET.address
 
 
 def test_nothing_is_kept_of_a_location_that_the_processor_refused(staff: Staff) -> None:
@@ -52,14 +54,15 @@ def test_nothing_is_kept_of_a_location_that_the_processor_refused(staff: Staff) 
     assert len(locations.list_locations(staff.site_id)) == 2
 
 
-def test_what_is_wrong_with_a_location_is_told_before_the_processor_hears_of_it(staff: Staff) -> None:
-    terminal = Terminal()
+def test_what_is_wrong_with_a_location_is_told_before_the_processor_hears_of_it(
+    staff: Staff, terminal: FakeProcessor
+) -> None:
     fields = LocationFields(" ", Address(line1="x" * 201, country="England"), "acct 1")
     with pytest.raises(Invalid) as refused:
         locations.add(staff.author, transaction, terminal, fields)
     pointers = [problem.pointer for problem in refused.value.problems]
     assert pointers == ["#/displayName", "#/address/line1", "#/address/country", "#/processorAccountId"]
-    assert terminal.created == []
+    assert terminal.calls == []
 
 
 def test_a_location_that_exists_at_the_processor_is_taken_over_once(staff: Staff) -> None:
@@ -132,12 +135,14 @@ def codes(act: Callable[[], object]) -> list[tuple[str, str]]:
     return [(problem.code, problem.pointer) for problem in refused.value.problems]
 
 
-def test_an_account_of_another_shop_is_for_superadmins_to_share(staff: Staff, their_account: str) -> None:
-    terminal, theirs = Terminal(), replace(MARKET, processor_account_id=their_account)
+def test_an_account_of_another_shop_is_for_superadmins_to_share(
+    staff: Staff, their_account: str, terminal: FakeProcessor
+) -> None:
+    theirs = replace(MARKET, processor_account_id=their_account)
     taken = [("account_taken", "#/processorAccountId")]
     with pytest.raises(Invalid):
         locations.add(staff.author, transaction, terminal, theirs)
-    assert terminal.created == [], "the processor heard nothing"
+    assert terminal.calls == [], "the processor heard nothing"
     stall = replace(MARKET, processor_account_id="acct_stall")
     assert codes(lambda: locations.take_over(staff.author, "tml_new", stall)) == taken
     assert codes(lambda: locations.edit(staff.author, "tml_fair", 1, theirs, enabled=True)) == taken

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app.adapters.counting_spool import VisitSpool
 from app.domain.search.listings.listing_parameters import is_listing_parameter, listing_parameters
 from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.counting.queries import site_today
@@ -32,6 +31,7 @@ from app.domain.seo.crawlers import (
     is_browser,
     parameter_of,
     visit_from_json,
+    visit_spool,
     visit_to_json,
 )
 from app.domain.seo.models import CrawlerHits
@@ -117,9 +117,9 @@ def test_a_visit_is_written_and_read_again_and_anything_else_is_none():
 
 
 def test_visits_wait_in_a_spool_that_outlasts_the_process(tmp_path: Path):
-    VisitSpool(tmp_path).note([visit(), visit(parameter="page")])
+    visit_spool(tmp_path).note([visit(), visit(parameter="page")])
 
-    with VisitSpool(tmp_path).batches() as batches:
+    with visit_spool(tmp_path).batches() as batches:
         assert [batch.events for batch in batches] == [(visit(), visit(parameter="page"))]
 
 

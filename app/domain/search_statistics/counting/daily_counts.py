@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select
@@ -28,6 +29,7 @@ from app.domain.search_statistics.counting.aggregation import (
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event, EventBatch
 from app.domain.search_statistics.counting.rolling_sums import add_counts
+from app.domain.search_statistics.counting.spool import ReportError, Spool, report_nothing
 from app.domain.search_statistics.counting.weekly_counts import write_products, write_rephrased
 from app.domain.search_statistics.models import CountedBatch, SearchDay, SearchWordDay, SuggestionDay
 from app.domain.shared.clock import Clock
@@ -37,6 +39,7 @@ from app.domain.sites.models import Site
 from app.domain.sites.settings import settings_of
 from app.extensions import db
 
+LARGEST_SUGGESTION_SPOOL = 16 * 1024**2  # Bytes, some 800,000 lists.
 ChangesBySite = Mapping[int, SiteChanges]
 
 
@@ -137,6 +140,13 @@ def suggestions_from_json(value: Any) -> SuggestionsShown | None:
         return SuggestionsShown(int(site_id), date.fromisoformat(day))
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def suggestion_spool(folder: Path, report_error: ReportError = report_nothing) -> Spool[SuggestionsShown]:
+    """Return the spool of lists of suggestions."""
+    return Spool(
+        folder, suggestions_as_json, suggestions_from_json, LARGEST_SUGGESTION_SPOOL, report_error=report_error
+    )
 
 
 def suggestions_by_day(batch: EventBatch[SuggestionsShown]) -> Mapping[tuple[int, date], int]:

@@ -1,18 +1,16 @@
-"""Events of searches, and of what follows from them, to be counted, and the port to a spool in which events wait for
-that. No event identifies a shopper or says when in the day it was."""
+"""Events of searches, and of what follows from them, to be counted. No event identifies a shopper or says when in the
+day it was."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 # While a release replaces another, each may read what the other wrote. So a line keeps its first COLUMNS as they are, a
 # new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
-# which they leave to newer ones (`is_of_later`).
+# which they leave to newer ones (`is_of_unknown_version`).
 COLUMNS = 9
 # The defaults of next word, product, and visits and weights, which lines lack from the right as far as they have none.
 MISSING: list[Any] = ["", None, 0, 1, 0, 0]
@@ -123,46 +121,3 @@ class EventBatch(Generic[E]):
 
     id: str
     events: tuple[E, ...]
-
-
-class Spool(Protocol[E]):
-    """Keeps events across restarts, in batches that do not change until they are done."""
-
-    def note(self, events: Sequence[E]) -> None:
-        """Record events. Never raises and never blocks: what cannot be recorded is lost and logged."""
-        ...
-
-    def has_pending(self) -> bool:
-        """Whether any event is pending."""
-        ...
-
-    def batches(self) -> AbstractContextManager[Iterator[EventBatch[E]]]:
-        """Return a context that yields the pending batches, oldest first; none while another process has them."""
-        ...
-
-    def done(self, batch_id: str) -> None:
-        """Acknowledge a batch that is committed. Those before it of the same file are committed too."""
-        ...
-
-    def failed(self, batch_id: str) -> None:
-        """Return a batch that could not be counted. It is delivered again until it has failed too often."""
-        ...
-
-
-class NullSpool(Generic[E]):
-    """Spool of programs that serve no shoppers: records nothing."""
-
-    def note(self, events: Sequence[E]) -> None:
-        """Ignore the events: those of such a program are no shopper's."""
-
-    def has_pending(self) -> bool:
-        return False
-
-    def batches(self) -> AbstractContextManager[Iterator[EventBatch[E]]]:
-        return nullcontext(iter(()))
-
-    def done(self, batch_id: str) -> None:
-        """Do nothing: there are no batches."""
-
-    def failed(self, batch_id: str) -> None:
-        """Do nothing: there are no batches."""

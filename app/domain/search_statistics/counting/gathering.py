@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from app.domain.search import text
 from app.domain.search.text import SINGULARS
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.memory import WEEK, CountingMemory, Span, week_of
+from app.domain.search_statistics.counting.memory import WEEK, SharedMemory, Span, week_of
 from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, plain_digits
 from app.domain.shared.text import UNPRINTABLE, fold
 
@@ -126,7 +126,7 @@ def _hints(stem: str) -> Iterator[str]:
     yield from (plural for plural, singular in SINGULARS.items() if singular == stem and not plural.startswith(stem))
 
 
-def gather(memory: CountingMemory, now: datetime, event: Event, network: str | None) -> Event | None:
+def gather(memory: SharedMemory, now: datetime, event: Event, network: str | None) -> Event | None:
     """Return the event as it may be stored, or None. `network` is None where every request is a shopper of its own,
     as behind a proxy that hides their addresses."""
     if event.kind is EventKind.SEARCHED:
@@ -139,7 +139,7 @@ def gather(memory: CountingMemory, now: datetime, event: Event, network: str | N
     return _shared(memory, now, event)
 
 
-def _is_first_of_network(memory: CountingMemory, now: datetime, event: Event, network: str | None, most: int) -> bool:
+def _is_first_of_network(memory: SharedMemory, now: datetime, event: Event, network: str | None, most: int) -> bool:
     """Whether the network does this for the first time on the event's day, and within its `most` of a day. The latter
     is checked first, so that nothing is remembered beyond it."""
     if network is None:
@@ -152,7 +152,7 @@ def _is_first_of_network(memory: CountingMemory, now: datetime, event: Event, ne
     return same is not None and same.count == 1
 
 
-def _shared(memory: CountingMemory, now: datetime, event: Event) -> Event | None:
+def _shared(memory: SharedMemory, now: datetime, event: Event) -> Event | None:
     week = week_of(event.day)
     counted = memory.add(Span(week, WEEK), f"{event.kind}\0{event.site_id}\0{_subject(event)}", now, event.weight)
     if counted is None or counted.count < FEWEST_VISITS:

@@ -20,17 +20,9 @@ from app.domain.search.listings.browsing import category_counts
 from app.domain.search.models import RebuildRun
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, LeftOut
-from app.domain.seo.sitemap.files import (
-    FIRST_FILE,
-    LIMITS,
-    Limits,
-    SitemapGeneration,
-    SitemapStore,
-    StoredFile,
-    WrittenSitemap,
-    write_sitemap,
-)
+from app.domain.seo.sitemap.files import LIMITS, Limits, WrittenSitemap, write_sitemap
 from app.domain.seo.sitemap.generator import SitemapGenerator, categories_left_out, expected_entries
+from app.domain.seo.sitemap.store import FIRST_FILE, SitemapGeneration, SitemapStore, StoredFile
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict

@@ -1,5 +1,5 @@
-"""The files of a sitemap: the port to their store, their XML (sitemaps.org, protocol 0.9), and how entries are written
-to them within the limits of each. Pure."""
+"""The files of a sitemap: their XML (sitemaps.org, protocol 0.9), and how entries are written to them within the limits
+of each. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 from xml.sax.saxutils import escape
 
 from app.domain.seo.sitemap.entries import SitemapEntry
+from app.domain.seo.sitemap.store import FIRST_FILE, SitemapGeneration, part_name
 from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import DomainError
 
-FIRST_FILE = "sitemap.xml"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 SITEMAP_BEGIN = f"{DECLARATION}<urlset {NAMESPACE}>\n".encode()
@@ -23,74 +22,6 @@ SITEMAP_END = b"</urlset>\n"
 INDEX_BEGIN = f"{DECLARATION}<sitemapindex {NAMESPACE}>\n".encode()
 INDEX_END = b"</sitemapindex>\n"
 NO_XML_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2.
-
-
-def part_name(number: int | str) -> str:
-    """Return the name of a part of a sitemap that needs several files, from 1 on."""
-    return f"sitemap-{number}.xml"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A stored file of a sitemap. `version` differs whenever the content does."""
-
-    name: str
-    version: str
-    path: Path
-    size: int
-    written_at: datetime
-
-
-class SitemapGeneration(Protocol):
-    """A sitemap in the making, which is not served until it is published."""
-
-    def create(self, name: str) -> BinaryIO:
-        """Begin a file. It is closed at the latest when the generation is published or discarded, and durable once it
-        is published."""
-        ...
-
-    def rename(self, name: str, to: str) -> None: ...
-
-    def publish(self) -> None:
-        """Replace the published sitemap, atomically and durably; one with the same content is left as it is, with its
-        date. Safe to call twice."""
-        ...
-
-    def discard(self) -> None:
-        """Remove all files of the generation, unless it is published."""
-        ...
-
-
-class SitemapStore(Protocol):
-    def start(self, site_id: int, build_id: str, attempt: int) -> SitemapGeneration:
-        """Begin a generation. Files of earlier attempts at the same build are removed, those of other dead builds of
-        the site after a while. Raises OSError."""
-        ...
-
-    def files(self, site_id: int) -> list[StoredFile]:
-        """Return the files of the published sitemap, the first one first; none where there is no sitemap yet."""
-        ...
-
-    def file(self, site_id: int, name: str) -> StoredFile | None:
-        """Return one file of the published sitemap; None where it has none of this name."""
-        ...
-
-
-class NowhereToKeepSitemaps(DomainError):
-    code = "sitemaps_not_set_up"
-
-
-class NoSitemaps:
-    """The store of a shop that keeps no sitemaps."""
-
-    def start(self, site_id: int, build_id: str, attempt: int) -> SitemapGeneration:
-        raise NowhereToKeepSitemaps("No folder is set up for sitemaps.")
-
-    def files(self, site_id: int) -> list[StoredFile]:
-        return []
-
-    def file(self, site_id: int, name: str) -> StoredFile | None:
-        return None
 
 
 def url_element(entry: SitemapEntry) -> bytes:

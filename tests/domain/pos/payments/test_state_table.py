@@ -268,7 +268,7 @@ class PaymentMachine(RuleBasedStateMachine):
             transitions.apply_intent(self.shop.author, model.transaction_id, intent, "event")
 
     def _intent(self, model: Model) -> Intent:
-        return self.processor.accounts[""].intents[model.intent_id or ""]
+        return self.processor.intent(model.intent_id or "")
 
     def _remember(self, model: Model) -> None:
         model.seen = (*model.seen, self._intent(model))

@@ -30,7 +30,7 @@ def test_a_refund_made_at_the_processor_counts(till: ShopWithTill, paid: str) ->
 def test_an_event_that_comes_before_the_answer_is_the_same_refund(till: ShopWithTill, paid: str) -> None:
     till.processor.fail("refund", TIMEOUT_AFTER)
     refund(till, paid, 500)
-    (made,) = till.processor.accounts[""].refunds.values()
+    (made,) = till.processor.refunds()
     refund_event(till, paid, made.id)
     assert refunds() == [(500, "SUCCEEDED")]
     till.clock.move(minutes=1)
@@ -41,7 +41,7 @@ def test_an_event_that_comes_before_the_answer_is_the_same_refund(till: ShopWith
 def test_of_two_refunds_of_one_amount_news_names_its_own(till: ShopWithTill, paid: str) -> None:
     till.processor.fail("refund", TIMEOUT_BEFORE, TIMEOUT_AFTER)
     ours = [refund(till, paid, 500).id for _ in range(2)]
-    (made,) = till.processor.accounts[""].refunds.values()
+    (made,) = till.processor.refunds()
     refund_event(till, paid, made.id)
     rows = [db.session.get_one(PosRefund, one) for one in ours]
     assert [(row.status, row.processor_refund_id) for row in rows] == [("UNKNOWN", None), ("SUCCEEDED", made.id)]

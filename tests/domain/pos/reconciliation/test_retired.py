@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from app.adapters.simulator.simulator import Simulator
+from app.adapters.simulator import Simulator
 from app.domain.orders.models import Order
 from app.domain.pos.models import PaymentCheckRun
 from app.domain.pos.payments.cashier import Cashier

@@ -77,7 +77,7 @@ def test_one_that_was_seen_in_the_charge_is_not_counted_again_when_news_names_it
     till.clock.move(hours=24)
     till.check()
     assert refunds() == [(500, "SUCCEEDED")]
-    (made,) = till.processor.accounts[""].refunds.values()
+    (made,) = till.processor.refunds()
     for _ in range(2):
         refund_event(till, paid, made.id)
         assert refunds() == [(500, "SUCCEEDED")]
@@ -100,7 +100,7 @@ def test_one_that_the_processor_answers_to_have_failed_is_no_success(
 def test_a_refund_that_fails_later_is_taken_back_and_the_owner_hears_of_it(till: ShopWithTill, paid: str) -> None:
     refund(till, paid, 500)
     refund(till, paid, 250)
-    made = next(one for one in till.processor.accounts[""].refunds.values() if one.amount == 500)
+    made = next(one for one in till.processor.refunds() if one.amount == 500)
     till.processor.fail_refund(made.id)
     for _ in range(2):
         assert refund_event(till, paid, made.id) is EventOutcome.APPLIED

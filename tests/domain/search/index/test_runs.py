@@ -20,7 +20,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.settings import change_settings
 from app.domain.work import leases
-from app.domain.work.context import NoLocks
+from app.domain.work.context import WorkerLocks
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -192,7 +192,7 @@ def test_a_run_whose_builder_died_is_failed_and_replaced_at_once(
 def test_a_run_whose_builder_is_known_to_be_dead_is_replaced_although_its_lease_runs(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
-    class Locks(NoLocks):
+    class Locks(WorkerLocks):
         def is_dead(self, name: str) -> bool:
             return name == f"rebuild-{first}-1"
 
@@ -244,7 +244,7 @@ def test_requests_at_the_same_moment_make_one_run(app: Flask, indexing: SearchCo
 
 def test_without_an_engine_there_is_nothing_to_rebuild(clock: StoppedClock, site_id: int) -> None:
     with pytest.raises(Conflict, match="not set up"), transaction():
-        runs.request_rebuild(Author(site_id, "Ann", clock), NullEngine(), NoLocks(), "ALL")
+        runs.request_rebuild(Author(site_id, "Ann", clock), NullEngine(), WorkerLocks(), "ALL")
     assert states() == []
 
 

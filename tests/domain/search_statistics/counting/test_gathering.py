@@ -7,10 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from app.adapters.shared_memory import SharedMemory
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS, MOST_A_DAY, WORDS_A_DAY, gather
-from app.domain.search_statistics.counting.memory import NoCountingMemory
+from app.domain.search_statistics.counting.memory import RunningCount, SharedMemory, Span
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)  # A Friday.
 MONDAY = date(2026, 11, 16)
@@ -110,5 +109,9 @@ def test_a_network_takes_up_no_more_than_its_share_of_a_day() -> None:
 
 
 def test_without_a_memory_nothing_that_must_be_shared_is_stored() -> None:
+    class NoMemory(SharedMemory):
+        def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
+            return None
+
     for _ in range(9):
-        assert gather(NoCountingMemory(), NOW, OPENED, None) is None
+        assert gather(NoMemory(), NOW, OPENED, None) is None

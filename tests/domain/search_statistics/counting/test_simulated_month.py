@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.adapters.counting_spool import FileSpool
 from app.domain.search_statistics.counting import attribution as rules
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.attribution import EventContext, Journey, ResultsPage, from_text, to_text
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event
 from app.domain.search_statistics.counting.gathering import countable
+from app.domain.search_statistics.counting.spool import Spool, search_spool
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.extensions import db
 from app.transaction import transaction
@@ -94,7 +94,8 @@ class Month:
 
 @pytest.mark.usefixtures("context")
 def test_a_month_of_traffic_is_counted_exactly(tmp_path: Path, site_id: int) -> None:
-    clock, spool, month = StoppedClock(BEGAN + timedelta(days=DAYS)), FileSpool(tmp_path / "counting"), Month(site_id)
+    clock, spool = StoppedClock(BEGAN + timedelta(days=DAYS)), search_spool(tmp_path / "counting")
+    month = Month(site_id)
     for number, query in enumerate(real_searches()):
         for events in month.walk(query):
             spool.note(events)
@@ -112,7 +113,7 @@ def test_a_month_of_traffic_is_counted_exactly(tmp_path: Path, site_id: int) -> 
     _windows_agree(site_id, clock.now().date(), truth)
 
 
-def _drain(clock: StoppedClock, spool: FileSpool) -> None:
+def _drain(clock: StoppedClock, spool: Spool[Event]) -> None:
     with spool.batches() as batches:
         for batch in batches:
             with transaction():

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.adapters.shared_memory import SharedMemory
 from app.config import MEMORY_NAME
-from app.domain.search_statistics.counting.memory import WEEK, RunningCount, Span, week_of
+from app.domain.search_statistics.counting.memory import WEEK, RunningCount, SharedMemory, Span, week_of
 from app.domain.shared.rate_limit import Rate
 
 NOW = 1_800_000_000.0

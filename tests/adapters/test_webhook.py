@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stripe import WebhookSignature
 
-from app.adapters.webhook_signatures import sign, verify
+from app.adapters.webhook import sign, verify
 from app.domain.pos.processor import BadSignature
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

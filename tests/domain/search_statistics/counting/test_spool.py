@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.counting_spool import MOST_TRIES, PART, FileSpool
-from app.adapters.line_spool import LARGEST_OF_LATER
 from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json, is_of_unknown_version
+from app.domain.search_statistics.counting.spool import LARGEST_OF_LATER, MOST_TRIES, PART, Spool, search_spool
 
 DAY = date(2026, 11, 20)
 EVERYTHING = Event(EventKind.ORDERED, 3, "ten\u2028t “für” 👪", date(2026, 11, 19), 4, True, True, 12_345)
@@ -24,11 +23,11 @@ def searched(word: str) -> Event:
 
 
 @pytest.fixture
-def spool(tmp_path: Path) -> FileSpool:
-    return FileSpool(tmp_path / "not" / "there yet")
+def spool(tmp_path: Path) -> Spool[Event]:
+    return search_spool(tmp_path / "not" / "there yet")
 
 
-def drained(spool: FileSpool) -> list[Event]:
+def drained(spool: Spool[Event]) -> list[Event]:
     found: list[Event] = []
     with spool.batches() as batches:
         for batch in batches:
@@ -37,7 +36,7 @@ def drained(spool: FileSpool) -> list[Event]:
     return found
 
 
-def test_what_was_noted_comes_out_once_and_in_order(spool: FileSpool) -> None:
+def test_what_was_noted_comes_out_once_and_in_order(spool: Spool[Event]) -> None:
     events = [EVERYTHING, searched("tent"), searched("stove")]
     assert not spool.has_pending()
     spool.note(events[:2])
@@ -47,7 +46,7 @@ def test_what_was_noted_comes_out_once_and_in_order(spool: FileSpool) -> None:
     assert not spool.has_pending() and drained(spool) == []
 
 
-def test_a_batch_that_was_not_done_comes_again_under_its_name_before_newer_ones(spool: FileSpool) -> None:
+def test_a_batch_that_was_not_done_comes_again_under_its_name_before_newer_ones(spool: Spool[Event]) -> None:
     spool.note([searched("tent")])
     with spool.batches() as batches:
         first = next(batches)
@@ -60,7 +59,7 @@ def test_a_batch_that_was_not_done_comes_again_under_its_name_before_newer_ones(
 
 
 def test_many_events_come_in_parts_that_are_the_same_again(tmp_path: Path) -> None:
-    spool, words = FileSpool(tmp_path, part=150), [f"tent {number}" for number in range(20)]
+    spool, words = search_spool(tmp_path, part=150), [f"tent {number}" for number in range(20)]
     spool.note([searched(word) for word in words])
     with spool.batches() as batches:
         first = list(batches)
@@ -76,7 +75,7 @@ def test_many_events_come_in_parts_that_are_the_same_again(tmp_path: Path) -> No
     assert not spool.has_pending() and list(tmp_path.glob("*.batch")) == []
 
 
-def test_nothing_more_is_set_aside_while_batches_wait(spool: FileSpool, tmp_path: Path) -> None:
+def test_nothing_more_is_set_aside_while_batches_wait(spool: Spool[Event], tmp_path: Path) -> None:
     for word in ("tent", "stove", "boots"):
         spool.note([searched(word)])
         with spool.batches() as batches:
@@ -86,7 +85,7 @@ def test_nothing_more_is_set_aside_while_batches_wait(spool: FileSpool, tmp_path
 
 
 def test_what_waits_is_bounded_whatever_name_it_has(tmp_path: Path) -> None:
-    spool = FileSpool(tmp_path, largest=2_000)
+    spool = search_spool(tmp_path, largest=2_000)
     for number in range(300):
         spool.note([searched(f"tent {number}")])
         if number % 5 == 0:
@@ -97,7 +96,7 @@ def test_what_waits_is_bounded_whatever_name_it_has(tmp_path: Path) -> None:
 
 
 def test_a_batch_that_fails_again_and_again_is_put_out_of_the_way_and_the_others_go_on(tmp_path: Path) -> None:
-    spool, found = FileSpool(tmp_path, part=10), []
+    spool, found = search_spool(tmp_path, part=10), []
     spool.note([searched(word) for word in ("tent", "bad", "stove")])
     for _ in range(MOST_TRIES):
         with spool.batches() as batches:
@@ -107,16 +106,16 @@ def test_a_batch_that_fails_again_and_again_is_put_out_of_the_way_and_the_others
                 else:
                     found.append(batch.id)
                     spool.done(batch.id)
-        spool = FileSpool(tmp_path, part=10)
+        spool = search_spool(tmp_path, part=10)
     (bad,) = tmp_path.glob("*.bad")
     assert b'"bad"' in bad.read_bytes() and b"tent" not in bad.read_bytes()
     assert not spool.has_pending() and list(tmp_path.glob("*.tried")) == []
     assert len(set(found)) == 2
 
 
-def test_only_one_goes_through_it_at_a_time_and_others_can_note_meanwhile(spool: FileSpool, tmp_path: Path) -> None:
+def test_only_one_goes_through_it_at_a_time_and_others_can_note_meanwhile(spool: Spool[Event], tmp_path: Path) -> None:
     spool.note([searched("tent")])
-    other = FileSpool(tmp_path / "not" / "there yet")
+    other = search_spool(tmp_path / "not" / "there yet")
     with spool.batches() as batches:
         assert drained(other) == []
         other.note([searched("stove")])
@@ -124,7 +123,7 @@ def test_only_one_goes_through_it_at_a_time_and_others_can_note_meanwhile(spool:
     assert len(drained(other)) == 2
 
 
-def test_a_line_that_a_full_disk_cut_off_costs_only_itself(spool: FileSpool, tmp_path: Path) -> None:
+def test_a_line_that_a_full_disk_cut_off_costs_only_itself(spool: Spool[Event], tmp_path: Path) -> None:
     spool.note([searched("tent")])
     with open(tmp_path / "not" / "there yet" / "current", "ab") as file:
         file.write(b'\n["searched",1,"to')
@@ -138,13 +137,16 @@ def test_what_is_no_event_is_passed_over(value: object) -> None:
     assert from_json(as_json(EVERYTHING)) == EVERYTHING
 
 
-class OlderSpool(FileSpool):
-    """The spool of a release that knows no searches that were rephrased."""
+def older_spool(folder: Path, part: int = PART) -> Spool[Event]:
+    """Return the spool of a release that knows no searches that were rephrased."""
 
-    def __init__(self, folder: Path, part: int = PART) -> None:
-        super().__init__(folder, part=part)
-        self._read = lambda value: None if self._is_of_later(value) else from_json(value)
-        self._is_of_later = lambda value: is_of_unknown_version(value) or value[:1] == [EventKind.REPHRASED]
+    def is_unknown(value: object) -> bool:
+        return is_of_unknown_version(value) or value[:1] == [EventKind.REPHRASED]
+
+    def read(value: object) -> Event | None:
+        return None if is_unknown(value) else from_json(value)
+
+    return Spool(folder, as_json, read, part=part, is_of_unknown_version=is_unknown)
 
 
 def rephrased(word: str) -> Event:
@@ -152,21 +154,21 @@ def rephrased(word: str) -> Event:
 
 
 def test_what_an_older_release_does_not_understand_is_left_to_a_newer_one(tmp_path: Path) -> None:
-    newer, older = FileSpool(tmp_path, part=150), OlderSpool(tmp_path, part=150)
+    newer, older = search_spool(tmp_path, part=150), older_spool(tmp_path, part=150)
     for number in range(5):
         newer.note([searched(f"tent {number}"), rephrased(f"yurt {number}")])
     assert [event.word for event in drained(older)] == [f"tent {number}" for number in range(5)]
     assert not older.has_pending() and drained(older) == []
-    newer = FileSpool(tmp_path)
+    newer = search_spool(tmp_path)
     assert sorted(event.word for event in drained(newer)) == [f"yurt {number}" for number in range(5)]
-    assert drained(FileSpool(tmp_path)) == [] and [path.name for path in tmp_path.iterdir()] == ["lock"]
+    assert drained(search_spool(tmp_path)) == [] and [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
 def test_a_batch_that_comes_again_leaves_its_lines_once(tmp_path: Path) -> None:
-    FileSpool(tmp_path).note([rephrased("yurt")])
+    search_spool(tmp_path).note([rephrased("yurt")])
     lines = (tmp_path / "current").read_bytes()
     for _ in range(2):
-        older = OlderSpool(tmp_path)
+        older = older_spool(tmp_path)
         with older.batches() as batches:
             batch = next(batches)
             older.done(batch.id)
@@ -175,19 +177,19 @@ def test_a_batch_that_comes_again_leaves_its_lines_once(tmp_path: Path) -> None:
 
 
 def test_what_no_newer_release_came_for_in_a_month_goes(tmp_path: Path) -> None:
-    FileSpool(tmp_path).note([rephrased("yurt")])
-    drained(OlderSpool(tmp_path))
+    search_spool(tmp_path).note([rephrased("yurt")])
+    drained(older_spool(tmp_path))
     (left,) = tmp_path.glob("*.later")
     os.utime(left, (0, 0))
-    drained(OlderSpool(tmp_path))
+    drained(older_spool(tmp_path))
     assert not left.exists()
 
 
 def test_what_is_left_to_newer_releases_is_bounded(tmp_path: Path) -> None:
     many = [rephrased(f"{'yurt' * 20} {number}") for number in range(2_000)]
     for _ in range(25):
-        FileSpool(tmp_path).note(many)
-        drained(OlderSpool(tmp_path))
+        search_spool(tmp_path).note(many)
+        drained(older_spool(tmp_path))
     kept = sum(path.stat().st_size for path in tmp_path.iterdir())
     assert LARGEST_OF_LATER / 2 < kept <= LARGEST_OF_LATER
 
@@ -201,14 +203,14 @@ def test_the_first_readers_take_a_search_of_a_new_network_for_a_search() -> None
 
 def test_a_folder_that_cannot_be_written_fails_nobody(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    spool = FileSpool(tmp_path / "file" / "counting")
+    spool = search_spool(tmp_path / "file" / "counting")
     spool.note([searched("tent")])
     spool.note([searched("tent")])
     assert not spool.has_pending()
 
 
 def _note_many(folder: Path, name: str) -> None:
-    spool = FileSpool(folder)
+    spool = search_spool(folder)
     for number in range(300):
         spool.note([searched(f"{name} {number}")])
 
@@ -218,7 +220,7 @@ def test_many_processes_note_while_one_drains(tmp_path: Path) -> None:
     writers = [context.Process(target=_note_many, args=(tmp_path, name)) for name in "abc"]
     for writer in writers:
         writer.start()
-    spool, found = FileSpool(tmp_path), []
+    spool, found = search_spool(tmp_path), []
     while any(writer.is_alive() for writer in writers):
         found += drained(spool)
     found += drained(spool)

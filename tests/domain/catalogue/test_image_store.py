@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import contextlib
 import io
+import multiprocessing
 import os
 from dataclasses import replace
+from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from app.adapters.images import FileImages
 from app.domain.catalogue import product_images, products
+from app.domain.catalogue.image_store import MOST_AT_ONCE, ImageStore, decoding_slot
 from app.domain.catalogue.pictures import FORMS, LONGEST_SIDE, StoredImage, form_of, jpeg_form, small_form, srcset
 from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
 from app.domain.merchandising import trees
@@ -23,11 +25,12 @@ from tests.searching import add_page, add_product
 
 TENT = ProductDraft(sku="T-1", name="Ridge tent", price=12_000)
 DAY = 86_400
+PROCESSES = 6
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> FileImages:
-    return FileImages(tmp_path / "pictures")
+def store(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "pictures")
 
 
 def drawn(colour: str, size: tuple[int, int] = (30, 20)) -> bytes:
@@ -43,25 +46,25 @@ def with_picture(clock: StoppedClock, site_id: int, stored: StoredImage, sku: st
         return product_id
 
 
-def test_the_same_picture_is_kept_once(store: FileImages) -> None:
+def test_the_same_picture_is_kept_once(store: ImageStore) -> None:
     assert store.keep(1, drawn("red")) == store.keep(1, drawn("red"))
     assert len(store.files(1)) == 1
 
 
-def test_a_kept_picture_moves_to_another_shop_unchanged(store: FileImages) -> None:
+def test_a_kept_picture_moves_to_another_shop_unchanged(store: ImageStore) -> None:
     first = store.keep(1, drawn("red", (LONGEST_SIDE * 2, 500)))
     moved = store.keep(2, store.read(1, first.file))
     assert moved == first
     assert store.read(2, moved.file) == store.read(1, first.file)
 
 
-def test_a_see_through_picture_moves_to_another_shop_unchanged(store: FileImages) -> None:
+def test_a_see_through_picture_moves_to_another_shop_unchanged(store: ImageStore) -> None:
     Image.new("RGBA", (33, 33), (255, 0, 0, 90)).save(out := io.BytesIO(), "PNG")
     first = store.keep(1, out.getvalue())
     assert store.read(2, store.keep(2, store.read(1, first.file)).file) == store.read(1, first.file)
 
 
-def test_a_broken_picture_is_refused_whatever_the_decoder_makes_of_it(store: FileImages) -> None:
+def test_a_broken_picture_is_refused_whatever_the_decoder_makes_of_it(store: ImageStore) -> None:
     exif = Image.Exif()
     exif[0x010E] = "A tent"
     Image.new("RGB", (30, 20)).save(out := io.BytesIO(), "WEBP", exif=exif)
@@ -75,7 +78,7 @@ def size_of(data: bytes) -> tuple[int, int]:
     return Image.open(io.BytesIO(data)).size
 
 
-def test_a_picture_is_kept_in_the_sizes_that_pages_show(store: FileImages) -> None:
+def test_a_picture_is_kept_in_the_sizes_that_pages_show(store: ImageStore) -> None:
     kept = store.keep(1, drawn("red", (2_000, 1_000)))
     assert (kept.width, kept.height) == (1_600, 800)
     assert {name: size_of(store.read(1, form_of(kept.file, name))) for name in FORMS} == {
@@ -85,13 +88,13 @@ def test_a_picture_is_kept_in_the_sizes_that_pages_show(store: FileImages) -> No
     }
 
 
-def test_a_jpeg_lies_beside_for_programs_that_read_no_webp(store: FileImages) -> None:
+def test_a_jpeg_lies_beside_for_programs_that_read_no_webp(store: ImageStore) -> None:
     file = store.keep(1, drawn("red", (2_000, 1_000))).file
     with Image.open(io.BytesIO(store.read(1, jpeg_form(form_of(file, "small"))))) as picture:
         assert (picture.format, picture.size) == ("JPEG", (960, 480))
 
 
-def test_a_jpeg_is_made_later_for_a_picture_from_before_and_white_where_that_is_see_through(store: FileImages) -> None:
+def test_a_jpeg_is_made_later_for_a_picture_from_before_and_white_where_that_is_see_through(store: ImageStore) -> None:
     out = io.BytesIO()
     Image.new("RGBA", (40, 30)).save(out, "PNG")
     file = store.keep(1, out.getvalue()).file
@@ -110,14 +113,14 @@ def test_a_set_of_sources_names_only_forms_that_are_smaller_by_their_true_widths
 
 @pytest.mark.parametrize(("lost", "stands_in"), [("tiny", "small"), ("small", "medium"), ("medium", None)])
 def test_the_next_larger_form_stands_in_for_one_that_was_never_made(
-    store: FileImages, lost: str, stands_in: str | None
+    store: ImageStore, lost: str, stands_in: str | None
 ) -> None:
     file = store.keep(1, drawn("red", (1_200, 1_200))).file
     (store._folder / "1" / form_of(file, lost)).unlink()
     assert store.read(1, form_of(file, lost)) == store.read(1, form_of(file, stands_in) if stands_in else file)
 
 
-def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: FileImages) -> None:
+def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: ImageStore) -> None:
     file = store.keep(1, drawn("red", (1_200, 600))).file
     before = {name: store.read(1, form_of(file, name)) for name in FORMS}
     for name in ("tiny", "medium"):
@@ -129,20 +132,20 @@ def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: File
     assert store.add_forms(1, file) == 0
 
 
-def test_a_picture_that_goes_takes_its_forms_along(store: FileImages) -> None:
+def test_a_picture_that_goes_takes_its_forms_along(store: ImageStore) -> None:
     file = store.keep(1, drawn("red", (1_200, 600))).file
     ((_, at),) = store.files(1)
     assert store.discard(1, file, written_before=at + 1)
     assert list((store._folder / "1").iterdir()) == []
 
 
-def test_sites_do_not_share_pictures(store: FileImages) -> None:
+def test_sites_do_not_share_pictures(store: ImageStore) -> None:
     kept = store.keep(1, drawn("red"))
     with pytest.raises(NotFound):
         store.read(2, kept.file)
 
 
-def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id: int, store: FileImages) -> None:
+def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id: int, store: ImageStore) -> None:
     used, unused, fresh = (store.keep(site_id, drawn(colour)) for colour in ("red", "green", "blue"))
     with_picture(clock, site_id, used)
     now = clock.now().timestamp()
@@ -154,7 +157,7 @@ def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id
     assert not (folder / small_form(unused.file)).exists()
 
 
-def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, store: FileImages) -> None:
+def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, store: ImageStore) -> None:
     shown = [store.keep(site_id, drawn(colour)).file for colour in ("red", "green", "blue", "grey")]
     store.keep(site_id, drawn("white"))
     source = f"/media/{site_id}/"
@@ -170,7 +173,7 @@ def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, st
     assert {file for file, _ in store.files(site_id)} == set(shown)
 
 
-def test_a_picture_that_is_kept_anew_meanwhile_stays(store: FileImages) -> None:
+def test_a_picture_that_is_kept_anew_meanwhile_stays(store: ImageStore) -> None:
     kept = store.keep(1, drawn("red"))
     (_, at), *_ = store.files(1)
     assert not store.discard(1, kept.file, written_before=at)
@@ -178,7 +181,7 @@ def test_a_picture_that_is_kept_anew_meanwhile_stays(store: FileImages) -> None:
     assert not store.discard(1, kept.file, written_before=at + 1)
 
 
-def test_what_a_broken_upload_left_goes_after_a_day(clock: StoppedClock, site_id: int, store: FileImages) -> None:
+def test_what_a_broken_upload_left_goes_after_a_day(clock: StoppedClock, site_id: int, store: ImageStore) -> None:
     store.keep(site_id, drawn("red"))
     old, fresh = (store._folder / str(site_id) / name for name in ("old.part", "fresh.part"))
     for part, age in ((old, 2 * DAY), (fresh, DAY / 2)):
@@ -219,7 +222,7 @@ def with_variant(clock: StoppedClock, site_id: int, product_id: int, picture: st
 
 
 def test_a_variant_has_one_of_the_products_pictures_until_that_is_removed(
-    clock: StoppedClock, site_id: int, store: FileImages
+    clock: StoppedClock, site_id: int, store: ImageStore
 ) -> None:
     red, other = store.keep(site_id, drawn("red")), store.keep(site_id, drawn("blue"))
     product_id = with_picture(clock, site_id, red)
@@ -238,3 +241,49 @@ def test_a_new_product_has_no_picture_for_a_variant_yet(clock: StoppedClock, sit
     red = VariantDraft("T-1-R", options={"Colour": "Red"}, picture="abc.webp")
     with pytest.raises(Invalid, match="among the product’s pictures"), transaction():
         products.create(Author(site_id, "Mia", clock), replace(TENT, variants=(red,)), ())
+
+
+def decode(folder: Path, at_work: Path, begin: Barrier, number: int) -> None:
+    begin.wait(20)
+    with decoding_slot(folder):
+        mark = at_work / str(number)
+        mark.touch()
+        busy = len(list(at_work.iterdir()))
+        mark.unlink()
+    (folder / f"saw-{number}").write_text(str(busy))
+
+
+def hold(folder: Path, held: Event) -> None:
+    with decoding_slot(folder):
+        held.set()
+        Event.wait(multiprocessing.Event(), 60)
+
+
+def test_no_more_decode_at_once_than_there_are_slots(tmp_path: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    at_work, folder = tmp_path / "at work", tmp_path / "pictures"
+    at_work.mkdir()
+    begin = fork.Barrier(PROCESSES)
+    decoders = [fork.Process(target=decode, args=(folder, at_work, begin, number)) for number in range(PROCESSES)]
+    for decoder in decoders:
+        decoder.start()
+    for decoder in decoders:
+        decoder.join(20)
+        assert decoder.exitcode == 0
+    seen = [int(file.read_text()) for file in folder.glob("saw-*")]
+    assert len(seen) == PROCESSES
+    assert max(seen) <= MOST_AT_ONCE
+
+
+def test_a_process_that_is_killed_leaves_its_slot(tmp_path: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    held = [fork.Event() for _ in range(MOST_AT_ONCE)]
+    holders = [fork.Process(target=hold, args=(tmp_path, event)) for event in held]
+    for holder, event in zip(holders, held, strict=True):
+        holder.start()
+        assert event.wait(20)
+    for holder in holders:
+        holder.kill()
+        holder.join(20)
+    with decoding_slot(tmp_path):
+        pass

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import hmac
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.adapters.simulator import events
-from app.adapters.stripe.objects import event_of
+from app.adapters.simulator import Simulator
+from app.adapters.stripe import StripeProcessor
+from app.adapters.webhook import sign
 from app.domain.pos.processor import BadSignature, MalformedEvent, ProcessorEvent
+from tests.fakes.clock import StoppedClock
 
 NOW = datetime(2026, 11, 20, 21, 4, tzinfo=UTC)
 CREATED = int(NOW.timestamp())
@@ -30,14 +30,23 @@ SIMULATOR_INTENT = {
     "object": "payment_intent",
     "amount": 500,
     "amount_received": 500,
-    "amount_refunded": 0,
     "currency": "gbp",
     "status": "succeeded",
     "created": CREATED,
     "livemode": False,
-    "latest_charge": "ch_sim_1",
-    "card_present": {"brand": "visa", "last4": "4242", "funding": "credit", "emv": {"accountType": "credit"}},
-    "last_payment_error": {"code": "card_declined", "decline_code": "lost_card", "charge_id": "ch_sim_0"},
+    "latest_charge": {
+        "id": "ch_sim_1",
+        "amount_refunded": 0,
+        "payment_method_details": {
+            "card_present": {
+                "brand": "visa",
+                "last4": "4242",
+                "funding": "credit",
+                "receipt": {"account_type": "credit"},
+            }
+        },
+    },
+    "last_payment_error": {"code": "card_declined", "decline_code": "lost_card", "charge": "ch_sim_0"},
     "metadata": {"transactionId": "t-1"},
 }
 STRIPE_INTENT = {
@@ -96,13 +105,18 @@ def event(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_stripe(raw: bytes) -> ProcessorEvent:
-    digest = hmac.new(SECRET.encode(), f"{CREATED}.".encode() + raw, hashlib.sha256).hexdigest()
-    return event_of(raw, {"Stripe-Signature": f"t={CREATED},v1={digest}"}, NOW, [SECRET])
+    headers = {"Stripe-Signature": sign(SECRET.encode(), CREATED, raw)}
+    return StripeProcessor("sk_test_x", (SECRET,)).parse_event(raw, headers, NOW)
+
+
+def by_simulator(raw: bytes) -> ProcessorEvent:
+    headers = {"Stripe-Signature": sign(SECRET.encode(), CREATED, raw)}
+    return Simulator(StoppedClock(), SECRET.encode()).parse_event(raw, headers, NOW)
 
 
 CASES: list[tuple[Parse, dict[str, Any]]] = [
     (parse, event(about))
-    for parse, intent in ((by_stripe, STRIPE_INTENT), (events.event_of, SIMULATOR_INTENT))
+    for parse, intent in ((by_stripe, STRIPE_INTENT), (by_simulator, SIMULATOR_INTENT))
     for about in (intent, REFUND, CHARGE)
 ]
 WRONG: dict[str, list[Any]] = {
