@@ -136,7 +136,7 @@ def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> Paym
         return StripeProcessor(chosen.secret_key, chosen.webhook_secrets, chosen.publishable_key, chosen.api_base)
     if config.payment_processor == "none":
         return NoProcessor()
-    return Simulator(clock, config.key_for("payment-simulator"), lambda: queue.enqueue("payment_simulator:deliver"))
+    return Simulator(clock, config.key_for("payment-simulator"), lambda: queue.enqueue("pos:deliver_simulated_events"))
 
 
 def retired_simulator_for(config: Config, clock: Clock) -> PaymentProcessor | None:

@@ -22,7 +22,7 @@ from app.domain.search.listings.listing import ListingRequest
 from app.domain.search_statistics.counting.events import Event, EventKind, Spool
 from app.domain.sites.sites import create_site
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.ports import Ports
 from app.transaction import transaction
 from bench.measuring import (

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 
-from app.backups.errors import BackupError
 from app.domain.shared import strict_json
+from app.domain.shared.problems import DomainError
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -21,6 +22,15 @@ DATABASES = {"sqlite": "database.db", "postgresql": "database.dump"}
 PICTURE = re.compile(r"media(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)+", re.ASCII)
 CHECKSUM = re.compile(r"[0-9a-f]{64}", re.ASCII)
 UNREADABLE = "The manifest of the backup cannot be read: "
+BLOCK = 1024 * 1024  # Bytes.
+
+
+class BackupError(DomainError):
+    code = "backup"
+
+
+class DatabaseInDoubt(BackupError):
+    """The database may hold part of a backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +88,7 @@ def is_allowed(name: str, database: str) -> bool:
 def read_manifest(text: bytes) -> Manifest:
     """Return the manifest in a text. Raises BackupError."""
     try:
-        manifest = _manifest(strict_json.loads(text))
+        manifest = _parse_manifest(strict_json.loads(text))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BackupError(f"{UNREADABLE}{error!r}.") from error
     if manifest.database not in DATABASES or manifest.database_file not in manifest.files:
@@ -91,7 +101,7 @@ def read_manifest(text: bytes) -> Manifest:
     return manifest
 
 
-def _manifest(fields: dict[str, Any]) -> Manifest:
+def _parse_manifest(fields: dict[str, Any]) -> Manifest:
     if fields["format"] != FORMAT:
         raise ValueError(f"format {fields['format']}, this version knows {FORMAT}")
     contents = fields["contents"]
@@ -104,3 +114,16 @@ def _manifest(fields: dict[str, Any]) -> Manifest:
         files={str(name): FileEntry(int(file["bytes"]), str(file["sha256"])) for name, file in fields["files"].items()},
         is_of_later_release=bool(fields.get("is_of_later_release")),
     )
+
+
+def copy_with_checksum(source: IO[bytes], write: Callable[[bytes], object], most: int | None = None) -> FileEntry:
+    """Pass a file to `write` block by block, and return its size and checksum. Stops after the block that exceeds
+    `most` bytes."""
+    checksum, size = hashlib.sha256(), 0
+    while block := source.read(BLOCK):
+        checksum.update(block)
+        size += len(block)
+        write(block)
+        if most is not None and size > most:
+            break
+    return FileEntry(size, checksum.hexdigest())

@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.backups.disk import copy
-from app.backups.errors import BackupError
 from app.backups.making import DATED
-from app.backups.manifest import NAME, Manifest, read_manifest
+from app.backups.manifest import NAME, BackupError, Manifest, copy_with_checksum, read_manifest
 
 LARGEST_MANIFEST = 256 * 1024**2  # Bytes: a million pictures.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
@@ -34,7 +32,7 @@ class Backup:
         expected = self.manifest.files[name]
         try:
             with self._archive.open(name) as source:
-                found = copy(source, write, most=expected.bytes)
+                found = copy_with_checksum(source, write, most=expected.bytes)
         except DAMAGED as error:
             raise BackupError(f"{name} in {self.path} is damaged: {error}.") from error
         if found != expected:
@@ -61,12 +59,12 @@ def open_backup(path: Path) -> Iterator[Backup]:
     except DAMAGED as error:
         raise BackupError(f"{path} is no backup, or was cut short: {error}.") from error
     with archive:
-        manifest = _manifest(path, archive)
+        manifest = _read_manifest(path, archive)
         _check_members(path, archive, manifest)
         yield Backup(path, archive, manifest)
 
 
-def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
+def _read_manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
     try:
         if archive.getinfo(NAME).file_size > LARGEST_MANIFEST:
             raise BackupError(f"{path} is no backup of the shop: its manifest is too large.")

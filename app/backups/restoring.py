@@ -1,10 +1,12 @@
 """Restore a backup. Everything is verified and unpacked beside the shop's files first; these are renamed, never
-deleted; and until the last step is done the shop refuses to start."""
+deleted; and until the last step is done the shop refuses to start. A restored database is brought up to date."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,23 +14,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from sqlalchemy import make_url
+from sqlalchemy import NullPool, create_engine, func, make_url, update
 
 from app import release
-from app.backups import migrating
-from app.backups.databases import Database, database_of
-from app.backups.errors import BackupError, DatabaseInDoubt
-from app.backups.exclusion import no_backup_beside
-from app.backups.making import key_fingerprint
-from app.backups.manifest import ERASURES, MEDIA, SECRET_KEY, Manifest
+from app.backups.databases import PostgresqlDatabase, SqliteDatabase, database_of
+from app.backups.making import key_fingerprint, no_backup_beside
+from app.backups.manifest import ERASURES, MEDIA, SECRET_KEY, BackupError, DatabaseInDoubt, Manifest
 from app.backups.reading import Backup, newest_in, open_backup
-from app.backups.rebuilds import end_rebuilds
 from app.config import SECRET_KEY_FILE, Config
+from app.domain.search.models import RebuildRun
+from app.domain.work.states import UNFINISHED, State
 from app.durable_files import fsync_path
 from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
 
 UNPACKED = ".restoring"
 DISK_TO_SPARE = 64 * 1024**2  # Bytes.
+RESTORED = "The shop was restored from a backup that was made during this rebuild."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,13 @@ class Restored:
 def check_backup(config: Config, path: Path) -> Restored:
     """Verify that this installation can restore the backup. Raises BackupError."""
     with open_backup(newest_in(path)) as backup:
-        return _checked(config, backup)
+        return _check_restorable(config, backup)
 
 
 def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restored:
     """Restore the newest backup at a path. Raises BackupError, and nothing is changed then, unless it says so."""
-    with _held(instance), open_backup(newest_in(path)) as backup:
-        found = _checked(config, backup)
+    with _hold_installation(instance), open_backup(newest_in(path)) as backup:
+        found = _check_restorable(config, backup)
         database = database_of(config.database_url, instance)
         database.check_unused()
         try:
@@ -65,7 +66,7 @@ def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restor
 
 
 @contextmanager
-def _held(instance: Path) -> Iterator[None]:
+def _hold_installation(instance: Path) -> Iterator[None]:
     """Keep the shop from starting and backups from being made. Raises BackupError while the shop runs or a backup is
     being made."""
     try:
@@ -76,19 +77,20 @@ def _held(instance: Path) -> Iterator[None]:
         yield
 
 
-def _checked(config: Config, backup: Backup) -> Restored:
+def _check_restorable(config: Config, backup: Backup) -> Restored:
+    """Verify that this installation can restore the backup. Raises BackupError."""
     manifest = backup.manifest
     kind = make_url(config.database_url).get_backend_name()
     if manifest.database != kind:
         raise BackupError(f"The backup is of a {manifest.database} database; DATABASE_URL names one of {kind}.")
     if manifest.contents.revision not in release.known_revisions():
-        raise BackupError(_unknown_database(manifest))
+        raise BackupError(_describe_unknown_database(manifest))
     backup.verify()
     is_migrated = manifest.contents.revision != release.newest_revision()
     return Restored(backup.path, manifest, is_migrated, manifest.key == key_fingerprint(config))
 
 
-def _unknown_database(manifest: Manifest) -> str:
+def _describe_unknown_database(manifest: Manifest) -> str:
     database = f"its database ({manifest.contents.revision})"
     if manifest.is_of_later_release:
         return (
@@ -105,7 +107,13 @@ class _Restoring:
     """One restore: the steps in their order, and the places they use."""
 
     def __init__(
-        self, config: Config, instance: Path, database: Database, backup: Backup, now: datetime, is_migrated: bool
+        self,
+        config: Config,
+        instance: Path,
+        database: SqliteDatabase | PostgresqlDatabase,
+        backup: Backup,
+        now: datetime,
+        is_migrated: bool,
     ) -> None:
         self._config, self._instance, self._database, self._backup = config, instance, database, backup
         self._aside = f".before-{now.astimezone(UTC):%Y%m%d-%H%M%S}"
@@ -183,9 +191,9 @@ class _Restoring:
         os.rename(self._new_media, self._media)
         if SECRET_KEY in self._backup.manifest.files:
             self._put_aside(self._instance / SECRET_KEY_FILE)
-            _put(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
+            _put_durably(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
         if self._takes_erasures:
-            _put(self._work / ERASURES, self._config.erasure_list)
+            _put_durably(self._work / ERASURES, self._config.erasure_list)
         for folder in {self._media.parent, self._database.folder, self._instance}:
             fsync_path(folder)
 
@@ -202,7 +210,7 @@ class _Restoring:
 
     def _prepare(self, database_url: str) -> None:
         if self._is_migrated:
-            migrating.upgrade(self._config, database_url)
+            upgrade_database(self._config, database_url)
         end_rebuilds(database_url)
 
     def _put_aside(self, path: Path) -> None:
@@ -226,7 +234,7 @@ def _check_writable(folder: Path) -> None:
         ) from error
 
 
-def _put(unpacked: Path, target: Path) -> None:
+def _put_durably(unpacked: Path, target: Path) -> None:
     """Put an unpacked file durably in its place, which may be on another disk, in a folder that is not there yet."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     beside = target.with_name(target.name + UNPACKED)
@@ -240,3 +248,33 @@ def _put(unpacked: Path, target: Path) -> None:
 
 def _is_queue(path: Path) -> bool:
     return path.is_dir() and path.name.startswith(("valkey-", "redis-")) and ".before-" not in path.name
+
+
+def upgrade_database(config: Config, database_url: str) -> None:
+    """Run the migrations on a database, in a process of its own, since this one is set up for another database. Raises
+    BackupError."""
+    settings = {
+        "DATABASE_URL": database_url,
+        "SECRET_KEY": config.secret_key,
+        "SHOP_ENV": config.environment,
+        "INDEX_DIR": str(config.index_dir),
+        "MEDIA_DIR": str(config.media_dir),
+        "PAYMENT_PROCESSOR": "none",
+        "PYTHONPATH": str(release.ROOT),
+    }
+    command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
+    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
+        raise BackupError(f"The migrations of this version failed on the database of the backup: {last}")
+
+
+def end_rebuilds(database_url: str) -> None:
+    """End the unfinished rebuilds in a restored database: their worker is gone, and until its lease has run out no
+    other rebuild could begin. Their end is dated at their start, so that the rebuild of the lost index need not
+    wait."""
+    ended = func.coalesce(RebuildRun.started_at, RebuildRun.created_at)
+    unfinished = update(RebuildRun).where(RebuildRun.state.in_(UNFINISHED))
+    values = {"state": State.FAILED.value, "error": RESTORED, "finished_at": ended, "lease_until": None}
+    with create_engine(database_url, poolclass=NullPool).begin() as connection:
+        connection.execute(unfinished.values(values))

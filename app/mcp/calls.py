@@ -28,8 +28,7 @@ from app.errors import REMOVED, STORAGE_FAILS
 from app.extensions import db
 from app.log_redaction import error_summary
 from app.mcp.arguments import LONGEST_SHOWN, Arguments, WriteArguments, read_arguments
-from app.mcp.callers import Caller, caller_of
-from app.mcp.registry import Action, Call, Tool
+from app.mcp.registry import Action, Call, Caller, Tool, caller_of
 from app.permissions import WHO_MAY, Permission, allowed
 from app.rate_limiting import refuse_beyond, user_key
 from app.storage_alerts import note_storage_fault

@@ -19,9 +19,18 @@ from app.config import MEMORY_NAME, REDIS_ADDRESS_FILE, Config, from_environment
 from app.environment import ConfigurationError
 from app.instance_claim import CannotStart, check_restored, claim_folder
 from app.private_files import UMASK, say_private
-from app.supervisor import embedded_redis, listener, mcp_server, outcomes
-from app.supervisor.crew import Crew, say, start
-from app.supervisor.release import Release, current_release
+from app.supervisor import embedded_redis
+from app.supervisor.listeners import listen_for_mcp, listen_for_web
+from app.supervisor.parts import (
+    NEEDS_A_STOP,
+    PREPARED,
+    PREPARED_WITH_DEMO,
+    Crew,
+    Release,
+    current_release,
+    say,
+    start,
+)
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SECONDS_TO_STOP_REDIS = 1.5
@@ -30,7 +39,7 @@ NAMES = {"127.0.0.1": "localhost", "0.0.0.0": "localhost", "::": "localhost"}  #
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """What all releases inherit: the inherited to listen at, and the memory in which their processes count together."""
+    """What all releases inherit: the sockets to listen at, and the memory in which their processes count together."""
 
     web: socket.socket
     mcp: socket.socket | None
@@ -79,8 +88,8 @@ def _start(leaving: ExitStack, started: float) -> tuple[Config, Inherited, Crew]
     check_restored(instance)
     config = from_environment()
     say_private(config)
-    web = listener.listen(config.host, config.port, os.environ)
-    inherited = Inherited(web, mcp_server.listen(config, os.environ), os.memfd_create(MEMORY_NAME))
+    web = listen_for_web(config.host, config.port, os.environ)
+    inherited = Inherited(web, listen_for_mcp(config, os.environ), os.memfd_create(MEMORY_NAME))
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")
     crew = Crew()
     if not os.environ.get("REDIS_URL"):
@@ -114,13 +123,11 @@ def _upgrade(config: Config, inherited: Inherited, crew: Crew) -> None:
 def _replace_by(release: Release, config: Config, inherited: Inherited, crew: Crew) -> None:
     """Replace the running release, or say why not. Raises CannotStart."""
     say(f"Upgrading to {release.folder}.")
-    match crew.prepare(release.preparation(*_options(config), "upgrade")):
-        case outcomes.READY | outcomes.READY_WITH_DEMO:
-            pass
-        case outcomes.NEEDS_A_STOP:
-            return say("Not upgraded: what runs cannot live with the new database. Restart the shop instead.")
-        case _:
-            return say("Not upgraded: the database could not be brought up to date; the reason stands above.")
+    status = crew.prepare(release.preparation(*_options(config), "upgrade"))
+    if status == NEEDS_A_STOP:
+        return say("Not upgraded: what runs cannot live with the new database. Restart the shop instead.")
+    if status not in (PREPARED, PREPARED_WITH_DEMO):
+        return say("Not upgraded: the database could not be brought up to date; the reason stands above.")
     web = release.web_servers(config, inherited.web.fileno(), inherited.memory)
     if crew.take_over(web, partial(release.others, inherited.mcp_descriptor, inherited.memory)):
         return say(f"Upgraded to {release.folder}.")
@@ -143,9 +150,9 @@ def _prepare(config: Config, release: Release, crew: Crew) -> bool:
     """Prepare the release; True when the demo shop's people exist. In a process of its own, so that nothing of the
     application, which is large, stays with the supervisor."""
     status = crew.prepare(release.preparation(*_options(config)))
-    if status not in (outcomes.READY, outcomes.READY_WITH_DEMO):
+    if status not in (PREPARED, PREPARED_WITH_DEMO):
         raise CannotStart("The database could not be brought up to date; the reason stands above.")
-    return status == outcomes.READY_WITH_DEMO
+    return status == PREPARED_WITH_DEMO
 
 
 def _options(config: Config) -> list[str]:

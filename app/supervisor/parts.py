@@ -1,4 +1,8 @@
-"""One child process each: started, started again when it dies, stopped in time."""
+"""The parts of the shop that run: child processes, each started, started again when it dies, and stopped in time; the
+crew of them all; and the release that they run. One release takes over from another while requests are answered.
+
+The folder of a release may be a link, such as /opt/shop/current, which leads to another release after an upgrade: it is
+resolved once for all parts, so that none of them mixes two."""
 
 from __future__ import annotations
 
@@ -7,17 +11,31 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
 
-from app.config import READY
+from app.config import LISTENER, MEMORY, READY, Config
 from app.instance_claim import CannotStart
 
 PR_SET_PDEATHSIG = 1
 STEADY_AFTER = 30.0  # Seconds that a part must run for its next death to count as the first.
 LONGEST_PAUSE = 30.0
+SECONDS_TO_ANSWER = 60.0
+SECONDS_TO_STOP = 8.0
+SECONDS_TO_DRAIN = 40.0  # A little longer than a web server takes at most.
+FOLDER = Path(__file__).absolute().parents[2]  # With its links unresolved: they may lead elsewhere later.
+PYTHON = Path(sys.executable)
+WITHOUT_SURFACES = "app:create_app(surfaces=False)"
+# The outcomes of a release's preparation: the exit statuses of its process.
+PREPARED = 0
+FAILED = 1
+PREPARED_WITH_DEMO = 10
+NEEDS_A_STOP = 11
 _libc = ctypes.CDLL(None)
 
 
@@ -174,3 +192,139 @@ def _ending(code: int | None) -> str:
         return f"exit status {code}"
     named = {each.value: each.name for each in signal.Signals}  # Most real-time signals have no name.
     return f"killed by {named.get(-code, f'signal {-code}')}"
+
+
+class Crew:
+    """The parts of the running shop. `lasting` parts are those that a release does not replace; `draining` ones finish
+    what they began."""
+
+    def __init__(self) -> None:
+        self.lasting: list[Part] = []
+        self.web: list[Part] = []
+        self.others: list[Part] = []
+        self._draining: list[tuple[Part, float]] = []
+
+    def tend(self) -> None:
+        """Wait for a moment, restart parts that died, and end draining ones that are finished or late."""
+        time.sleep(0.1)
+        for part in (*self.lasting, *self.web, *self.others):
+            if news := part.tend():
+                say(news)
+        now = time.monotonic()
+        for part, _ in [each for each in self._draining if not each[0].running or now > each[1]]:
+            part.force_to_stop()
+        self._draining = [each for each in self._draining if each[0].running]
+
+    def stop(self) -> None:
+        stop([*self.web, *self.others, *(part for part, _ in self._draining)], SECONDS_TO_STOP)
+
+    def start_first(self, web: Sequence[Part], others: Sequence[Part]) -> None:
+        """Start all parts, the first web server alone at first: all at once would keep each other from loading. Raises
+        CannotStart."""
+        first, *rest = web
+        start([first], self.web)
+        if not self._are_ready([first], restarted=True):
+            raise CannotStart("The web server does not answer; the reason stands above.")
+        start(rest, self.web)
+        start(others, self.others)
+
+    def take_over(self, web: Sequence[Part], make_others: Callable[[], Sequence[Part]]) -> bool:
+        """Start new web servers beside the old ones, then drain the old ones; of the other parts, for which no request
+        waits, the old ones end before the new ones start. Returns False when the new web servers do not become ready,
+        and raises CannotStart when a part cannot be started: then the old ones go on, and those of the other parts that
+        ended already are started again as they are tended."""
+        fresh_web: list[Part] = []
+        fresh_others: list[Part] = []
+        old_web = self.web
+        try:
+            start(web, fresh_web)
+            if not self._are_ready(fresh_web, restarted=False):
+                return False
+            stop(self.others, SECONDS_TO_STOP)
+            start(make_others(), fresh_others)
+            self.web, self.others, fresh_web, fresh_others = fresh_web, fresh_others, [], []
+        finally:
+            stop([*fresh_web, *fresh_others], SECONDS_TO_STOP)
+        self._drain(old_web)
+        return True
+
+    def _drain(self, web: Sequence[Part]) -> None:
+        deadline = time.monotonic() + SECONDS_TO_DRAIN
+        for part in web:
+            part.drain()
+            self._draining.append((part, deadline))
+
+    def prepare(self, preparing: Part) -> int:
+        """Run the preparation of a release to its end, and return the exit status of that process. Raises
+        CannotStart."""
+        preparing.start()
+        try:
+            while preparing.running:
+                self.tend()
+        finally:
+            stop([preparing], SECONDS_TO_STOP)
+        status = preparing.process.returncode if preparing.process else FAILED
+        if status not in (PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP):
+            say(f"The {preparing.name} stopped ({preparing.ending}).")  # One that was killed said nothing itself.
+        return status
+
+    def _are_ready(self, parts: Sequence[Part], restarted: bool) -> bool:
+        deadline = time.monotonic() + SECONDS_TO_ANSWER
+        while not all(part.is_ready for part in parts):
+            if time.monotonic() > deadline or not (restarted or all(part.running for part in parts)):
+                return False
+            self.tend()
+        return True
+
+
+def start(parts: Iterable[Part], among: list[Part]) -> None:
+    """Start the parts and put them `among` others, also one that cannot be started. Raises CannotStart."""
+    for part in parts:
+        among.append(part)
+        part.start()
+
+
+def say(news: str, to: TextIO | None = None) -> None:
+    """Print news for the operator. A log that takes none, such as one on a full disk, must not end the shop."""
+    with suppress(OSError):
+        print(news, file=to or sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    folder: Path
+    python: str
+    environment: Mapping[str, str]
+
+    def web_servers(self, config: Config, listener: int, memory: int) -> list[Part]:
+        environment = {**self.environment, LISTENER: str(listener), MEMORY: str(memory)}
+        command, handed_over = [self.python, "-m", "app.web_server"], [listener, memory]
+        numbers = range(1, config.web_workers + 1)
+        return [Part(f"web server {number}", command, environment, handed_over, reports=True) for number in numbers]
+
+    def others(self, mcp_listener: int | None, memory: int) -> list[Part]:
+        worker, flask = str(self.folder / "worker.py"), ("-m", "flask", "--app", WITHOUT_SURFACES)
+        parts = [
+            Part("worker", [self.python, worker, "default"], self.environment),
+            Part("rebuild worker", [self.python, worker, "builds"], self.environment),
+            Part("scheduler", [self.python, *flask, "scheduler"], self.environment),
+        ]
+        if mcp_listener is not None:
+            command = [self.python, "-m", "app.mcp", "--fd", str(mcp_listener)]
+            environment = {**self.environment, MEMORY: str(memory)}
+            parts.append(Part("MCP server", command, environment, [mcp_listener, memory]))
+        return parts
+
+    def preparation(self, *options: str) -> Part:
+        return Part("preparation", [self.python, "-m", "app.supervisor.preparation", *options], self.environment)
+
+
+def current_release() -> Release:
+    """Return the release that is in place now. Raises CannotStart where its link leads to itself."""
+    try:
+        folder = FOLDER.resolve()
+        # The program itself may be a link out of the environment, which Python finds by the folder it is called in.
+        python = PYTHON.parent.resolve() / PYTHON.name
+    except RuntimeError as error:
+        raise CannotStart(f"The link {FOLDER} leads in a circle: let it lead to a release.") from error
+    return Release(folder, str(python), {**os.environ, "PYTHONPATH": str(folder)})

@@ -13,8 +13,7 @@ from app import metrics
 from app.config import LISTENER, READY, Config, from_environment
 from app.environment import ConfigurationError
 from app.tokens.upload_permits import UploadPermits
-from app.web_server.server import WebServer
-from app.web_server.turns import take_short_turns
+from app.web_server.server import SWITCH_INTERVAL, WebServer
 
 
 def main(application: str = "wsgi:app") -> int:
@@ -24,7 +23,7 @@ def main(application: str = "wsgi:app") -> int:
         print(trouble, file=sys.stderr)
         return 1
     metrics.reserve_room()
-    take_short_turns()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     module, _, name = application.partition(":")
     loaded = getattr(importlib.import_module(module), name)
     try:

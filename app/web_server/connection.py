@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from enum import IntEnum
@@ -9,11 +10,11 @@ from typing import Any
 
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.utilities import Error
 
 from app.domain.sites.throttle import network
 from app.tokens.upload_permits import UploadPermits
 from app.web_server.lanes import Lane, lane_of
-from app.web_server.refusals import Refusal, TooSlow
 
 LARGEST_UPLOAD = 513 * 1024 * 1024  # Bytes of a shop as a file, with the rest of its form; for a permit alone.
 PERMITS = "upload_permits"  # The name under which waitress's adjustments carry the permits to every request.
@@ -26,6 +27,44 @@ RATE_SECONDS = 10.0  # The span over which the rate is measured.
 IDLE_SECONDS = 30.0  # Between two requests.
 NEW_SECONDS = 0.25  # For a client that has only just connected to send.
 CLOSING_SECONDS = 2.0  # For a refused client to stop sending, so that it reads the answer.
+
+
+class Refusal(Error):
+    """A refusal before the application sees a request. It says why, in the form that the address serves (problem+json
+    for /v1, words that also fit into a page elsewhere), and that it closes the connection."""
+
+    code = 503
+    reason = "Service Unavailable"
+    problem = "unavailable"
+    retry_after: int | None = None
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
+        headers = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
+        if self.retry_after is not None:
+            headers.append(("Retry-After", str(self.retry_after)))
+        if self.path.startswith("/v1/"):
+            form, body = "application/problem+json", self._problem()
+        else:
+            form, body = "text/html; charset=utf-8", f'<p role="alert">{self.body}</p>\n'
+        return f"{self.code} {self.reason}", [("Content-Type", form), *headers], body.encode()
+
+    def _problem(self) -> str:
+        named = {"type": "about:blank", "title": self.reason, "status": self.code, "detail": self.body}
+        return json.dumps(named | {"instance": self.path, "code": self.problem, "errors": []})
+
+
+class Busy(Refusal):
+    retry_after = 2
+
+
+class TooSlow(Refusal):
+    code = 408
+    reason = "Request Timeout"
+    problem = "request_timeout"
 
 
 class Phase(IntEnum):

@@ -15,9 +15,8 @@ from flask_migrate import downgrade, upgrade
 from sqlalchemy import select, text
 
 from app.backups.databases import database_of
-from app.backups.errors import BackupError
-from app.backups.exclusion import one_backup_in
-from app.backups.manifest import read_manifest
+from app.backups.making import one_backup_in
+from app.backups.manifest import BackupError, read_manifest
 from app.backups.reading import newest_in
 from app.backups.restoring import check_backup
 from app.domain.search.models import RebuildRun

@@ -14,8 +14,8 @@ import pytest
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import text
 
-from app.backups.errors import BackupError
-from app.backups.exclusion import no_backup_beside, no_restore_beside
+from app.backups.making import no_backup_beside, no_restore_beside
+from app.backups.manifest import BackupError
 from app.extensions import db
 from app.instance_claim import claim_folder
 from app.release import MIGRATIONS, newest_revision

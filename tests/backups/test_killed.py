@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.backups.errors import BackupError
+from app.backups.manifest import BackupError
 from app.backups.restoring import check_backup
 from app.instance_claim import UNFINISHED_RESTORE, CannotStart, check_restored
-from app.jobs.safeguards import newest_file
+from app.jobs.machine import newest_file
 from tests.backups.installation import DATED, Installation
 from tests.backups.killed import ALL_STEPS_DONE, act, interrupt
 from tests.forks import fork

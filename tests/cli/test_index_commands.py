@@ -76,7 +76,7 @@ def test_a_rebuild_that_is_not_waited_for_is_asked_for(app: Flask, queue: Record
     result = run(app, "index", "rebuild", "--scope", "PRODUCTS")
     assert result.exit_code == 0
     (job, (run_id,)) = queue.jobs[-1]
-    assert job == "indexing:rebuild"
+    assert job == "search:rebuild"
     assert str(run_id) in result.output
 
 

@@ -14,7 +14,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F19")
 
-REBUILD = "app.jobs.indexing.rebuild"
+REBUILD = "app.jobs.search.rebuild"
 DATA = {
     "no JSON": b"\x80\x04\x95garbage",
     "another shape": b'{"a": 1}',

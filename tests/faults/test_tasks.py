@@ -167,7 +167,7 @@ def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, red
     assert progress(shop)[0] == "running"
     end_lease(shop)
     shop.do("work", "default")
-    RqQueue(redis.url, shop.config.queue_prefix).enqueue("taxonomy:work_off_slice", SITE)
+    RqQueue(redis.url, shop.config.queue_prefix).enqueue("catalogue:work_off_tasks", SITE)
     until(lambda: progress(shop)[0] == "done", seconds=60)
     assert check(shop, TENTS + MANY).done == TENTS + MANY
 

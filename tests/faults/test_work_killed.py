@@ -115,7 +115,7 @@ def test_what_a_killed_worker_did_not_count_the_next_does(shop: Shop, redis: Emb
     note(shop, MANY)
     queue = RqQueue(redis.url, shop.config.queue_prefix)
     first = shop.do("work", "default")
-    queue.enqueue("counting:drain")
+    queue.enqueue("search_statistics:drain")
     until(lambda: counted(shop))
     for pid in (first.pid, *jobs_of(first)):
         os.kill(pid, signal.SIGKILL)

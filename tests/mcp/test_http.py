@@ -22,9 +22,8 @@ from app.domain.sites.api_sessions import Audience
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
-from app.mcp.http import http_server
-from app.mcp.messages import LARGEST_BODY
-from app.mcp.slow_clients import Limits
+from app.mcp.http import Limits, http_server
+from app.mcp.server import LARGEST_BODY
 from app.transaction import transaction
 from tests.factories import make_user
 from tests.mcp.agent import talked, token_for

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
-from app.mcp.messages import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, InvalidMessage, check_message
+from app.mcp.server import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, InvalidMessage, check_message
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),

@@ -13,11 +13,8 @@ import pytest
 from app.config import Config
 from app.instance_claim import CannotStart
 from app.supervisor import __main__ as supervisor
-from app.supervisor.crew import Crew, say
-from app.supervisor.outcomes import FAILED
-from app.supervisor.parts import Part
-from app.supervisor.preflight import claim_port
-from app.supervisor.release import Release
+from app.supervisor.listeners import claim_port
+from app.supervisor.parts import FAILED, Crew, Part, Release, say
 from tests.waiting import until
 
 WEB = 'printf 1 > /proc/self/fd/"$SHOP_READY"; exec sleep 600'

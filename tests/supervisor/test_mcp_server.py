@@ -10,8 +10,8 @@ import pytest
 
 from app.config import MEMORY, Config, from_environment
 from app.instance_claim import CannotStart
-from app.supervisor import mcp_server
-from app.supervisor.release import current_release
+from app.supervisor import listeners
+from app.supervisor.parts import current_release
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def taken() -> Iterator[Config]:
 
 
 def test_it_listens_before_its_process_runs(taken: Config) -> None:
-    listener = mcp_server.listen(replace(taken, mcp_port=0), {})
+    listener = listeners.listen_for_mcp(replace(taken, mcp_port=0), {})
     assert listener is not None
     with listener, socket.create_connection(listener.getsockname(), 10):
         assert current_release().others(listener.fileno(), 9)[-1].handed_over == [listener.fileno(), 9]
@@ -32,19 +32,19 @@ def test_it_listens_before_its_process_runs(taken: Config) -> None:
 
 
 def test_it_can_be_switched_off() -> None:
-    assert mcp_server.listen(Config(mcp_port=None), {}) is None
+    assert listeners.listen_for_mcp(Config(mcp_port=None), {}) is None
 
 
 def test_a_port_that_nobody_chose_keeps_no_shop_from_starting(
     taken: Config, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert mcp_server.listen(taken, {}) is None
+    assert listeners.listen_for_mcp(taken, {}) is None
     assert f"The MCP server is off. Port {taken.mcp_port}" in capsys.readouterr().err
 
 
 def test_a_port_that_was_chosen_must_be_free(taken: Config) -> None:
     with pytest.raises(CannotStart, match=f"choose another, MCP_PORT={(taken.mcp_port or 0) + 1}"):
-        mcp_server.listen(taken, {"MCP_PORT": str(taken.mcp_port)})
+        listeners.listen_for_mcp(taken, {"MCP_PORT": str(taken.mcp_port)})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.release import newest_revision
-from app.supervisor.migrating import NOTE, lives_with
+from app.supervisor.preparation import NOTE, lives_with
 
 LATER = "of tomorrow"
 

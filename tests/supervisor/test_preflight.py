@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from app.instance_claim import CannotStart, claim_folder
-from app.supervisor.preflight import claim_port
+from app.supervisor.listeners import claim_port
 from tests.processes import plain_environment
 from tests.surroundings import ROOT
 

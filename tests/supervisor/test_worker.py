@@ -132,7 +132,7 @@ def test_builds_wait_for_their_own_worker(worker: Worker, connection: Redis, tmp
 
 def test_the_job_of_another_shop_is_left_alone(worker: Worker, connection: Redis, redis_url: str) -> None:
     other = RqQueue(redis_url, prefix_of("sqlite:///other.db"))
-    assert other.enqueue("indexing:apply_outbox", 1)
+    assert other.enqueue("search:apply_outbox", 1)
     mine = queue_of(worker, "default", connection).enqueue("math.sqrt", 9)
     until(lambda: status(mine) == "finished")
     assert connection.llen(f"rq:queue:{queue_name(prefix_of('sqlite:///other.db'), 'default')}") == 1
@@ -144,12 +144,12 @@ def test_equal_jobs_queue_up_once_until_one_of_them_begins(
     shop = RqQueue(redis_url, prefix_of(worker.database))
     waiting = queue_of(worker, "builds", connection)
     for run in ("a", "a", "b", "a"):
-        assert shop.enqueue("indexing:rebuild", run)
+        assert shop.enqueue("search:rebuild", run)
     assert waiting.count == 2
     builder = Worker(tmp_path, redis_url, "builds")
     until(lambda: waiting.count == 0)
     assert builder.stop() == 0
-    assert shop.enqueue("indexing:rebuild", "a")
+    assert shop.enqueue("search:rebuild", "a")
     assert waiting.count == 1
 
 
@@ -175,7 +175,7 @@ def test_what_keeps_a_worker_from_starting_is_said(
 def test_a_queue_that_is_down_is_noticed_quickly(tmp_path: Path) -> None:
     queue = RqQueue(f"unix://{tmp_path}/nowhere.sock", "shop-x")
     before = time.monotonic()
-    assert not queue.enqueue("indexing:apply_outbox", 1)
+    assert not queue.enqueue("search:apply_outbox", 1)
     assert time.monotonic() - before < 0.5
     with pytest.raises(OSError):
         queue.ping()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from flask import Flask
 from jinja2 import DictLoader, Environment
 
-from app.themes.drawing import environment
-from app.themes.whole_template import WholeTemplate
+from app.themes.drawing import WholeTemplate, environment
 
 TEMPLATES = {
     "base": "<b>{% block main %}base {{ name }}{% endblock %}</b>{{ self.main() }}",

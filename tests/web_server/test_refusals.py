@@ -10,8 +10,7 @@ from flask import Flask, request
 
 from app.config import Config
 from app.guards import init_guards
-from app.web_server.connection import LARGEST_BODY
-from app.web_server.refusals import Busy, TooSlow
+from app.web_server.connection import LARGEST_BODY, Busy, TooSlow
 from tests.web_server.served import Served, read_all, served
 
 

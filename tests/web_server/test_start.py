@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 from app.config import LISTENER
-from app.web_server.turns import TURN
+from app.web_server.server import SWITCH_INTERVAL
 from tests.processes import plain_environment
 
 
@@ -47,7 +47,7 @@ def test_threads_give_way_each_millisecond(tmp_path: Path) -> None:
         try:
             address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
             with urllib.request.urlopen(address, timeout=60) as answer:
-                assert float(answer.read()) == TURN < 0.005
+                assert float(answer.read()) == SWITCH_INTERVAL < 0.005
         finally:
             process.terminate()
             process.wait(60)

@@ -1,4 +1,4 @@
-"""The check for a recent backup. Pure: the folder is read by app/jobs/safeguards.py."""
+"""The check for a recent backup. Pure: the folder is read by app/jobs/machine.py."""
 
 from __future__ import annotations
 
