@@ -36,7 +36,7 @@ from app.logs import route
 from app.permissions import DECLARED, PUBLIC
 from app.storage_alerts import note_storage_fault
 from app.surfaces import current_surface
-from app.themes.drawing import drawn
+from app.web.themes.drawing import drawn
 
 log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])

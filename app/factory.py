@@ -45,7 +45,7 @@ from app.robots import init_robots
 from app.session_end import init_session_end
 from app.storage_alerts import note_storage_fault
 from app.subscribers import init_subscribers
-from app.themes.drawing import init_themes
+from app.web.themes.drawing import init_themes
 
 
 def create_app(config: Config | None = None, ports: Ports | None = None, surfaces: bool = True) -> Flask:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import SearchRequest, ValueFilter
-from app.web_server.server import SWITCH_INTERVAL
+from app.web.server.server import SWITCH_INTERVAL
 from bench.catalogue import FACETS, MULTI_VALUED_FACETS, documents, many, queries
 from bench.measuring import (
     PRODUCTS,

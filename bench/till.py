@@ -26,8 +26,8 @@ from app.domain.sites.settings import change_settings
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.ports import Ports
-from app.tokens import access_tokens
 from app.transaction import transaction
+from app.web.tokens import access_tokens
 from bench.shop import settings
 from tests.fakes.payment_processor import FakeProcessor
 

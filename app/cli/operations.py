@@ -10,9 +10,6 @@ from flask import current_app
 from flask.cli import AppGroup, with_appcontext
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.backups.making import make_backup
-from app.backups.manifest import SECRET_KEY, Manifest
-from app.backups.restoring import Restored, check_backup, restore
 from app.cli.command import reports_refusals
 from app.config import Config
 from app.domain.alerts import messages
@@ -22,6 +19,9 @@ from app.domain.alerts.channel import AlertChannel, Notice, NotSent
 from app.domain.shared.times import rfc3339
 from app.domain.sites.sites import all_sites
 from app.extensions import db
+from app.operations.backups.making import make_backup
+from app.operations.backups.manifest import SECRET_KEY, Manifest
+from app.operations.backups.restoring import Restored, check_backup, restore
 from app.ports import alert_channels, clock
 from app.transaction import transaction
 

@@ -18,7 +18,6 @@ import structlog
 from flask import current_app
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from app.backups.making import PART
 from app.config import Config
 from app.database_errors import check_database, write_probe
 from app.domain.alerts.alerts import end_alert, last_seen, raise_alert
@@ -29,6 +28,7 @@ from app.domain.alerts.unwritten import note_alert, write_unwritten
 from app.domain.shared.times import rfc3339
 from app.extensions import db
 from app.jobs.processes import run_within
+from app.operations.backups.making import PART
 from app.ports import certificates, clock, queue
 from app.storage_faults import cause_of, describe_fault
 from app.transaction import transaction

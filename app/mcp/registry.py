@@ -23,7 +23,7 @@ from app.domain.sites.roles import Role
 from app.mcp.arguments import Answer, Arguments, WriteArguments
 from app.permissions import Permission
 from app.token_access import token_caller
-from app.tokens import access_tokens
+from app.web.tokens import access_tokens
 
 UNDO = "The page in the admin that takes this change back, where the activity log can; null where nothing was written."
 

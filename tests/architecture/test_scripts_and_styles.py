@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from app.themes import drawing
+from app.web.themes import drawing
 from tests.surroundings import ROOT
 
 STATIC = ROOT / "app" / "static"

@@ -26,9 +26,9 @@ from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.supervisor.embedded_redis import EmbeddedRedis
-from app.tokens import access_tokens
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from app.web.tokens import access_tokens
 from tests.factories import make_agent, make_location, make_user
 from tests.faults.browser import HOST
 from tests.faults.shops import SITE, Shop

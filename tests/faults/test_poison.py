@@ -7,7 +7,7 @@ from redis import Redis
 from rq.job import Job
 
 from app.adapters.queue import connect, queue_name
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from tests.faults.shops import Shop, check
 from tests.injected_faults import injected
 from tests.waiting import until

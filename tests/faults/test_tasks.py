@@ -30,8 +30,8 @@ from app.domain.taxonomy.tasks.batch import lost_values
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.ports import clock
-from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, as_saved
 from tests.domain.taxonomy.tasks.conftest import shop as with_taxonomy

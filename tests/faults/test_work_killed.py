@@ -25,7 +25,7 @@ from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.work import leases
 from app.extensions import db
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.fakes.clock import SetClock
 from tests.faults.deeds import Deed

@@ -16,8 +16,8 @@ from app.domain.sites.api_sessions import Audience, Device
 from app.domain.sites.models import Site, User
 from app.mcp.server import make_server
 from app.ports import clock
-from app.tokens import access_tokens
 from app.transaction import transaction
+from app.web.tokens import access_tokens
 
 
 @dataclass(frozen=True, slots=True)

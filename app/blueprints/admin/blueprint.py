@@ -13,7 +13,7 @@ from app.blueprints.json_body import LARGEST_TREE
 from app.domain.bundles.archive import LARGEST_UPLOAD as LARGEST_BUNDLE
 from app.domain.catalogue.pictures import LARGEST_UPLOAD
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
-from app.tokens.upload_permits import UploadPermits
+from app.web.tokens.upload_permits import UploadPermits
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 

@@ -26,8 +26,8 @@ from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
 from app.htmx import wants_fragment
 from app.permissions import Permission, allowed, requires
-from app.tokens.upload_permits import UploadPermits
 from app.transaction import transaction
+from app.web.tokens.upload_permits import UploadPermits
 
 RUN = "/settings/import-export/<bundle_run_id>"
 REFUSALS_SHOWN = 20

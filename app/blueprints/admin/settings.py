@@ -19,9 +19,9 @@ from app.domain.sites import shop_settings
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import currency_of
 from app.permissions import Permission, allowed, requires
-from app.themes.drawing import themes
-from app.themes.preview import preview_token
 from app.transaction import transaction
+from app.web.themes.drawing import themes
+from app.web.themes.preview import preview_token
 
 PAGES = (
     ("General", "admin.settings"),

@@ -22,8 +22,8 @@ from app.domain.sites.sign_in_sessions import SignedIn
 from app.domain.sites.sites import site_by_host
 from app.extensions import login_manager
 from app.permissions import Permission, public, requires
-from app.tokens.device_tokens import device_of_token, token_with_user
 from app.transaction import transaction
+from app.web.tokens.device_tokens import device_of_token, token_with_user
 
 LONGEST_RETURN_ADDRESS = 2_000
 PLAIN_ADDRESS = re.compile(r"/admin(?:[/?][\x21-\x5b\x5d-\x7e]*)?", re.ASCII)

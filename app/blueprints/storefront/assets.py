@@ -11,9 +11,9 @@ from app.blueprints.storefront.blueprint import bp
 from app.domain.catalogue.pictures import drawing_at
 from app.domain.shared.problems import NotFound
 from app.permissions import public
-from app.themes import drawing
-from app.themes.drawing import Bundle, current_theme, themes
-from app.themes.folders import Theme
+from app.web.themes import drawing
+from app.web.themes.drawing import Bundle, current_theme, themes
+from app.web.themes.folders import Theme
 
 
 @bp.app_template_global("style_url")

@@ -32,8 +32,8 @@ from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf
-from app.themes.drawing import use_theme
-from app.themes.preview import previewed_theme
+from app.web.themes.drawing import use_theme
+from app.web.themes.preview import previewed_theme
 
 T = TypeVar("T")
 FASTEST = 1  # Level of compression; higher ones save little of HTML and cost more.

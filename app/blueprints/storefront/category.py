@@ -50,7 +50,7 @@ from app.domain.seo.landing.pages import LandingLinks, LandingPage, LandingPages
 from app.domain.shared.records import existing
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
-from app.themes.drawing import current_theme, drawn
+from app.web.themes.drawing import current_theme, drawn
 
 SECONDS_PLAIN = 10  # How long a plain listing is cached, since no version says when it is old.
 NO_CATEGORY = "This category does not exist or has been removed."

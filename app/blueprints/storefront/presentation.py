@@ -31,8 +31,8 @@ from app.domain.seo.landing.pages import LandingPage, LandingPages
 from app.domain.shared.money import format_money
 from app.htmx import wants_fragment
 from app.in_process import keep_decision
-from app.themes.drawing import current_theme, drawn, environment
-from app.themes.folders import Theme
+from app.web.themes.drawing import current_theme, drawn, environment
+from app.web.themes.folders import Theme
 
 LISTING = "#listing"
 COUNT = "#product-count"  # The target of the requests by the sheet of filters for the number of products.

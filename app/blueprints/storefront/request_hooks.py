@@ -27,8 +27,8 @@ from app.guards import SAFE_METHODS, host_of
 from app.logs import IN_PROCESS
 from app.permissions import public
 from app.surfaces import current_surface
-from app.themes.drawing import current_theme
-from app.themes.preview import LASTS, previewed_theme
+from app.web.themes.drawing import current_theme
+from app.web.themes.preview import LASTS, previewed_theme
 
 SECONDS_TO_WAIT = 5
 OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")

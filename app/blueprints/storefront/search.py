@@ -45,7 +45,7 @@ from app.domain.shared.problems import NotFound
 from app.domain.shared.rate_limit import Rate
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
-from app.themes.drawing import current_theme, drawn
+from app.web.themes.drawing import current_theme, drawn
 
 ACTION = "suggestions"
 RATE = Rate(300)  # A minute; a fast typist makes five a second, for some seconds.

@@ -24,10 +24,10 @@ from app.domain.sites.passwords import LONGEST as LONGEST_PASSWORD
 from app.domain.sites.personal_token_rules import is_personal
 from app.domain.sites.sites import site_by_host
 from app.permissions import public
-from app.tokens import access_tokens
-from app.tokens.device_tokens import LONGEST_TOKEN, device_of_token, token_with_user
-from app.tokens.signed_tokens import key_for
 from app.transaction import transaction
+from app.web.tokens import access_tokens
+from app.web.tokens.device_tokens import LONGEST_TOKEN, device_of_token, token_with_user
+from app.web.tokens.signed_tokens import key_for
 
 bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
 

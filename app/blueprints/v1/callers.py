@@ -29,10 +29,10 @@ from app.domain.sites.personal_tokens import TokenCaller
 from app.domain.sites.sites import site_by_host
 from app.permissions import DECLARED, Permission, View, allowed
 from app.token_access import token_caller
-from app.tokens import access_tokens
-from app.tokens.access_tokens import Claims
-from app.tokens.signed_tokens import not_ours
 from app.transaction import transaction
+from app.web.tokens import access_tokens
+from app.web.tokens.access_tokens import Claims
+from app.web.tokens.signed_tokens import not_ours
 from app.work_context import work_context
 
 Caller = ApiCaller | TokenCaller

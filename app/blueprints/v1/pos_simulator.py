@@ -29,7 +29,7 @@ from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller
 from app.domain.sites.settings import settings_of
 from app.permissions import DECLARED, Permission, View
-from app.tokens.signed_tokens import TokenKind, not_ours
+from app.web.tokens.signed_tokens import TokenKind, not_ours
 from app.work_context import work_context
 
 LIFETIME = timedelta(minutes=5)

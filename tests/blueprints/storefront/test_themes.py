@@ -13,14 +13,14 @@ from werkzeug.test import TestResponse
 from app.domain.merchandising.models import Tree
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.themes.drawing import ENVIRONMENTS, THEMES
-from app.themes.folders import find_themes
-from app.themes.preview import preview_token
 from app.transaction import transaction
+from app.web.themes.drawing import ENVIRONMENTS, THEMES
+from app.web.themes.folders import find_themes
+from app.web.themes.preview import preview_token
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 from tests.fakes.clock import StoppedClock
-from tests.themes.test_folders import add_theme
+from tests.web.themes.test_folders import add_theme
 
 STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 SCRIPT = re.compile(r'<script src="([^"]+)" defer></script>')

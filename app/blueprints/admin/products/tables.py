@@ -42,9 +42,9 @@ from app.domain.bundles.table_rows import (
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
-from app.tokens.received_files import ReceivedFile, ReceivedFiles
-from app.tokens.upload_permits import UploadPermits
 from app.transaction import transaction
+from app.web.tokens.received_files import ReceivedFile, ReceivedFiles
+from app.web.tokens.upload_permits import UploadPermits
 
 MOST_ATTRIBUTES = 100  # In the menu of every column; of more only the one that a column names.
 

@@ -1,0 +1,157 @@
+"""A part that dies is started again; one that is told to stop stops, or is made to."""
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.instance_claim import CannotStart
+from app.operations.supervisor.parts import Part, pause_before_restart, stop
+from tests.waiting import until
+
+
+def part(code: str, *arguments: str) -> Part:
+    return Part("part", [sys.executable, "-c", code, *arguments], dict(os.environ))
+
+
+SLEEPING = "import time; time.sleep(600)"
+DEAF = "import os, signal, sys, time; signal.signal(15, signal.SIG_IGN); open(sys.argv[1], 'w'); time.sleep(600)"
+
+
+@pytest.mark.parametrize(("deaths", "seconds"), [(1, 0), (2, 1), (3, 2), (4, 4), (50, 30)])
+def test_pauses_grow_but_end(deaths: int, seconds: float) -> None:
+    assert pause_before_restart(deaths) == seconds
+
+
+def test_a_part_that_was_killed_runs_again() -> None:
+    sleeper = part(SLEEPING)
+    sleeper.start()
+    first = sleeper.process.pid
+    os.kill(first, signal.SIGKILL)
+    until(lambda: not sleeper.running)
+    assert "killed by SIGKILL" in sleeper.tend()
+    sleeper.tend()
+    assert sleeper.running
+    assert sleeper.process.pid != first
+    stop([sleeper], 5)
+
+
+def test_a_part_that_keeps_dying_is_not_started_at_once_again() -> None:
+    broken = part("raise SystemExit(3)")
+    broken.start()
+    until(lambda: not broken.running)
+    assert "exit status 3" in broken.tend()
+    broken.tend()
+    until(lambda: not broken.running)
+    assert "started again in 1 s" in broken.tend()
+    broken.tend()
+    assert not broken.running
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """What a part runs, which a test may take away."""
+    program = tmp_path / "program"
+    program.symlink_to("/bin/sleep")
+    return program
+
+
+@pytest.fixture
+def sleeper(program: Path) -> Iterator[Part]:
+    """A part that was killed and is to be started again now."""
+    made = Part("worker", [str(program), "600"], dict(os.environ))
+    made.start()
+    os.kill(made.process.pid, signal.SIGKILL)
+    until(lambda: not made.running)
+    made.tend()
+    yield made
+    stop([made], 5)
+
+
+def at_once(part: Part) -> str | None:
+    """Tend a part whose pause is over."""
+    part.start_again_at = 0.0
+    return part.tend()
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """Whatever needs another file descriptor fails."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_a_part_that_cannot_be_started_is_tried_again_as_one_that_died(sleeper: Part, program: Path) -> None:
+    """However long it ran before, the tries do not follow each other at once."""
+    sleeper.started_at -= 3_600
+    program.unlink()
+    reason = f"The worker cannot be started (No such file or directory: {program})."
+    said = [at_once(sleeper), at_once(sleeper), at_once(sleeper)]
+    assert said == [f"{reason} The next try is in {pause} s." for pause in (1, 2, 4)]
+    program.symlink_to("/bin/sleep")
+    assert at_once(sleeper) is None
+    assert sleeper.running
+
+
+@pytest.mark.parametrize("reports", [False, True])
+def test_a_part_is_tried_again_where_the_machine_has_no_room_for_it(sleeper: Part, reports: bool) -> None:
+    sleeper.reports = reports
+    with no_more_files():
+        said = at_once(sleeper)
+    assert said == "The worker cannot be started (Too many open files). The next try is in 1 s."
+    assert at_once(sleeper) is None
+    assert sleeper.running
+
+
+def test_a_part_that_could_not_be_started_again_has_no_process_to_signal(sleeper: Part, program: Path) -> None:
+    """The number of the dead one may be another program's by then."""
+    program.unlink()
+    at_once(sleeper)
+    assert sleeper.process is None
+    stop([sleeper], 1)
+
+
+def test_a_program_that_may_not_be_run_is_named(tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    program.touch(mode=0o600)
+    with pytest.raises(CannotStart, match=rf"^The worker cannot be started \(Permission denied: {program}\)\.$"):
+        Part("worker", [str(program)], dict(os.environ)).start()
+
+
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGSEGV, "SIGSEGV"), (signal.SIGRTMIN + 3, "signal 37")])
+def test_the_signal_that_killed_a_part_is_said(number: int, name: str) -> None:
+    sleeper = part(SLEEPING)
+    sleeper.start()
+    os.kill(sleeper.process.pid, number)
+    until(lambda: not sleeper.running)
+    assert f"(killed by {name})" in sleeper.tend()
+
+
+def test_stopping_waits_for_those_that_end_by_themselves() -> None:
+    sleepers = [part(SLEEPING), part(SLEEPING)]
+    for sleeper in sleepers:
+        sleeper.start()
+    stop(sleepers, 5)
+    assert [sleeper.process.returncode for sleeper in sleepers] == [-signal.SIGTERM, -signal.SIGTERM]
+
+
+def test_stopping_forces_those_that_do_not_listen(tmp_path) -> None:
+    is_deaf = tmp_path / "deaf"
+    deaf = part(DEAF, str(is_deaf))
+    deaf.start()
+    until(is_deaf.exists)
+    stop([deaf], 0.2)
+    assert deaf.process.returncode == -signal.SIGKILL
+
+
+def test_what_was_never_started_can_be_stopped() -> None:
+    stop([part(SLEEPING)], 1)
