@@ -23,7 +23,7 @@ from app.domain.sites.roles import Role
 from app.mcp.arguments import Answer, Arguments, WriteArguments
 from app.permissions import Permission
 from app.token_access import token_caller
-from app.web.tokens import access_tokens
+from app.web.tokens import read_access_token
 
 UNDO = "The page in the admin that takes this change back, where the activity log can; null where nothing was written."
 
@@ -47,7 +47,7 @@ def caller_of(token: str) -> Caller:
     if is_personal(token):
         holder = token_caller(token)
         return Caller(holder.user_id, holder.display_name, holder.site_id, holder.roles)
-    claims = access_tokens.read(token)
+    claims = read_access_token(token)
     if claims.is_over(ports.clock().now()):
         raise Unauthenticated("token_expired", "This token is over. Get another one.")
     found = api_sessions.find_caller(ports.clock(), claims.session_id, claims.user_id, None, claims.roles)

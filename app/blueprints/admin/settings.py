@@ -21,7 +21,7 @@ from app.domain.sites.sites import currency_of
 from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
 from app.web.themes.drawing import themes
-from app.web.themes.preview import preview_token
+from app.web.tokens import issue_theme_preview
 
 PAGES = (
     ("General", "admin.settings"),
@@ -66,7 +66,7 @@ def theme_preview(name: str) -> Response:
     """Redirect to the shop's own host, which may be another than the admin's, with a token for this browser alone."""
     if name not in themes().by_name:
         raise NotFound("This theme no longer exists.")
-    token = preview_token(current_user.site_id, name, ports.clock().now())
+    token = issue_theme_preview(current_user.site_id, name, ports.clock().now())
     return redirect(f"{shell().shop_url}theme-preview?token={token}")
 
 

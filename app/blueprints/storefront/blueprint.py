@@ -33,7 +33,7 @@ from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf
 from app.web.themes.drawing import use_theme
-from app.web.themes.preview import previewed_theme
+from app.web.tokens import previewed_theme
 
 T = TypeVar("T")
 FASTEST = 1  # Level of compression; higher ones save little of HTML and cost more.

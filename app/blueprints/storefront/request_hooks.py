@@ -28,7 +28,7 @@ from app.logs import IN_PROCESS
 from app.permissions import public
 from app.surfaces import current_surface
 from app.web.themes.drawing import current_theme
-from app.web.themes.preview import LASTS, previewed_theme
+from app.web.tokens import THEME_PREVIEW, previewed_theme
 
 SECONDS_TO_WAIT = 5
 OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
@@ -94,7 +94,8 @@ def theme_preview() -> AnyResponse:
     response = redirect("/")
     response.headers["Cache-Control"] = "no-store"
     secure = current_app.config["SESSION_COOKIE_SECURE"]
-    response.set_cookie(preview_cookie(), token, max_age=LASTS, secure=secure, httponly=True, samesite="Lax", path="/")
+    age = THEME_PREVIEW.lifetime
+    response.set_cookie(preview_cookie(), token, max_age=age, secure=secure, httponly=True, samesite="Lax", path="/")
     return response
 
 

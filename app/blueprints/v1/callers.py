@@ -30,9 +30,7 @@ from app.domain.sites.sites import site_by_host
 from app.permissions import DECLARED, Permission, View, allowed
 from app.token_access import token_caller
 from app.transaction import transaction
-from app.web.tokens import access_tokens
-from app.web.tokens.access_tokens import Claims
-from app.web.tokens.signed_tokens import not_ours
+from app.web.tokens import AccessClaims, not_ours, read_access_token
 from app.work_context import work_context
 
 Caller = ApiCaller | TokenCaller
@@ -88,10 +86,10 @@ def _of_this_shop(holder: TokenCaller) -> TokenCaller:
     return holder
 
 
-def sent_claims() -> Claims:
+def sent_claims() -> AccessClaims:
     """Return the claims of the sent token. Raises Unauthenticated without one, and for one that the shop did not
     issue."""
-    return access_tokens.read(sent_token())
+    return read_access_token(sent_token())
 
 
 def sent_token() -> str:

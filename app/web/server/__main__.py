@@ -13,7 +13,7 @@ from app import metrics
 from app.config import LISTENER, READY, Config, from_environment
 from app.environment import ConfigurationError
 from app.web.server.server import SWITCH_INTERVAL, WebServer
-from app.web.tokens.upload_permits import UploadPermits
+from app.web.tokens import Signer
 
 
 def main(application: str = "wsgi:app") -> int:
@@ -31,8 +31,7 @@ def main(application: str = "wsgi:app") -> int:
     except OSError as trouble:
         print(f"{config.host}:{config.port} cannot be listened at ({trouble.strerror}).", file=sys.stderr)
         return 1
-    permits = UploadPermits.of(config)
-    server = WebServer(loaded, listener, behind_proxy=config.trusted_proxies > 0, permits=permits)
+    server = WebServer(loaded, listener, config.trusted_proxies > 0, Signer.of(config))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())
     signal.signal(signal.SIGUSR2, lambda *_: server.drain())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
+from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Any
 
@@ -14,10 +15,10 @@ from waitress.utilities import Error
 
 from app.domain.sites.throttle import network
 from app.web.server.lanes import Lane, lane_of
-from app.web.tokens.upload_permits import UploadPermits
+from app.web.tokens import Signer, has_upload_permit
 
 LARGEST_UPLOAD = 513 * 1024 * 1024  # Bytes of a shop as a file, with the rest of its form; for a permit alone.
-PERMITS = "upload_permits"  # The name under which waitress's adjustments carry the permits to every request.
+SIGNER = "signer"  # The name under which waitress's adjustments carry the signer of permits to every request.
 LARGEST_BODY = 9 * 1024 * 1024  # Bytes; every address has a lower limit of its own.
 HEADER_SECONDS = 10.0
 UPLOAD_SECONDS = 3_600.0  # For a permitted upload: 512 MB take that long at 1.2 Mbit/s.
@@ -88,8 +89,9 @@ class Request(HTTPRequestParser):
     @property
     def is_permitted_upload(self) -> bool:
         """Whether the request's address carries the permit for a body that is larger than others."""
-        permits: UploadPermits | None = getattr(self.adj, PERMITS, None)
-        return permits is not None and self.command.upper() == "POST" and permits.is_at(self.path, time.time())
+        signer: Signer | None = getattr(self.adj, SIGNER, None)
+        is_post = self.command.upper() == "POST"
+        return signer is not None and is_post and has_upload_permit(signer, self.path, datetime.now(UTC))
 
     @property
     def seconds(self) -> float:

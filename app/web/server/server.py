@@ -19,9 +19,9 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from app.metrics import count_ended_connection
-from app.web.server.connection import PERMITS, Busy, Connection, Phase
+from app.web.server.connection import SIGNER, Busy, Connection, Phase
 from app.web.server.lanes import LANES, QUICK, Lane
-from app.web.tokens.upload_permits import UploadPermits
+from app.web.tokens import Signer
 
 MOST_OF_ONE_ADDRESS = 64  # Connections that wait for their client.
 MOST_IN_ALL = 512
@@ -50,7 +50,7 @@ class WebServer(TcpWSGIServer):
         application: Callable[..., Any],
         listener: socket.socket,
         behind_proxy: bool = False,
-        permits: UploadPermits | None = None,
+        signer: Signer | None = None,
     ) -> None:
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # A full lane is refused and counted instead.
         self._dispatchers = {lane: _dispatcher(lane) for lane in LANES}
@@ -60,7 +60,7 @@ class WebServer(TcpWSGIServer):
         self._watched = Watched()
         sockinfo = (listener.family, listener.type, listener.proto, listener.getsockname())
         adjustments = Adjustments(sockets=[listener], connection_limit=_most_connections(), **SETTINGS)
-        setattr(adjustments, PERMITS, permits)
+        setattr(adjustments, SIGNER, signer)
         super().__init__(
             application,
             _sock=listener,

@@ -12,7 +12,7 @@ from typing import Any
 from prometheus_client import REGISTRY
 
 from app.web.server.server import WebServer
-from app.web.tokens.upload_permits import UploadPermits
+from app.web.tokens import Signer
 
 Application = Callable[..., Any]
 PATIENCE = 20.0  # Seconds after which a test fails instead of waiting on.
@@ -45,11 +45,9 @@ class Served:
 
 
 @contextmanager
-def served(
-    application: Application, behind_proxy: bool = False, permits: UploadPermits | None = None
-) -> Iterator[Served]:
+def served(application: Application, behind_proxy: bool = False, signer: Signer | None = None) -> Iterator[Served]:
     listener = socket.create_server(("127.0.0.1", 0))
-    server = WebServer(application, listener, behind_proxy, permits)
+    server = WebServer(application, listener, behind_proxy, signer)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     running = Served(server, listener.getsockname()[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -12,11 +11,11 @@ from flask import Flask, request
 from app.config import Config
 from app.guards import init_guards
 from app.web.server.connection import LARGEST_BODY, LARGEST_UPLOAD
-from app.web.tokens.upload_permits import ADDRESSES, LASTS, UploadPermits
+from app.web.tokens import UPLOAD_ADDRESSES, UPLOAD_PERMIT, Signer, has_upload_permit, issue_upload_permit
 from tests.web.server.served import Served, read_all, served
 
-PERMITS = UploadPermits(b"a key of this shop")
-ADDRESS = ADDRESSES[0]
+SIGNER = Signer(b"a key of this shop")
+ADDRESS = UPLOAD_ADDRESSES[0]
 LARGE = LARGEST_BODY + 1
 
 
@@ -28,11 +27,11 @@ def shop() -> Iterator[Served]:
 
     @app.post("/<path:path>")
     def upload(path: str) -> str:
-        if PERMITS.is_at(request.path, time.time()):
+        if has_upload_permit(SIGNER, request.path, datetime.now(UTC)):
             request.max_content_length = LARGEST_UPLOAD
         return f"{sum(map(len, iter(lambda: request.stream.read(65_536), b'')))} bytes"
 
-    with served(app, permits=PERMITS) as running:
+    with served(app, signer=SIGNER) as running:
         yield running
 
 
@@ -43,11 +42,11 @@ def send(shop: Served, path: str, length: int, body: bytes) -> bytes:
     return read_all(connection)
 
 
-def permit(permits: UploadPermits = PERMITS, age: timedelta = timedelta()) -> str:
-    return permits.issue(1, 2, datetime.now(UTC) - age)
+def permit(signer: Signer = SIGNER, age: timedelta = timedelta()) -> str:
+    return issue_upload_permit(signer, 1, 2, datetime.now(UTC) - age)
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("address", UPLOAD_ADDRESSES)
 def test_a_permitted_upload_arrives(shop: Served, address: str) -> None:
     answer = send(shop, address + permit(), LARGE, b"x" * LARGE)
     assert answer.startswith(b"HTTP/1.1 200 OK") and answer.endswith(f"{LARGE} bytes".encode())
@@ -61,8 +60,8 @@ def test_a_permitted_upload_arrives(shop: Served, address: str) -> None:
         pytest.param(lambda: ADDRESS + "nothing", id="invented"),
         pytest.param(lambda: ADDRESS + "x" * 5_000, id="endless"),
         pytest.param(lambda: ADDRESS + permit() + "x", id="changed"),
-        pytest.param(lambda: ADDRESS + permit(age=LASTS), id="old"),
-        pytest.param(lambda: ADDRESS + permit(UploadPermits(b"a key of another shop")), id="of another shop"),
+        pytest.param(lambda: ADDRESS + permit(age=UPLOAD_PERMIT.lifetime), id="old"),
+        pytest.param(lambda: ADDRESS + permit(Signer(b"a key of another shop")), id="of another shop"),
         pytest.param(lambda: "/elsewhere/" + permit(), id="at another address"),
     ],
 )

@@ -17,7 +17,7 @@ from app.blueprints.v1.pos_simulator import PAYMENT
 from app.domain.pos.simulator import CARDS
 from app.jobs import pos
 from app.ports import EXTENSION
-from app.web.tokens.signed_tokens import ALGORITHM, key_for
+from app.web.tokens import ALGORITHM, key_for
 from tests.blueprints.v1.conftest import WEBHOOK
 from tests.blueprints.v1.pos.conftest import ADMIN, FAIR, OTHER_AGENT, SHOP, TillClient, Tills, problem, stored_payments
 from tests.fakes.clock import StoppedClock
