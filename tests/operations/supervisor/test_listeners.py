@@ -1,14 +1,21 @@
-"""Whatever keeps the shop from starting is said in one sentence that names what to do."""
+"""Whatever keeps the shop from starting is said in one sentence that names what to do; its sockets are handed over."""
+
+from __future__ import annotations
 
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from app.config import MEMORY, Config, from_environment
 from app.instance_claim import CannotStart, claim_folder
-from app.operations.supervisor.listeners import claim_port
+from app.operations.supervisor import listeners
+from app.operations.supervisor.listeners import claim_port, listen_for_web
+from app.operations.supervisor.parts import current_release
 from tests.processes import plain_environment
 from tests.surroundings import ROOT
 
@@ -114,3 +121,69 @@ def test_production_without_a_secret_key_refuses_to_start(tmp_path) -> None:
     assert result.returncode == 1
     assert "SECRET_KEY must be set" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+ACTIVATED = """
+import os, socket
+from app.operations.supervisor.listeners import listen_for_web
+opened = socket.create_server(("127.0.0.1", 0))
+os.dup2(opened.fileno(), 3)
+taken = listen_for_web("127.0.0.1", opened.getsockname()[1], {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"})
+print(taken.fileno(), taken.getsockname() == opened.getsockname())
+"""
+
+
+def test_a_socket_of_systemd_is_taken() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ACTIVATED], env=plain_environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["3", "True"]
+
+
+def test_a_socket_that_was_opened_for_another_process_is_not() -> None:
+    with listen_for_web("127.0.0.1", 0, {"LISTEN_PID": str(os.getppid()), "LISTEN_FDS": "1"}) as own:
+        assert own.getsockname()[1] != 0
+        with socket.create_connection(own.getsockname(), 10):
+            pass  # It listens already: who comes while the shop starts waits.
+
+
+@pytest.fixture
+def taken() -> Iterator[Config]:
+    """A configuration whose port another program has."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield Config(mcp_port=other.getsockname()[1])
+
+
+def test_it_listens_before_its_process_runs(taken: Config) -> None:
+    listener = listeners.listen_for_mcp(replace(taken, mcp_port=0), {})
+    assert listener is not None
+    with listener, socket.create_connection(listener.getsockname(), 10):
+        assert current_release().others(listener.fileno(), 9)[-1].handed_over == [listener.fileno(), 9]
+        web = current_release().web_servers(Config(), listener.fileno(), 9)
+        assert [part.handed_over for part in web] == [[listener.fileno(), 9]] * 2
+        assert {part.environment[MEMORY] for part in web} == {"9"}, "they count shoppers together"
+
+
+def test_it_can_be_switched_off() -> None:
+    assert listeners.listen_for_mcp(Config(mcp_port=None), {}) is None
+
+
+def test_a_port_that_nobody_chose_keeps_no_shop_from_starting(
+    taken: Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert listeners.listen_for_mcp(taken, {}) is None
+    assert f"The MCP server is off. Port {taken.mcp_port}" in capsys.readouterr().err
+
+
+def test_a_port_that_was_chosen_must_be_free(taken: Config) -> None:
+    with pytest.raises(CannotStart, match=f"choose another, MCP_PORT={(taken.mcp_port or 0) + 1}"):
+        listeners.listen_for_mcp(taken, {"MCP_PORT": str(taken.mcp_port)})
+
+
+@pytest.mark.parametrize(
+    ("environ", "port"),
+    [({}, 8001), ({"PORT": "9000"}, 9001), ({"MCP_PORT": "7000"}, 7000), ({"MCP_PORT": "0"}, None)],
+)
+def test_by_default_it_is_the_port_after_the_shops(environ: dict[str, str], port: int | None) -> None:
+    key = {"SECRET_KEY": "a key for tests that is long enough to be one"}
+    assert from_environment(key | environ).mcp_port == port
