@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from app.cli.index import finished_run
+from app.cli.search import finished_run
 from click.testing import Result
 from flask import Flask
 from sqlalchemy import delete, select, update

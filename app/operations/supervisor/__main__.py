@@ -106,7 +106,7 @@ def _start(leaving: ExitStack, started: float) -> tuple[Config, Inherited, Crew]
 def _watch(config: Config, inherited: Inherited, crew: Crew, upgrades: list[int]) -> NoReturn:
     """Watch the parts until the shop is stopped. An upgrade that is requested while one is going on comes after it."""
     while True:
-        crew.tend()
+        crew.supervise()
         if upgrades:
             upgrades.clear()
             _upgrade(config, inherited, crew)

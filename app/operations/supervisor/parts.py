@@ -47,13 +47,13 @@ def pause_before_restart(deaths_in_a_row: int) -> float:
 
 @dataclass
 class Part:
-    """A child process: its program with arguments and environment, and its state. `handed_over` are the file
-    descriptors that it inherits. A part that `reports` writes to a pipe when it is ready."""
+    """A child process: its program with arguments and environment, the file descriptors that it inherits, and its
+    state. A part that `reports` writes to a pipe when it is ready."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
-    handed_over: Sequence[int] = ()
+    inherited_descriptors: Sequence[int] = ()
     reports: bool = False
     process: subprocess.Popen[bytes] | None = None
     deaths_in_a_row: int = 0
@@ -66,20 +66,20 @@ class Part:
         """Start the process. Raises CannotStart where there is no room for it, or its program cannot be run."""
         self.process, self.started_at = None, time.monotonic()
         try:
-            with self._pipe_for_report() as (environment, handed_over):
-                self.process = self._spawn(environment, handed_over)
+            with self._pipe_for_report() as (environment, inherited_descriptors):
+                self.process = self._spawn(environment, inherited_descriptors)
         except OSError as error:
             raise CannotStart.because_of(error, f"The {self.name}") from error
         self.start_again_at = None
 
-    def _spawn(self, environment: Mapping[str, str], handed_over: Sequence[int]) -> subprocess.Popen[bytes]:
+    def _spawn(self, environment: Mapping[str, str], inherited_descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
         # A session of its own keeps Ctrl-C from reaching the part: the supervisor stops the parts in order.
         return subprocess.Popen(
             self.command,
             env=environment,
             start_new_session=True,
             preexec_fn=_die_with_parent,
-            pass_fds=handed_over,
+            pass_fds=inherited_descriptors,
         )
 
     @contextmanager
@@ -87,11 +87,11 @@ class Part:
         """Yield the environment and the descriptors of the process, among them a pipe where it reports."""
         self._forget_report()
         if not self.reports:
-            yield self.environment, self.handed_over
+            yield self.environment, self.inherited_descriptors
             return
         self._pipe, write = os.pipe()
         try:
-            yield {**self.environment, READY: str(write)}, [*self.handed_over, write]
+            yield {**self.environment, READY: str(write)}, [*self.inherited_descriptors, write]
         finally:
             os.close(write)
 
@@ -111,7 +111,7 @@ class Part:
     def running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
-    def tend(self) -> str | None:
+    def supervise(self) -> str | None:
         """Restart the part once it died and its pause is over; return a message for the operator where it has just
         died, or could not be started."""
         if self.running:
@@ -148,7 +148,7 @@ class Part:
         """How the process ended."""
         return _ending(self.process.returncode if self.process else None)
 
-    def ask_to_stop(self) -> None:
+    def terminate(self) -> None:
         if self.running and self.process:
             self.process.terminate()
 
@@ -157,7 +157,7 @@ class Part:
         if self.running and self.process:
             self.process.send_signal(signal.SIGUSR2)
 
-    def force_to_stop(self) -> None:
+    def kill(self) -> None:
         self._forget_report()
         if self.process:
             self._signal_group(signal.SIGKILL)
@@ -174,12 +174,12 @@ class Part:
 def stop(parts: Sequence[Part], seconds: float) -> None:
     """Stop all parts together: signal each, wait for all, then force those that still run."""
     for part in parts:
-        part.ask_to_stop()
+        part.terminate()
     deadline = time.monotonic() + seconds
     while any(part.running for part in parts) and time.monotonic() < deadline:
         time.sleep(0.05)
     for part in parts:
-        part.force_to_stop()
+        part.kill()
 
 
 def _die_with_parent() -> None:
@@ -204,15 +204,15 @@ class Crew:
         self.others: list[Part] = []
         self._draining: list[tuple[Part, float]] = []
 
-    def tend(self) -> None:
+    def supervise(self) -> None:
         """Wait for a moment, restart parts that died, and end draining ones that are finished or late."""
         time.sleep(0.1)
         for part in (*self.lasting, *self.web, *self.others):
-            if news := part.tend():
+            if news := part.supervise():
                 say(news)
         now = time.monotonic()
         for part, _ in [each for each in self._draining if not each[0].running or now > each[1]]:
-            part.force_to_stop()
+            part.kill()
         self._draining = [each for each in self._draining if each[0].running]
 
     def stop(self) -> None:
@@ -232,7 +232,7 @@ class Crew:
         """Start new web servers beside the old ones, then drain the old ones; of the other parts, for which no request
         waits, the old ones end before the new ones start. Returns False when the new web servers do not become ready,
         and raises CannotStart when a part cannot be started: then the old ones go on, and those of the other parts that
-        ended already are started again as they are tended."""
+        ended already are started again as they are supervised."""
         fresh_web: list[Part] = []
         fresh_others: list[Part] = []
         old_web = self.web
@@ -260,7 +260,7 @@ class Crew:
         preparing.start()
         try:
             while preparing.running:
-                self.tend()
+                self.supervise()
         finally:
             stop([preparing], SECONDS_TO_STOP)
         status = preparing.process.returncode if preparing.process else FAILED
@@ -273,7 +273,7 @@ class Crew:
         while not all(part.is_ready for part in parts):
             if time.monotonic() > deadline or not (restarted or all(part.running for part in parts)):
                 return False
-            self.tend()
+            self.supervise()
         return True
 
 
@@ -298,9 +298,9 @@ class Release:
 
     def web_servers(self, config: Config, listener: int, memory: int) -> list[Part]:
         environment = {**self.environment, LISTENER: str(listener), MEMORY: str(memory)}
-        command, handed_over = [self.python, "-m", "app.web.server"], [listener, memory]
+        command, inherited = [self.python, "-m", "app.web.server"], [listener, memory]
         numbers = range(1, config.web_workers + 1)
-        return [Part(f"web server {number}", command, environment, handed_over, reports=True) for number in numbers]
+        return [Part(f"web server {number}", command, environment, inherited, reports=True) for number in numbers]
 
     def others(self, mcp_listener: int | None, memory: int) -> list[Part]:
         worker, flask = str(self.folder / "worker.py"), ("-m", "flask", "--app", WITHOUT_SURFACES)

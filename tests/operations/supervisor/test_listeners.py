@@ -158,9 +158,9 @@ def test_it_listens_before_its_process_runs(taken: Config) -> None:
     listener = listeners.listen_for_mcp(replace(taken, mcp_port=0), {})
     assert listener is not None
     with listener, socket.create_connection(listener.getsockname(), 10):
-        assert current_release().others(listener.fileno(), 9)[-1].handed_over == [listener.fileno(), 9]
+        assert current_release().others(listener.fileno(), 9)[-1].inherited_descriptors == [listener.fileno(), 9]
         web = current_release().web_servers(Config(), listener.fileno(), 9)
-        assert [part.handed_over for part in web] == [[listener.fileno(), 9]] * 2
+        assert [part.inherited_descriptors for part in web] == [[listener.fileno(), 9]] * 2
         assert {part.environment[MEMORY] for part in web} == {"9"}, "they count shoppers together"
 
 

@@ -39,8 +39,8 @@ def test_a_part_that_was_killed_runs_again() -> None:
     first = sleeper.process.pid
     os.kill(first, signal.SIGKILL)
     until(lambda: not sleeper.running)
-    assert "killed by SIGKILL" in sleeper.tend()
-    sleeper.tend()
+    assert "killed by SIGKILL" in sleeper.supervise()
+    sleeper.supervise()
     assert sleeper.running
     assert sleeper.process.pid != first
     stop([sleeper], 5)
@@ -50,11 +50,11 @@ def test_a_part_that_keeps_dying_is_not_started_at_once_again() -> None:
     broken = part("raise SystemExit(3)")
     broken.start()
     until(lambda: not broken.running)
-    assert "exit status 3" in broken.tend()
-    broken.tend()
+    assert "exit status 3" in broken.supervise()
+    broken.supervise()
     until(lambda: not broken.running)
-    assert "started again in 1 s" in broken.tend()
-    broken.tend()
+    assert "started again in 1 s" in broken.supervise()
+    broken.supervise()
     assert not broken.running
 
 
@@ -73,7 +73,7 @@ def sleeper(program: Path) -> Iterator[Part]:
     made.start()
     os.kill(made.process.pid, signal.SIGKILL)
     until(lambda: not made.running)
-    made.tend()
+    made.supervise()
     yield made
     stop([made], 5)
 
@@ -81,7 +81,7 @@ def sleeper(program: Path) -> Iterator[Part]:
 def at_once(part: Part) -> str | None:
     """Tend a part whose pause is over."""
     part.start_again_at = 0.0
-    return part.tend()
+    return part.supervise()
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def test_the_signal_that_killed_a_part_is_said(number: int, name: str) -> None:
     sleeper.start()
     os.kill(sleeper.process.pid, number)
     until(lambda: not sleeper.running)
-    assert f"(killed by {name})" in sleeper.tend()
+    assert f"(killed by {name})" in sleeper.supervise()
 
 
 def test_stopping_waits_for_those_that_end_by_themselves() -> None:
@@ -214,8 +214,8 @@ def test_a_worker_that_cannot_be_started_gives_back_what_was_taken_over(crew: Cr
         crew.take_over([fresh], lambda: [scheduler, missing("worker")])
     assert fresh.process and not fresh.running
     assert scheduler.process and not scheduler.running
-    crew.tend()
-    crew.tend()
+    crew.supervise()
+    crew.supervise()
     assert processes(crew)[0] == web_before
     assert len(processes(crew)) == 2
 
@@ -267,8 +267,8 @@ def test_a_part_that_cannot_be_started_again_ends_no_other(
     worker.command = [str(tmp_path / "removed")]
     os.kill(worker.process.pid, signal.SIGKILL)
     until(lambda: not worker.running)
-    crew.tend()
-    crew.tend()
+    crew.supervise()
+    crew.supervise()
     assert processes(crew) == [web_server]
     assert capsys.readouterr().err.splitlines() == [
         "The worker stopped (killed by SIGKILL); it is started again now.",
