@@ -7,12 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from app.cli.search import finished_run
 from click.testing import Result
 from flask import Flask
 from sqlalchemy import delete, select, update
 
 from app import ports
+from app.cli.search import finished_run
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.relevance import golden
 from app.domain.search.index import runs

@@ -29,7 +29,7 @@ def test_a_text_is_none_of_another_purpose_or_key(purpose: Purpose) -> None:
     assert SIGNER.read(purpose, text, WHEN) == [1, "é"]
     assert OTHER_SIGNER.read(purpose, text, WHEN) is None
     assert not any(SIGNER.read(other, text, WHEN) for other in PURPOSES if other is not purpose)
-    assert SIGNER.read_bytes(purpose, 1, text) is None
+    assert SIGNER.read_as_is(purpose, 1, text) is None
 
 
 @pytest.mark.parametrize("purpose", PURPOSES, ids=lambda purpose: purpose.salt)
@@ -42,7 +42,7 @@ def test_a_text_ends_with_its_lifetime(purpose: Purpose) -> None:
 @given(st.text(max_size=400))
 def test_no_other_text_is_read(text: str) -> None:
     assert all(SIGNER.read(purpose, text, WHEN) is None for purpose in PURPOSES)
-    assert all(SIGNER.read_bytes(purpose, 1, text) is None for purpose in PURPOSES)
+    assert all(SIGNER.read_as_is(purpose, 1, text) is None for purpose in PURPOSES)
 
 
 def test_a_link_names_its_payment() -> None:

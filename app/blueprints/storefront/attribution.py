@@ -3,6 +3,7 @@ or delay a page: the journey is kept in a signed cookie of the shopper's browser
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import parse_qs, urlsplit
 
@@ -135,8 +136,8 @@ def _journey(shop: Shop) -> Journey:
 def _read_journey(shop: Shop, cookie: str) -> Journey:
     """Return the journey in a cookie. It was signed for this shop: a journey is not valid in another one of the same
     server."""
-    signed = current_signer().read_bytes(JOURNEY, shop.site_id, cookie)
-    return Journey() if signed is None else from_text(signed)
+    signed = current_signer().read_as_is(JOURNEY, shop.site_id, cookie)
+    return Journey() if signed is None else from_text(urlsafe_b64decode(signed))
 
 
 def _keep_after_this(shop: Shop, journey: Journey) -> None:
@@ -149,7 +150,8 @@ def _keep_after_this(shop: Shop, journey: Journey) -> None:
 def _set_cookie(shop: Shop, response: Response) -> Response:
     """Set the cookie; only the shopper's own browser may cache the response that carries it."""
     if response.status_code < 400:
-        value = current_signer().sign_bytes(JOURNEY, shop.site_id, to_text(g.journey_kept))
+        journey = urlsafe_b64encode(to_text(g.journey_kept)).decode()
+        value = current_signer().sign_as_is(JOURNEY, shop.site_id, journey)
         secure = current_app.config["SESSION_COOKIE_SECURE"]
         response.set_cookie(
             _cookie_name(), value, max_age=rules.ORDER, secure=secure, httponly=True, samesite="Lax", path="/"
