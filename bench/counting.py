@@ -21,7 +21,7 @@ from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.spool import search_spool
 from app.domain.sites.sites import create_site
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.ports import Ports
 from app.transaction import transaction
 from bench.measuring import (

@@ -6,6 +6,7 @@ Warm is the second time that a process sees a query: words decoded and spellings
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import SearchRequest, ValueFilter
-from app.web_server.turns import take_short_turns
+from app.web.server.server import SWITCH_INTERVAL
 from bench.catalogue import FACETS, MULTI_VALUED_FACETS, documents, many, queries
 from bench.measuring import (
     PRODUCTS,
@@ -127,7 +128,7 @@ def _workers() -> Iterator[list[Pool]]:
     """Processes whose threads take turns as those of a web process do, whichever engine answers."""
     with ExitStack() as stack:
         context = multiprocessing.get_context("spawn")
-        yield [stack.enter_context(context.Pool(1, take_short_turns)) for _ in range(WORKERS)]
+        yield [stack.enter_context(context.Pool(1, sys.setswitchinterval, (SWITCH_INTERVAL,))) for _ in range(WORKERS)]
 
 
 def _under_load(workers: Sequence[Pool], directory: Path, name: str) -> list[float]:

@@ -25,8 +25,8 @@ from app.domain.sites.settings import change_settings
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.ports import Ports
-from app.tokens import access_tokens
 from app.transaction import transaction
+from app.web.tokens import issue_access_token
 from bench.shop import settings
 from tests.fakes.payment_processor import FakeProcessor
 
@@ -80,7 +80,7 @@ def _signed(clock: SystemClock, location: PosLocation, number: int) -> Signed:
     db.session.add(agent)
     db.session.flush()
     granted = api_sessions.open_session(clock, user, location.site_id, Audience.POS, Device(None, None))
-    return Signed(agent.id, access_tokens.issue(granted.caller, clock.now()))
+    return Signed(agent.id, issue_access_token(granted.caller, clock.now()))
 
 
 def write_books(agents: Sequence[Signed], count: int) -> None:

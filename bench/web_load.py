@@ -69,7 +69,7 @@ def server(application: str, environment: Mapping[str, str]) -> Iterator[int]:
     """The port of a running web server with two processes."""
     port = free_port()
     named = {**os.environ, "SECRET_KEY": SECRET_KEY, **environment, "PORT": str(port)}
-    command = [sys.executable, "-m", "app.web_server", application]
+    command = [sys.executable, "-m", "app.web.server", application]
     processes = [subprocess.Popen(command, cwd=ROOT, env=named) for _ in range(WORKERS)]
     try:
         yield port

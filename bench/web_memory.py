@@ -8,7 +8,7 @@ from pathlib import Path
 
 def web_processes(supervisor: int) -> list[int]:
     children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
-    return [int(pid) for pid in children if b"app.web_server" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [int(pid) for pid in children if b"app.web.server" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def growth(processes: Sequence[int], work: Callable[[], object], peak: bool = False) -> float:

@@ -20,8 +20,8 @@ from app.adapters.whoosh import WhooshEngine
 from app.domain.alerts import alerts
 from app.domain.search.engine import SearchContext
 from app.extensions import db
+from app.operations.supervisor import embedded_redis
 from app.ports import Ports, search_engine, worker_locks
-from app.supervisor import embedded_redis
 from app.transaction import transaction
 from tests.account import Account
 from tests.databases import KINDS, NAMED, Databases, PostgresqlDatabases, databases

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psycopg
 
-from app.supervisor.parts import PR_SET_PDEATHSIG
+from app.operations.supervisor.parts import PR_SET_PDEATHSIG
 from tests.surroundings import postgresql_programs
 
 NAMED = os.environ.get("SHOP_TEST_DATABASE", "")

@@ -25,7 +25,7 @@ ABOUT_DATABASES = (
     "tests/adapters/test_clock.py",
     "tests/architecture/test_expand_and_contract.py",
     "tests/architecture/test_migrations.py",
-    "tests/backups/",
+    "tests/operations/backups/",
     "tests/domain/system/test_facts.py",
     "tests/test_database_errors.py",
     "tests/test_transaction.py",

@@ -56,7 +56,7 @@ class RunningShop:
         with self.log.open("ab") as log:
             before = log.tell()
             self._process = subprocess.Popen(
-                [self._python, "-m", "app.supervisor"],
+                [self._python, "-m", "app.operations.supervisor"],
                 cwd=self.folder,
                 env=self._environment,
                 stdout=log,

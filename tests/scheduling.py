@@ -10,18 +10,18 @@ from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = (
     "tests/adapters/test_stripe_mock.py",
-    "tests/backups/test_damaged_backups.py",
-    "tests/backups/test_killed.py",
+    "tests/operations/backups/test_damaged_backups.py",
+    "tests/operations/backups/test_killed.py",
     "tests/blueprints/v1/test_generated_client.py",
     "tests/demo/test_history.py",
     "tests/faults/test_controls.py",
     "tests/faults/test_postgresql.py",
     "tests/faults/test_slow_clients.py",
     "tests/mcp/test_running.py",
-    "tests/supervisor/test_running_shop.py",
-    "tests/supervisor/test_upgrade.py",
+    "tests/operations/supervisor/test_running_shop.py",
+    "tests/operations/supervisor/test_upgrade.py",
 )
-WAITING = ("tests/supervisor/", "tests/faults/", "tests/backups/")
+WAITING = ("tests/operations/supervisor/", "tests/faults/", "tests/operations/backups/")
 
 
 class ByWhatTheyShare(LoadScopeScheduling):

@@ -7,7 +7,7 @@ from tests.surroundings import ROOT
 
 
 def test_tests_of_a_running_shop_go_to_one_worker():
-    file = "tests/supervisor/test_upgrade.py"
+    file = "tests/operations/supervisor/test_upgrade.py"
     assert shared_by(f"{file}::test_one") == shared_by(f"{file}::test_two[a@b]") == file
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import segno
-from flask import current_app
 from markupsafe import Markup
 
-from app.config import Config
-from app.domain.pos import receipt_content
+from app.web.tokens import current_signer, receipt_token, transaction_of_receipt
 
 
 def receipt_path(site_id: int, transaction_id: str) -> str:
-    return f"/r/{receipt_content.receipt_token(_key(), site_id, transaction_id)}"
+    return f"/r/{receipt_token(current_signer(), site_id, transaction_id)}"
 
 
 def transaction_of_link(site_id: int, token: str) -> str | None:
     """Return the id of the transaction of a link; None for a token that is not the site's."""
-    return receipt_content.transaction_of_token(_key(), site_id, token)
+    return transaction_of_receipt(current_signer(), site_id, token)
 
 
 def qr_code(address: str) -> Markup:
@@ -24,8 +22,3 @@ def qr_code(address: str) -> Markup:
     stands."""
     drawn = segno.make(address, error="m", micro=False).svg_inline(dark="#000", light="#fff", border=2, omitsize=True)
     return Markup(drawn)
-
-
-def _key() -> bytes:
-    config: Config = current_app.config["SHOP"]
-    return config.key_for(receipt_content.PURPOSE)

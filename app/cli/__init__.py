@@ -1,34 +1,30 @@
-"""The command line: one module for each group of commands, which parses, makes the domain call and prints."""
+"""The command line: each command parses, makes the domain call and prints."""
 
 from __future__ import annotations
 
 from flask import Flask
 from flask_migrate import Migrate
 
-from app.cli import (
-    alerts,
-    backup,
-    bundle,
-    demo,
-    index,
-    mcp,
-    personal_data,
-    pictures,
-    pos,
-    search,
-    sitemap,
-    sites,
-    taxonomy,
-    users,
-)
+from app.cli.bundles import bundle_group, demo_group
+from app.cli.catalogue import pictures_group, taxonomy_group
+from app.cli.operations import alerts_group, backup_command, mcp_command, restore_command
+from app.cli.personal_data import personal_data_group
+from app.cli.pos import pos_group
+from app.cli.search import index_group, search_command, sitemap_group
+from app.cli.sites import site_group, user_group
 from app.domain.system.release import MIGRATIONS
 from app.extensions import db
+
+COMMANDS = (
+    *(site_group, user_group, personal_data_group),
+    *(bundle_group, demo_group, taxonomy_group, pictures_group, pos_group),
+    *(search_command, index_group, sitemap_group),
+    *(backup_command, restore_command, alerts_group, mcp_command),
+)
 
 
 def register(app: Flask) -> None:
     """Add every command to `flask --app wsgi`."""
     Migrate(app, db, directory=str(MIGRATIONS), render_as_batch=True)
-    for module in (alerts, bundle, demo, index, personal_data, pictures, pos, sitemap, sites, taxonomy, users):
-        app.cli.add_command(module.group)
-    for command in (backup.backup_command, backup.restore_command, mcp.command, search.command):
+    for command in COMMANDS:
         app.cli.add_command(command)

@@ -9,9 +9,7 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 
-from app.cli.author import command_author
-from app.cli.refusals import REFUSED, reports_refusals
-from app.cli.sites import chosen_site, with_site
+from app.cli.command import REFUSED, chosen_site, command_author, reports_refusals, with_site
 from app.config import Config
 from app.domain.bundles.archive import BundleFolder
 from app.domain.personal_data import export
@@ -23,11 +21,11 @@ from app.domain.sites.sites import all_sites
 from app.ports import clock, erasures, mailer
 from app.transaction import transaction
 
-group = AppGroup("personal-data", help="What the shop keeps about a person.")
+personal_data_group = AppGroup("personal-data", help="What the shop keeps about a person.")
 who = click.argument("who", metavar="EMAIL|ORDER")
 
 
-@group.command("show")
+@personal_data_group.command("show")
 @who
 @with_site
 @reports_refusals
@@ -40,7 +38,7 @@ def show_command(who: str, host: str | None) -> None:
         click.echo(f"Cannot be erased yet: {obstacle.reason}")
 
 
-@group.command("export")
+@personal_data_group.command("export")
 @who
 @with_site
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file, which must not exist yet.")
@@ -62,7 +60,7 @@ def export_command(who: str, host: str | None, output: Path | None) -> None:
         export.note_export(author, person)
 
 
-@group.command("erase")
+@personal_data_group.command("erase")
 @click.argument("who", metavar="[EMAIL|ORDER]", required=False)
 @with_site
 @click.option("--confirm", help="The same again, instead of typing it when asked.")

@@ -7,8 +7,7 @@ from datetime import date, datetime
 import click
 from flask.cli import AppGroup
 
-from app.cli.author import command_author
-from app.cli.refusals import REFUSED, reports_refusals
+from app.cli.command import REFUSED, command_author, reports_refusals
 from app.domain.pos.ledger import unsettled_differences
 from app.domain.pos.ledger_comparison import DifferenceKind
 from app.domain.pos.models import PaymentCheckRun, PosReconciliation
@@ -24,10 +23,10 @@ from app.transaction import transaction
 
 MOST_ROUNDS = 1_000  # Of a check, each of which lasts for some seconds.
 
-group = AppGroup("pos", help="Mobile point of sale.")
+pos_group = AppGroup("pos", help="Mobile point of sale.")
 
 
-@group.command("reconcile")
+@pos_group.command("reconcile")
 @click.option("--site", "host", help="Host of the site; without it, all sites.")
 @click.option("--day", type=click.DateTime(["%Y-%m-%d"]), help="The day to compare; without it, yesterday.")
 @reports_refusals

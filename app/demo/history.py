@@ -1,24 +1,28 @@
 """The 90 days before the demo shop was made: searches, orders, and since when its synonyms and rules apply.
 
 The files of `past/` count days back from the day on which the shop is made. The people in them are made up: their
-addresses are of example.com, their phone numbers of the range that Ofcom keeps for drama.
-"""
+addresses are of example.com, their phone numbers of the range that Ofcom keeps for drama."""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from datetime import date, timedelta
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from itertools import cycle
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 
-from app.demo.past_orders import Sale, place_orders, read_orders
+from app.domain.orders.checkout import SHOPPER
+from app.domain.orders.lifecycle import THE_SHOP, next_number
+from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
+from app.domain.orders.offers import Offer, describe_line, offers_by_sku, set_total
 from app.domain.orders.sales import count_sales
 from app.domain.relevance.learning import learn_site
 from app.domain.relevance.models import SearchRule, Synonym
@@ -27,28 +31,32 @@ from app.domain.search_statistics.counting.attribution import weight_at
 from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.extensions import db
 
 PAST = Path(__file__).parent / "past"
+STAFF = "Adam Admin"  # As in the bundle's users.json.
+SETTLED = {COLLECTED: ("order.collect", "was collected and paid"), CANCELLED: ("order.cancel", "was cancelled")}
 
 
 def write_history(clock: Clock, site: Site) -> None:
     """Write the history, after the products. Call it within a transaction."""
     site_today, zone = today(clock, site.time_zone), ZoneInfo(site.time_zone)
     sales = tuple(place_orders(site, read_orders(PAST / "orders.jsonl", site_today, zone)))
-    rephrased = _rephrased(site.id, site_today)
-    searches = tuple(_searches(site.id, site_today))
-    events = (*searches, *_opened(searches, sales), *_orders(site.id, sales), *rephrased)
+    rephrased = _read_rephrased(site.id, site_today)
+    searches = tuple(_read_searches(site.id, site_today))
+    events = (*searches, *_open_products(searches, sales), *_order_events(site.id, sales), *rephrased)
     batch = EventBatch(f"history of site {site.id}", events)
     write_counts(clock, batch.id, aggregate_by_site(batch))
     count_sales(clock, site.id)
     learn_site(clock, site.id)
-    _publish(clock, site.id)
+    _publish_words(clock, site.id)
 
 
-def _searches(site_id: int, site_today: date) -> Iterator[Event]:
+def _read_searches(site_id: int, site_today: date) -> Iterator[Event]:
     """Yield every search of the table, each of another network, and the clicks and baskets that followed from it."""
     with (PAST / "searches.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -61,7 +69,7 @@ def _searches(site_id: int, site_today: date) -> Iterator[Event]:
             yield from [Event(EventKind.ADDED, site_id, word, day)] * int(row["added_to_basket"])
 
 
-def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]:
+def _open_products(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]:
     """Yield an opened product for each click: in turn what was bought from the search on that day, then the first of
     these again; on a day without a purchase, one of the products ever bought from the search, the next for each such
     day. Each click is one at the top of the results."""
@@ -81,7 +89,7 @@ def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]
             yield replace(event, kind=EventKind.OPENED, product_id=product_id, weight=weight_at(1))
 
 
-def _rephrased(site_id: int, site_today: date) -> Iterator[Event]:
+def _read_rephrased(site_id: int, site_today: date) -> Iterator[Event]:
     """Yield the visits whose first search had no results and whose next one led to a product."""
     with (PAST / "rephrasings.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -90,7 +98,7 @@ def _rephrased(site_id: int, site_today: date) -> Iterator[Event]:
             yield from [event] * int(row["visits"])
 
 
-def _orders(site_id: int, sales: Iterable[Sale]) -> Iterator[Event]:
+def _order_events(site_id: int, sales: Iterable[Sale]) -> Iterator[Event]:
     for sale in sales:
         order = sale.order
         ordered = Event(EventKind.ORDERED, site_id, sale.search, order.day, revenue=sale.revenue)
@@ -99,7 +107,7 @@ def _orders(site_id: int, sales: Iterable[Sale]) -> Iterator[Event]:
             yield replace(ordered, kind=EventKind.BOUGHT, product_id=product_id, revenue=0)
 
 
-def _publish(clock: Clock, site_id: int) -> None:
+def _publish_words(clock: Clock, site_id: int) -> None:
     """Serve the synonyms and rules, as if each had been served for as many days as the file says."""
     days = json.loads((PAST / "live_since.json").read_text(encoding="utf-8"))
     for synonym in db.session.scalars(select(Synonym).where(Synonym.site_id == site_id)):
@@ -112,3 +120,133 @@ def _publish(clock: Clock, site_id: int) -> None:
 
 def _date_back(clock: Clock, record: Synonym | SearchRule, days: int) -> None:
     record.live_since = record.created_at = record.updated_at = clock.now() - timedelta(days=days)
+
+
+@dataclass(frozen=True, slots=True)
+class PastLine:
+    """A line of a past order. `search` led to the product; None where no search did."""
+
+    sku: str
+    quantity: int
+    search: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PastOrder:
+    """An order that was placed on `day` at `placed_at`. `settled_at` is when it was collected or cancelled; None while
+    it waits."""
+
+    day: date
+    placed_at: datetime
+    contact: Mapping[str, str]
+    note: str
+    status: str
+    settled_at: datetime | None
+    lines: tuple[PastLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """The lines of one order that a search led to: their `revenue` in minor units, and their products."""
+
+    search: str
+    order: PastOrder
+    revenue: int
+    product_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _PastClock:
+    """A clock that stands still in the past."""
+
+    moment: datetime
+
+    def now(self) -> datetime:
+        return self.moment
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def read_orders(file: Path, site_today: date, zone: ZoneInfo) -> list[PastOrder]:
+    """Return the orders of a file, which is ordered by time, as they were before today."""
+    with file.open(encoding="utf-8") as lines:
+        return [_parse_order(json.loads(line), site_today, zone) for line in lines]
+
+
+def place_orders(site: Site, orders: list[PastOrder]) -> Iterator[Sale]:
+    """Place the orders, and yield the sales that searches led to. Stock is left alone: the bundle's is what the orders
+    left."""
+    offers = offers_by_sku(site.id, {line.sku for order in orders for line in order.lines})
+    for past in orders:
+        order = _store_order(site, past, offers)
+        _log_order(order, past)
+        led_to: dict[str, list[OrderLine]] = {}
+        for line, stored in zip(past.lines, order.lines, strict=True):
+            if line.search:
+                led_to.setdefault(line.search, []).append(stored)
+        for search, lines in led_to.items():
+            revenue = sum(line.unit_price * line.quantity for line in lines)
+            yield Sale(search, past, revenue, tuple(line.product_id for line in lines if line.product_id))
+
+
+def _parse_order(fields: Mapping[str, Any], site_today: date, zone: ZoneInfo) -> PastOrder:
+    day = site_today - timedelta(days=fields["daysAgo"])
+    on_the_wall = datetime.fromisoformat(f"{day}T{fields['time']}").replace(tzinfo=zone)
+    days = fields.get("settledAfterDays")
+    return PastOrder(
+        day=day,
+        placed_at=on_the_wall.astimezone(UTC),
+        contact={f"contact_{name}": fields[name] for name in ("name", "email", "phone")},
+        note=fields["note"],
+        status=fields["status"],
+        settled_at=(on_the_wall + timedelta(days=days)).astimezone(UTC) if days else None,
+        lines=tuple(PastLine(**line) for line in fields["lines"]),
+    )
+
+
+def _store_order(site: Site, past: PastOrder, offers: Mapping[str, Offer]) -> Order:
+    order = Order(
+        id=str(uuid4()),
+        site_id=site.id,
+        number=next_number(site.id),
+        status=past.status,
+        note=past.note,
+        revision=2 if past.status == SUBMITTED else 3,
+        created_at=past.placed_at,
+        submitted_at=past.placed_at,
+        fulfilled_at=past.placed_at,
+        settled_at=past.settled_at,
+        updated_at=past.settled_at or past.placed_at,
+        lines=[_make_line(site.id, position, line, offers[line.sku]) for position, line in enumerate(past.lines)],
+        **past.contact,
+    )
+    order.discount = order.tax = 0
+    for line in order.lines:
+        line.stock_taken = 0 if past.status == CANCELLED or offers[line.sku].stock is None else line.quantity
+    set_total(order)
+    db.session.add(order)
+    return order
+
+
+def _make_line(site_id: int, position: int, line: PastLine, offer: Offer) -> OrderLine:
+    product_id, variant_id = offer.key
+    stored = OrderLine(
+        site_id=site_id, position=position, product_id=product_id, variant_id=variant_id, quantity=line.quantity
+    )
+    describe_line(stored, offer)
+    return stored
+
+
+def _log_order(order: Order, past: PastOrder) -> None:
+    """Write the lines of the activity log that placing and settling the order would have written."""
+    number, subject = order.number, ("order", order.id)
+    placed = _PastClock(past.placed_at)
+    activity.record(Author(order.site_id, SHOPPER, placed), "order.submit", subject, f"Order {number} was placed")
+    handed = f"Order {number} is awaiting collection"
+    activity.record(Author(order.site_id, THE_SHOP, placed), "order.fulfil", subject, handed)
+    if past.settled_at is not None:
+        action, done = SETTLED[past.status]
+        author = Author(order.site_id, STAFF, _PastClock(past.settled_at))
+        states = {"status": SUBMITTED}, {"status": past.status}
+        activity.record(author, action, subject, f"Order {number} {done}", *states)

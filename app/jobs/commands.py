@@ -17,7 +17,7 @@ from app.domain.retention.purging import Purged
 from app.domain.sites.activity import COMMAND_LINE
 from app.domain.sites.sites import all_sites
 from app.jobs import purging
-from app.jobs.background import BackgroundProcess
+from app.jobs.processes import BackgroundProcess
 from app.jobs.scheduled import SCHEDULED, SitesFailed, run_scheduled
 from app.jobs.scheduler import Scheduler
 
@@ -81,15 +81,15 @@ def _look_until(stopping: threading.Event, application: Flask) -> None:
 def purge_command(is_confirmed: bool) -> None:
     """Remove what is old, as every night. The exit status is 1 while the clock is in doubt, which only --all ends."""
     if is_confirmed:
-        _print(purging.purge_all(COMMAND_LINE))
+        _print_purged(purging.purge_all(COMMAND_LINE))
         return
     reading = purging.read_clock()
     if not reading.is_trusted:
         raise click.ClickException(f"{reading.description} If the clock is right, use: purge --all")
-    _print([*purging.purge_records(), *(purging.purge_pictures(site.id) for site in all_sites())])
+    _print_purged([*purging.purge_records(), *(purging.purge_pictures(site.id) for site in all_sites())])
 
 
-def _print(all_purged: list[Purged]) -> None:
+def _print_purged(all_purged: list[Purged]) -> None:
     click.echo(f"{'':24}{'kept':>9}{'old':>9}{'removed':>9}")
     for purged in all_purged:
         click.echo(f"{purged.name:24}{purged.kept:>9,}{purged.old:>9,}{purged.removed:>9,}")

@@ -1,12 +1,15 @@
-"""The delivery of stored events to their handlers, at least once: an event is deleted in the transaction of its
-handler, so that it is delivered again after a crash. Handlers may thus be called twice, and must be idempotent."""
+"""Work that follows a committed change. Stored events are delivered to their handlers at least once: an event is
+deleted in the transaction of its handler, so that it is delivered again after a crash. Handlers may thus be called
+twice, and must be idempotent. What a crash may lose is done at once, within `follow_up`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import structlog
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from app.domain.orders import lifecycle
 from app.domain.search.engine import EngineState, IndexName
@@ -24,7 +27,7 @@ from app.domain.taxonomy.taxonomies import active_id
 from app.domain.work.context import read_afresh
 from app.domain.work.models import State
 from app.extensions import db
-from app.operations.storage import note_storage_fault
+from app.operations.storage import is_busy_or_away, note_storage_fault
 from app.ports import clock, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -71,10 +74,10 @@ def deliver(at_least: timedelta = timedelta(0)) -> None:
     """Deliver every event that has waited for at least so long. An event that fails does not delay the others."""
     read_afresh()
     for event_id in stored_events.waiting(clock(), at_least):
-        _deliver(event_id)
+        _deliver_event(event_id)
 
 
-def _deliver(event_id: int) -> None:
+def _deliver_event(event_id: int) -> None:
     try:
         with transaction():
             event = stored_events.take(clock(), event_id)
@@ -90,3 +93,18 @@ def _deliver(event_id: int) -> None:
         log.exception("event_failed", event_id=event_id)
         with transaction():
             stored_events.fail(clock(), event_id, error_summary(error))
+
+
+@contextmanager
+def follow_up(failure: str, **facts: object) -> Iterator[None]:
+    """Run the block and raise nothing, since what it follows is committed. An error is logged under the name `failure`
+    with the facts: in a line where the database is busy or the storage fails, which is an alert as well, else with its
+    traceback."""
+    try:
+        yield
+    except Exception as error:
+        with suppress(SQLAlchemyError):
+            db.session.rollback()
+        is_busy = isinstance(error, OperationalError) and is_busy_or_away(error)
+        write = log.warning if is_busy or note_storage_fault(error) else log.exception
+        write(failure, error=error_summary(error), **facts)

@@ -12,7 +12,7 @@ import structlog
 
 from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue.product_images import UPLOAD_WORK
-from app.domain.orders import mails as mails_about_orders
+from app.domain.orders import mails as order_mails
 from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos import receipts as receipt_mails
 from app.domain.pos.receipts import RECEIPT_MAIL
@@ -29,19 +29,7 @@ from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.tasks.runner import sites_with_work
 from app.domain.work import leases
 from app.domain.work.models import LeasedWork, WorkKind
-from app.jobs import (
-    bundles,
-    indexing,
-    order_mails,
-    payments,
-    pictures,
-    receipts,
-    site_checks,
-    sitemaps,
-    suggesting,
-    taxonomy,
-    trials,
-)
+from app.jobs import catalogue, orders, pos, relevance, search, seo
 from app.ports import clock, queue, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -76,36 +64,40 @@ LEASED_JOBS = {
     for leased in (
         LeasedJob(
             REBUILD,
-            "indexing:rebuild",
+            "search:rebuild",
             "rebuild {}",
-            indexing.rebuild,
+            search.rebuild,
             expire=lambda clock: runs.expire_runs(clock, search_engine()),
         ),
         LeasedJob(
             TASK,
-            "taxonomy:work_off_slice",
+            "catalogue:work_off_tasks",
             "tasks of site {}",
-            taxonomy.work_off_all,
+            catalogue.work_off_all_tasks,
             waiting=lambda: sites_with_work(clock()),
         ),
-        LeasedJob(SUGGESTIONS, "suggesting:suggest", "suggestions of site {}", suggesting.suggest),
-        LeasedJob(UPLOAD_WORK, "pictures:prepare", "picture {}", pictures.prepare),
-        LeasedJob(REPLAY, "trials:replay", "replay {}", trials.replay),
-        LeasedJob(SITEMAP, "sitemaps:build", "sitemap {}", sitemaps.build),
-        LeasedJob(PAYMENT_CHECKS, "payments:check", "open payments of site {}", payments.check),
-        LeasedJob(RECONCILIATION, "payments:reconcile", "reconciliation {}", payments.reconcile),
+        LeasedJob(SUGGESTIONS, "relevance:suggest_synonyms", "suggestions of site {}", relevance.suggest_synonyms),
+        LeasedJob(UPLOAD_WORK, "catalogue:prepare_picture", "picture {}", catalogue.prepare_picture),
+        LeasedJob(REPLAY, "relevance:replay", "replay {}", relevance.replay),
+        LeasedJob(SITEMAP, "seo:build_sitemap", "sitemap {}", seo.build_sitemap),
+        LeasedJob(PAYMENT_CHECKS, "pos:check_payments", "open payments of site {}", pos.check_payments),
+        LeasedJob(RECONCILIATION, "pos:reconcile", "reconciliation {}", pos.reconcile),
         LeasedJob(
-            RECEIPT_MAIL, "receipts:send", "receipt {}", receipts.send, waiting=lambda: receipt_mails.due_mails(clock())
+            RECEIPT_MAIL,
+            "pos:send_receipt",
+            "receipt {}",
+            pos.send_receipt,
+            waiting=lambda: receipt_mails.due_mails(clock()),
         ),
         LeasedJob(
             ORDER_MAIL,
-            "order_mails:send",
+            "orders:send_mail",
             "mail about an order {}",
-            order_mails.send,
-            waiting=lambda: mails_about_orders.due(clock()),
+            orders.send_mail,
+            waiting=lambda: order_mails.due(clock()),
         ),
-        LeasedJob(BUNDLE_RUN, "bundles:run", "import or export {}", bundles.run),
-        LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check_all),
+        LeasedJob(BUNDLE_RUN, "catalogue:run_bundle", "import or export {}", catalogue.run_bundle),
+        LeasedJob(SITE_CHECK, "seo:check_site", "site check {}", seo.check_whole_site),
     )
 }
 

@@ -1,24 +1,33 @@
-"""The watch over what the whole shop depends on: the database, the disks, the queue and its workers."""
+"""What the whole shop depends on: the watch over the database, the disks, the queue and its workers; the hourly checks
+of backups and certificate; the sizes of the shop's folders."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from stat import S_ISREG
 
+import structlog
 from flask import current_app
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app.config import Config
 from app.domain.alerts.alerts import end_alert, last_seen, note_alert, raise_alert, write_unwritten
 from app.domain.alerts.causes import Cause
+from app.domain.alerts.safeguards import NoSecureConnection, backup_fault, certificate_fault
+from app.domain.shared.clock import rfc3339
 from app.extensions import db
+from app.jobs.processes import run_within
+from app.operations.backups.making import PART
 from app.operations.storage import cause_of, check_database, describe_fault, write_probe
-from app.ports import clock, queue
+from app.ports import certificates, clock, queue
 from app.transaction import transaction
 
 BETWEEN_LOOKS = 10.0  # Seconds, as those below.
@@ -28,6 +37,16 @@ WORKERS_MAY_PAUSE = 60.0  # A worker that died is started again within seconds.
 SEEN_AGAIN_AFTER = 60.0
 CALM = timedelta(minutes=1)  # Without a further error, before a fault that requests met counts as over.
 MB = 1_000_000
+LEVELS = 2  # The folder and those in it: a repository of backups may hold a million files further down.
+BACKUP_SECONDS = 60.0
+CERTIFICATE_SECONDS = 15.0
+SECONDS_TO_MEASURE = 60.0  # For each folder.
+
+Finding = dict[str, str | None]
+Fault = tuple[str | None, datetime | None]  # The fault, and when the backup was made or the certificate ends.
+Size = dict[str, int | None]
+
+log = structlog.get_logger()
 
 
 @dataclass
@@ -74,6 +93,8 @@ def raise_or_note(cause: Cause, detail: str, subject: str = "") -> None:
 
 @dataclass
 class MachineWatch:
+    """The watch that raises and ends the alerts about the machine, at every tenth look of the scheduler."""
+
     _looked_at: float = field(default_factory=lambda: clock().monotonic())
     _database_gone: Condition = field(default_factory=lambda: Condition(Cause.DATABASE_GONE, lasts=DATABASE_MAY_PAUSE))
     _disk_full: Condition = field(default_factory=lambda: Condition(Cause.DISK_FULL))
@@ -146,7 +167,7 @@ def disk_faults() -> Iterator[tuple[Cause, str]]:
         if not folder.is_dir():
             continue  # It is made when something is first put there.
         try:
-            _write_probe(folder)
+            _write_to_folder(folder)
         except OSError as error:
             cause = cause_of(error) or Cause.DISK_IO_ERROR
             is_database = what == "database" and cause is Cause.DISK_IO_ERROR
@@ -158,9 +179,133 @@ def disk_faults() -> Iterator[tuple[Cause, str]]:
             yield Cause.DISK_FULL, f"{left} for {what} ({folder})."
 
 
-def _write_probe(folder: Path) -> None:
+def _write_to_folder(folder: Path) -> None:
     """Write a probe to a folder. Raises OSError where its disk takes no data."""
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(bytes(4096))
         file.flush()
         os.fsync(file.fileno())
+
+
+def newest_file(folder: Path) -> datetime | None:
+    """Return when the newest file in the folder, or in one of the folders in it, was last written; None where there is
+    none. Empty files are passed over, as a dump that failed leaves one, and so are the parts that a killed backup of
+    the shop left. Raises OSError for the folder."""
+    return max(_file_times(folder, LEVELS), default=None)
+
+
+def check_backup(
+    seconds: float = BACKUP_SECONDS, newest: Callable[[Path], datetime | None] = newest_file
+) -> Finding | None:
+    """Raise an alert where there is no recent backup, and end it where there is one or none is set up. The check has a
+    time limit, as that of the certificate has, since other jobs wait for it."""
+    config: Config = current_app.config["SHOP"]
+    if config.backup_dir is None:
+        _end_safeguard_alert(Cause.BACKUP_OLD)
+        return None
+    look = partial(run_within, seconds, partial(newest, config.backup_dir))
+    return _note_safeguard(Cause.BACKUP_OLD, *_backup_fault(config.backup_dir, config.alert_backup_days, look))
+
+
+def check_certificate(seconds: float = CERTIFICATE_SECONDS) -> Finding | None:
+    """Raise an alert where browsers do not accept the certificate, or soon will not, and end it otherwise."""
+    config: Config = current_app.config["SHOP"]
+    if config.alert_certificate_host is None:
+        _end_safeguard_alert(Cause.CERTIFICATE_EXPIRING)
+        return None
+    return _note_safeguard(Cause.CERTIFICATE_EXPIRING, *_certificate_fault(*config.alert_certificate_host, seconds))
+
+
+def _note_safeguard(cause: Cause, fault: str | None, at: datetime | None) -> Finding:
+    """Note a fault of a safeguard, or its end. `at` is the time of the newest backup, or the end of the certificate,
+    where it is known."""
+    log.info("safeguard_checked", cause=cause.key, fault=fault)
+    if fault is None:
+        _end_safeguard_alert(cause)
+    else:
+        with transaction():
+            raise_alert(clock(), cause, fault)
+    return {"fault": fault, "at": rfc3339(at) if at else None}
+
+
+def _end_safeguard_alert(cause: Cause) -> None:
+    with transaction():
+        end_alert(clock(), cause)
+
+
+def _backup_fault(folder: Path, longest_days: int, look: Callable[[], datetime | None]) -> Fault:
+    try:
+        newest = look()
+    except TimeoutError:
+        return f"The folder {folder} cannot be read in time.", None
+    except OSError as error:
+        return f"The folder {folder} cannot be read: {error.strerror}.", None
+    return backup_fault(str(folder), newest, clock().now(), timedelta(days=longest_days)), newest
+
+
+def _file_times(folder: str | Path, levels: int) -> Iterator[datetime]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(PART):
+                continue
+            with suppress(OSError):  # Removed meanwhile, a link that leads nowhere, a folder that is closed to us.
+                status = entry.stat()
+                if S_ISREG(status.st_mode) and status.st_size:
+                    yield datetime.fromtimestamp(status.st_mtime, UTC)
+                elif levels > 1 and entry.is_dir(follow_symlinks=False):
+                    yield from _file_times(entry.path, levels - 1)
+
+
+def _certificate_fault(host: str, port: int, seconds: float) -> Fault:
+    try:
+        valid_until = run_within(seconds, partial(certificates().valid_until, host, port))
+    except NoSecureConnection as error:
+        return f"No secure connection to {host}, port {port}: {error}.", None
+    except TimeoutError:
+        return f"No secure connection to {host}, port {port}: it did not answer in time.", None
+    return certificate_fault(host, valid_until, clock().now()), valid_until
+
+
+def measure_folders(seconds: float = SECONDS_TO_MEASURE) -> dict[str, Size]:
+    """Return bytes and files by folder, both None where it cannot be read, or not in time: a walk over a million files
+    takes too long for a request. The folder of the database is left out: the database reports its own size, and the
+    folder may hold all the others."""
+    config: Config = current_app.config["SHOP"]
+    folders = {name: folder for name, folder in config.data_folders.items() if name != "database"}
+    return {name: _size_or_none(folder, seconds) for name, folder in folders.items()}
+
+
+def folder_size(folder: Path, seconds: float = SECONDS_TO_MEASURE) -> Size:
+    """Return the bytes and the number of files in a folder. Links are not followed; what is removed meanwhile is passed
+    over. Raises OSError, and TimeoutError after `seconds`."""
+    size = files = 0
+    waiting, until = [os.fspath(folder)], clock().monotonic() + seconds
+    while waiting:
+        if clock().monotonic() > until:
+            raise TimeoutError
+        try:
+            entries = os.scandir(waiting.pop())
+        except FileNotFoundError:
+            continue
+        with entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    files += 1
+                    size += _bytes(entry)
+    return {"bytes": size, "files": files}
+
+
+def _bytes(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _size_or_none(folder: Path, seconds: float) -> Size:
+    try:
+        return folder_size(folder, seconds)
+    except OSError:  # A TimeoutError is one.
+        return {"bytes": None, "files": None}

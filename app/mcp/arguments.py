@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from app.domain.shared import strict_json
+from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid, Malformed, Problem
 from app.domain.shared.schema import token, type_name
 
@@ -35,6 +36,11 @@ BOUNDS = {
     "greater_than": ("out_of_range", "“{name}” is more than {gt}."),
     "less_than": ("out_of_range", "“{name}” is less than {lt}."),
 }
+LAST_PAGE = 1_000_000
+LARGEST_PAGE = 100
+
+PageNumber = Annotated[int, Field(ge=1, le=LAST_PAGE, description="Which page of the list, from 1.")]
+PageSize = Annotated[int, Field(ge=1, le=LARGEST_PAGE, description=f"How many a page has, {LARGEST_PAGE} at most.")]
 
 
 class Arguments(BaseModel):
@@ -73,24 +79,24 @@ Read = TypeVar("Read", bound=Arguments)
 def read_arguments(record: type[Read], sent: Mapping[str, Any], further: Iterable[Problem] = ()) -> Read:
     """Return the sent arguments as a record. Raises Invalid with every problem, `further` ones included, and Malformed
     for what no JSON should hold."""
-    text = _sound(sent)
+    text = _check_json(sent)
     others = list(further)
     try:
         read = record.model_validate_json(text)
     except ValidationError as error:
-        raise Invalid(_joined(list(_problems(error)), others)) from None
+        raise Invalid(_join_problems(list(_read_problems(error)), others)) from None
     if others:
         raise Invalid(others)
     return read
 
 
-def _joined(problems: list[Problem], others: list[Problem]) -> list[Problem]:
+def _join_problems(problems: list[Problem], others: list[Problem]) -> list[Problem]:
     """Return the problems of both lists; one that is in both, such as a missing field, once."""
     reported = {(problem.code, problem.pointer) for problem in problems}
     return problems + [problem for problem in others if (problem.code, problem.pointer) not in reported]
 
 
-def _sound(sent: Mapping[str, Any]) -> str:
+def _check_json(sent: Mapping[str, Any]) -> str:
     """Return the arguments as JSON. Raises Malformed for lone surrogates, NUL, NaN and endless nesting, which the
     readers of the transports let pass."""
     try:
@@ -101,15 +107,17 @@ def _sound(sent: Mapping[str, Any]) -> str:
     return text
 
 
-def _problems(error: ValidationError) -> Iterator[Problem]:
+def _read_problems(error: ValidationError) -> Iterator[Problem]:
     for found in error.errors(include_url=False)[:MOST_PROBLEMS]:
         place = found["loc"]
         name = str(place[-1])[:LONGEST_SHOWN] if place else "arguments"
         pointer = "#" + "".join(f"/{token(str(step)[:LONGEST_SHOWN])}" for step in place)
-        yield Problem(*_in_words(name, found["type"], found["input"], found.get("ctx", {}), found["msg"]), pointer)
+        yield Problem(
+            *_describe_problem(name, found["type"], found["input"], found.get("ctx", {}), found["msg"]), pointer
+        )
 
 
-def _in_words(name: str, kind: str, given: object, context: Mapping[str, Any], message: str) -> tuple[str, str]:
+def _describe_problem(name: str, kind: str, given: object, context: Mapping[str, Any], message: str) -> tuple[str, str]:
     """The code and the sentence of one of pydantic's errors."""
     if kind == "missing":
         return "required", f"The field “{name}” is missing."
@@ -117,7 +125,7 @@ def _in_words(name: str, kind: str, given: object, context: Mapping[str, Any], m
         return "unknown_field", f"There is no field “{name}” here."
     if kind in ("literal_error", "enum"):
         choices = str(context["expected"]).replace("'", "")
-        return f"unknown_{name}", f"“{name}” must be {choices}, not {_shown(given)}."
+        return f"unknown_{name}", f"“{name}” must be {choices}, not {_format_value(given)}."
     if kind.endswith("_type") and (wanted := KINDS.get(kind.removesuffix("_type"))):
         return "wrong_type", f"“{name}” must be {wanted}, not {type_name(given)}."
     if kind in BOUNDS:
@@ -126,8 +134,24 @@ def _in_words(name: str, kind: str, given: object, context: Mapping[str, Any], m
     return "invalid", f"“{name}”: {message}."
 
 
-def _shown(given: object) -> str:
+def _format_value(given: object) -> str:
     if isinstance(given, str):
         return f"“{given[:LONGEST_SHOWN]}”"
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     return str(given)[:LONGEST_SHOWN] if is_number else type_name(given)
+
+
+class PagingShape(Answer):
+    page_number: int
+    page_size: int
+    total_items: int
+    total_pages: int
+
+
+def paging_of(page: Paged[Any]) -> PagingShape:
+    return PagingShape(
+        page_number=page.page_number,
+        page_size=page.page_size,
+        total_items=page.total_items,
+        total_pages=page.total_pages,
+    )

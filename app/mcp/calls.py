@@ -26,8 +26,7 @@ from app.domain.shared.rate_limit import Rate
 from app.domain.shared.redaction import error_summary
 from app.extensions import db
 from app.mcp.arguments import LONGEST_SHOWN, Arguments, WriteArguments, read_arguments
-from app.mcp.callers import Caller, caller_of
-from app.mcp.registry import Action, Call, Tool
+from app.mcp.registry import Action, Call, Caller, Tool, caller_of
 from app.operations.storage import REMOVED_MEANWHILE, is_busy_or_away, note_storage_fault
 from app.transaction import rehearsal, transaction
 from app.web.callers import refuse_beyond, user_key

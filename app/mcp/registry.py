@@ -1,5 +1,6 @@
 """Every tool with what it takes, what it answers and who may call it. A tool is one function in a file of its own below
-`tools`, under the decorator `tool`."""
+`tools`, under the decorator `tool`. Each caller is the user of a bearer token, a personal one or that of a session, and
+acts on the token's site."""
 
 from __future__ import annotations
 
@@ -11,10 +12,48 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
 
-from app.domain.shared.author import Author
+from app import ports
+from app.domain.relevance.history import latest_entry_of
+from app.domain.shared.author import Author, Origin
+from app.domain.shared.problems import Forbidden, Unauthenticated
+from app.domain.sites import api_sessions
+from app.domain.sites.accounts import Role
+from app.domain.sites.api_sessions import Audience
+from app.domain.sites.personal_tokens import is_personal
 from app.mcp.arguments import Answer, Arguments, WriteArguments
-from app.mcp.callers import Caller
+from app.web.callers import token_caller
 from app.web.permissions import Permission
+from app.web.tokens import read_access_token
+
+UNDO = "The page in the admin that takes this change back, where the activity log can; null where nothing was written."
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    user_id: int
+    display_name: str
+    site_id: int
+    roles: frozenset[Role]
+
+    @property
+    def author(self) -> Author:
+        """The caller as the author of a change."""
+        return Author(self.site_id, self.display_name, ports.clock(), Origin.MCP)
+
+
+def caller_of(token: str) -> Caller:
+    """Return the user and the site of a token that holds now; token and user are read at each call. Raises
+    Unauthenticated, and Forbidden for a till's token."""
+    if is_personal(token):
+        holder = token_caller(token)
+        return Caller(holder.user_id, holder.display_name, holder.site_id, holder.roles)
+    claims = read_access_token(token)
+    if claims.is_over(ports.clock().now()):
+        raise Unauthenticated("token_expired", "This token is over. Get another one.")
+    found = api_sessions.find_caller(ports.clock(), claims.session_id, claims.user_id, None, claims.roles)
+    if found.audience is not Audience.API:
+        raise Forbidden("A till's token opens no tools.")
+    return Caller(found.user_id, found.display_name, found.site_id, found.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +161,10 @@ def all_tools() -> Mapping[str, Tool]:
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
     return dict(sorted(_TOOLS.items()))
+
+
+def undo_address(call: Call, kind: str, record_id: int | str) -> str | None:
+    """Return the address of the latest activity entry about a record of the Search section; None in a dry run and
+    without an entry."""
+    entry = None if call.dry_run else latest_entry_of(call.site_id, kind, str(record_id))
+    return f"/admin/search/activity/{entry}" if entry else None

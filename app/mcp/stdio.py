@@ -16,8 +16,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from app.mcp.messages import INVALID_REQUEST, LARGEST_BODY, InvalidMessage, check_message
-from app.mcp.server import make_server
+from app.mcp.server import INVALID_REQUEST, LARGEST_BODY, InvalidMessage, check_message, make_server
 
 STANDARD_INPUT = 0
 SECONDS_TO_ANSWER = 60

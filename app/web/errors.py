@@ -32,10 +32,10 @@ from app.domain.shared.redaction import error_summary
 from app.extensions import db, login_manager
 from app.operations.logs import route
 from app.operations.storage import REMOVED_MEANWHILE, is_busy_or_away, note_storage_fault
-from app.themes.drawing import drawn
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import DECLARED, PUBLIC
 from app.web.surfaces import current_surface
+from app.web.themes.drawing import drawn
 
 log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])

@@ -53,8 +53,8 @@ def test_a_queue_that_is_away_says_so_and_one_that_is_not_set_up_has_no_workers(
 
 def test_the_overview_names_what_waits_what_failed_and_who_works(redis_url: str, worker: Worker) -> None:
     queue = RqQueue(redis_url, "of-tests")
-    queue.enqueue("indexing:rebuild", 1)
-    queue.enqueue("counting:drain")
+    queue.enqueue("search:rebuild", 1)
+    queue.enqueue("search_statistics:drain")
     failed = worker.queues[0].fetch_job(worker.queues[0].get_job_ids()[0])
     assert failed is not None
     worker.handle_job_failure(failed, worker.queues[0], exc_string="Traceback\nOSError: of sam@home.test: No space")
@@ -64,7 +64,9 @@ def test_the_overview_names_what_waits_what_failed_and_who_works(redis_url: str,
     assert (default.waiting, default.failed, default.oldest_at) == (0, 1, None)
     assert (builds.waiting, builds.oldest_at is not None and builds.oldest_at.tzinfo) == (1, UTC)
     assert [(one.kinds, one.is_alive, one.job) for one in found.workers] == [(("default",), True, None)]
-    assert [(one.job, one.error) for one in found.failed] == [("counting:drain", "OSError: of [redacted]: No space")]
+    assert [(one.job, one.error) for one in found.failed] == [
+        ("search_statistics:drain", "OSError: of [redacted]: No space")
+    ]
 
 
 def test_a_worker_that_is_gone_is_silent(redis_url: str, worker: Worker) -> None:

@@ -1,4 +1,4 @@
-"""Which routes have threads of their own. A line of the table in app/web_server/lanes.py that fits no route is dead."""
+"""Which routes have threads of their own. A line of the table in app/web/server/lanes.py that fits no route is dead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from flask import Flask
 
-from app.web_server.lanes import LANES, lane_of
+from app.web.server.lanes import LANES, lane_of
 from tests.architecture.shop_for_routes import CONVERTER, routes
 
 TAXONOMY = "/admin/catalogue/taxonomy/<taxonomy_id>"

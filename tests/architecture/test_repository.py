@@ -98,7 +98,7 @@ def test_every_decision_has_a_number_of_its_own() -> None:
 
 
 def templates() -> list[Path]:
-    return [*(ROOT / "app" / "templates").rglob("*.html"), *(ROOT / "app" / "themes").rglob("*.html")]
+    return [*(ROOT / "app" / "templates").rglob("*.html"), *(ROOT / "app" / "web" / "themes").rglob("*.html")]
 
 
 def test_templates_keep_to_the_content_security_policy() -> None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from app.themes import bundles
+from app.web.themes import drawing
 from tests.surroundings import ROOT
 
 STATIC = ROOT / "app" / "static"
@@ -36,7 +36,7 @@ def test_scripts_share_nothing_but_their_exports() -> None:
 
 
 def test_every_script_is_reached_from_a_page() -> None:
-    waiting = {STATIC / name for name in [*bundles.ISLANDS, *re.findall(r"static_url\('([\w/]+\.js)'\)", TEMPLATES)]}
+    waiting = {STATIC / name for name in [*drawing.ISLANDS, *re.findall(r"static_url\('([\w/]+\.js)'\)", TEMPLATES)]}
     reached: set[Path] = set()
     while waiting:
         script = waiting.pop()
@@ -48,11 +48,11 @@ def test_every_script_is_reached_from_a_page() -> None:
 def test_scripts_of_the_storefront_stand_alone_since_they_are_put_together_as_they_are() -> None:
     """And every one of them is in the one script of its pages, every style sheet in theirs."""
     ours = {file.relative_to(STATIC).as_posix() for file in (STATIC / "storefront").iterdir()}
-    assert {name for name in ours if name.endswith(".js")} == set(bundles.ISLANDS)
-    assert {name for name in ours if name.endswith(".css")} == set(bundles.STYLES)
-    islands = [SCRIPTS[STATIC / name] for name in bundles.ISLANDS]
+    assert {name for name in ours if name.endswith(".js")} == set(drawing.ISLANDS)
+    assert {name for name in ours if name.endswith(".css")} == set(drawing.STYLES)
+    islands = [SCRIPTS[STATIC / name] for name in drawing.ISLANDS]
     assert not any(re.search(r"^\s*(?:import|export)\b", text, re.MULTILINE) for text in islands)
-    assert all((STATIC / name).is_file() for name in bundles.LIBRARIES)
+    assert all((STATIC / name).is_file() for name in drawing.LIBRARIES)
 
 
 def test_every_rule_of_the_admin_stands_in_a_layer_whose_place_is_declared_once() -> None:

@@ -22,7 +22,7 @@ from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop

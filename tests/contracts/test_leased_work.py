@@ -549,7 +549,7 @@ def test_a_worker_that_is_busy_with_another_kind_answers_for_its_queue(
     rebuild = behind if example.kind is REBUILD else Requested(EXAMPLES[REBUILD.name], indexing, site_id)
     rebuild.claimed(timedelta(minutes=2))
     clock.move(minutes=2)
-    waits_in_another_queue = JOBS[LEASED_JOBS[example.kind.name].job] != JOBS["indexing:rebuild"]
+    waits_in_another_queue = JOBS[LEASED_JOBS[example.kind.name].job] != JOBS["search:rebuild"]
     assert leases.is_unanswered(behind.kind, clock, behind.row) is waits_in_another_queue
 
 

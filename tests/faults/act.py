@@ -35,7 +35,7 @@ from app.domain.taxonomy.saves import prepare, store
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
 from app.extensions import db
-from app.jobs import commands, indexing, leased, machine
+from app.jobs import commands, leased, machine, search
 from app.jobs.scheduled import run_scheduled
 from app.ports import clock, search_engine, worker_locks
 from app.transaction import transaction
@@ -59,7 +59,7 @@ def ask(scope: str = "PRODUCTS") -> str:
 
 
 def rebuild(scope: str = "PRODUCTS") -> None:
-    indexing.rebuild(ask(scope))
+    search.rebuild(ask(scope))
 
 
 def save_and_rebuild() -> None:
@@ -71,7 +71,7 @@ def save_and_rebuild() -> None:
 def build() -> None:
     """What waits already."""
     for run_id in leases.free_keys(REBUILD, clock()):
-        indexing.rebuild(run_id)
+        search.rebuild(run_id)
 
 
 def ask_often(times: str) -> None:
@@ -154,7 +154,7 @@ def _take_no_more_memory() -> None:
 
 
 def apply() -> None:
-    indexing.apply_outbox(site_id())
+    search.apply_outbox(site_id())
     say("applied")
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.supervisor import embedded_redis
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor import embedded_redis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from tests.faults.shops import Shop, make_shop
 
 

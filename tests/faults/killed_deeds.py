@@ -22,7 +22,7 @@ from app.domain.taxonomy import lifecycle, saves
 from app.domain.taxonomy.tasks import runner
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
-from app.jobs import bundles, counting, events, payment_simulator, payments, sitemaps, trials
+from app.jobs import catalogue, events, pos, relevance, search_statistics, seo
 from app.operations.work_context import work_context
 from app.ports import clock, images, payment_processor
 from app.transaction import transaction
@@ -93,20 +93,20 @@ def deliver_events(point: str) -> None:
 def drain(point: str) -> None:
     """Counts the searches that wait, and is killed at a point."""
     kill_at(point)
-    counting.drain()
+    search_statistics.drain()
     say("drained")
 
 
 def replay(replay_id: str, point: str) -> None:
     """Replays searches on a change, and is killed at a point."""
     kill_at(point)
-    say(trials.replay(replay_id))
+    say(relevance.replay(replay_id))
 
 
 def build_sitemap(build_id: str, point: str) -> None:
     """Writes a sitemap, and is killed at a point."""
     kill_at(point)
-    say(sitemaps.build(build_id))
+    say(seo.build_sitemap(build_id))
 
 
 def take_bundle(path: str, host: str, point: str) -> None:
@@ -119,7 +119,7 @@ def take_bundle(path: str, host: str, point: str) -> None:
 def run_bundle(run_id: str, point: str) -> None:
     """Does an import that the admin requested, as its worker, and is killed at a point."""
     kill_at(point)
-    say(bundles.run(run_id))
+    say(catalogue.run_bundle(run_id))
 
 
 def receive_picture(product_id: str, file: str, point: str) -> None:
@@ -155,14 +155,14 @@ def refund(transaction_id: str, point: str) -> None:
 def check_payments(point: str) -> None:
     """What is open at the processor is looked at, and the process is killed at a point."""
     kill_at(point)
-    payments.check_due()
+    pos.check_due_payments()
     say("checked")
 
 
 def deliver_payment_events(point: str) -> None:
     """The processor sends its events, and the process that receives them is killed at a point."""
     kill_at(point)
-    payment_simulator.deliver()
+    pos.deliver_simulated_events()
     say("delivered")
 
 

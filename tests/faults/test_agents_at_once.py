@@ -26,9 +26,9 @@ from app.domain.sites.api_sessions import Audience, Device
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.supervisor.embedded_redis import EmbeddedRedis
-from app.tokens import access_tokens
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from app.web.tokens import issue_access_token
 from tests.factories import make_agent, make_location, make_user
 from tests.faults.browser import HOST
 from tests.faults.shops import SITE, Shop
@@ -91,7 +91,7 @@ def agents_at(shop: Shop, port: int, count: int) -> list[Agent]:
             make_agent(site, user, stall)
             granted = api_sessions.open_session(fair.clock, user, SITE, Audience.POS, Device())
             sessions.open_session(fair.clock, granted.caller, Device(), "TillApp/1", "192.0.2.1")
-            token = access_tokens.issue(granted.caller, fair.clock.now())
+            token = issue_access_token(granted.caller, fair.clock.now())
             made.append(Agent(token, port, 1_000 + number * 100))
         return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.alerts.alerts import open_alerts
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from tests.fakes.chat import Chat, chat_server
 from tests.faults.shops import Shop
 from tests.waiting import until

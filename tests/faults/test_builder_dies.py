@@ -12,7 +12,7 @@ from app.domain.search.index import runs
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
 from app.extensions import db
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.faults.faulty_engine import POINTS
 from tests.faults.shops import SITE, Shop, check, need_strace

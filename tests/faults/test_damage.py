@@ -21,7 +21,7 @@ from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.search.models import RebuildRun
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.faults.deeds import Deed
 from tests.faults.shops import SITE, Shop, check

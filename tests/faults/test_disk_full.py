@@ -31,8 +31,8 @@ from app.domain.catalogue.models import Page, Product
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
+from app.operations.supervisor import embedded_redis
 from app.ports import Ports
-from app.supervisor import embedded_redis
 from app.transaction import transaction
 from tests.factories import make_site, make_user
 from tests.faults.browser import HOST, Browser, signed_in

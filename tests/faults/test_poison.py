@@ -7,14 +7,14 @@ from redis import Redis
 from rq.job import Job
 
 from app.adapters.queue import connect, queue_name
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from tests.faults.shops import Shop, check
 from tests.injected_faults import injected
 from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F19")
 
-REBUILD = "app.jobs.indexing.rebuild"
+REBUILD = "app.jobs.search.rebuild"
 DATA = {
     "no JSON": b"\x80\x04\x95garbage",
     "another shape": b'{"a": 1}',

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from app.adapters.queue import TIMEOUT, RqQueue
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.faults.proxy import proxied
 from tests.faults.shops import SITE, Shop, check

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from app.adapters.queue import RqQueue
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.faults.shops import SITE, Shop, check
 from tests.injected_faults import injected

@@ -30,8 +30,8 @@ from app.domain.taxonomy.tasks.batch import lost_values
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.ports import clock
-from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, as_saved
 from tests.domain.taxonomy.tasks.conftest import shop as with_taxonomy
@@ -167,7 +167,7 @@ def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, red
     assert progress(shop)[0] == "running"
     end_lease(shop)
     shop.do("work", "default")
-    RqQueue(redis.url, shop.config.queue_prefix).enqueue("taxonomy:work_off_slice", SITE)
+    RqQueue(redis.url, shop.config.queue_prefix).enqueue("catalogue:work_off_tasks", SITE)
     until(lambda: progress(shop)[0] == "done", seconds=60)
     assert check(shop, TENTS + MANY).done == TENTS + MANY
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from tests.faults.browser import signed_in
 from tests.faults.shops import Shop, check, need_strace
 from tests.injected_faults import injected

@@ -25,7 +25,7 @@ from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.work import leases
 from app.extensions import db
-from app.supervisor.embedded_redis import EmbeddedRedis
+from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.fakes.clock import SetClock
 from tests.faults.deeds import Deed
@@ -115,7 +115,7 @@ def test_what_a_killed_worker_did_not_count_the_next_does(shop: Shop, redis: Emb
     note(shop, MANY)
     queue = RqQueue(redis.url, shop.config.queue_prefix)
     first = shop.do("work", "default")
-    queue.enqueue("counting:drain")
+    queue.enqueue("search_statistics:drain")
     until(lambda: counted(shop))
     for pid in (first.pid, *jobs_of(first)):
         os.kill(pid, signal.SIGKILL)

@@ -49,7 +49,7 @@ def web_process(shop: Shop, **settings: str) -> Iterator[WebProcess]:
     """It ends cleanly when it is asked to."""
     running = WebProcess(free_port())
     environment = shop.environment(PORT=str(running.port), **settings)
-    process = subprocess.Popen([sys.executable, "-m", "app.web_server"], cwd=shop.folder, env=environment)
+    process = subprocess.Popen([sys.executable, "-m", "app.web.server"], cwd=shop.folder, env=environment)
     try:
         until(running.answers, 60)
         yield running

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from app.extensions import db
 from app.jobs import alerts as alerts_job
 from app.jobs import machine, scheduled
 from app.jobs.machine import MachineWatch
-from app.jobs.scheduled import ScheduledJob, SitesFailed, run_scheduled
+from app.jobs.scheduled import ScheduledJob, SitesFailed, run_for_each_site, run_scheduled
 from app.jobs.scheduler import Scheduler
 from app.ports import EXTENSION
 from app.transaction import transaction
@@ -451,7 +452,8 @@ def test_a_job_that_fails_for_one_site_is_that_sites_alert(monkeypatch: pytest.M
         if site_id == ill:
             raise NotFound("The index is gone.")
 
-    monkeypatch.setattr(scheduled, "_reconcile", work)
+    run = partial(run_for_each_site, "reconcile", work)
+    monkeypatch.setitem(scheduled.SCHEDULED, "reconcile", ScheduledJob("0 0 * * *", run, ""))  # type: ignore[call-overload]
     for _ in range(2):
         with pytest.raises(SitesFailed):
             run_scheduled("reconcile")

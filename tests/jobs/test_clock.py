@@ -30,8 +30,8 @@ from app.domain.work import leases
 from app.domain.work.leases import Claim
 from app.extensions import Base, db
 from app.jobs import purging
-from app.jobs.clock import ClockWatch
 from app.jobs.leased import LEASED_JOBS, LeasedWatch
+from app.jobs.scheduler import ClockWatch
 from app.transaction import transaction
 from tests.factories import make_order, make_run, make_site, make_user
 from tests.fakes.clock import StoppedClock
@@ -362,7 +362,7 @@ def test_what_the_queue_lost_is_requested_again_though_the_clock_went_back(
     machine.set_clock(timedelta(days=-400))
     queue.jobs.clear()
     machine.run(seconds=12)
-    assert ("indexing:rebuild", (run_id,)) in queue.jobs
+    assert ("search:rebuild", (run_id,)) in queue.jobs
 
 
 # What people notice

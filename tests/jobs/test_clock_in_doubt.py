@@ -17,9 +17,9 @@ from app.domain.search_statistics.popular import counted_searches
 from app.domain.shared.author import Author
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs import learning, purging
-from app.jobs.counting import drain
+from app.jobs import purging, relevance
 from app.jobs.scheduled import run_scheduled
+from app.jobs.search_statistics import drain
 from app.ports import counting
 from app.transaction import transaction
 from tests.counted_searches import count, count_opens
@@ -150,7 +150,7 @@ def test_switching_learning_off_drops_what_was_learned_by_any_clock(machine: Mac
     machine.set_clock(FAR)
     with transaction():
         change_settings(site_id, {"search-learning": LearningMode.OFF.value})
-    learning.learn(site_id)
+    relevance.learn(site_id)
     assert computed(site_id)["learned"] == {}
 
 

@@ -1,13 +1,19 @@
-"""Stored events are followed up at least once, whatever dies or is down, and being told twice does no harm."""
+"""Stored events reach their handlers once and again; what follows a committed change raises nothing."""
 
 from __future__ import annotations
 
+import errno
 from datetime import timedelta
 
 import pytest
+from flask import Flask
 from sqlalchemy import delete, select
+from sqlalchemy.exc import OperationalError
+from structlog.typing import EventDict
 
 from app.adapters.null_engine import NullEngine
+from app.domain.alerts import alerts
+from app.domain.alerts.causes import Cause
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
@@ -19,7 +25,9 @@ from app.domain.work import leases
 from app.domain.work.models import State
 from app.extensions import db
 from app.jobs import events
+from app.jobs.events import follow_up
 from app.jobs.scheduler import Scheduler
+from app.ports import clock
 from app.transaction import transaction
 from tests import factories
 from tests.domain.taxonomy.lifecycle_shop import make_active, make_taxonomy
@@ -237,3 +245,40 @@ def test_the_rebuild_after_a_switch_reads_products_as_they_are_now(
     events.deliver()
     assert rebuild(indexing, all_runs()[0].id)
     assert all_runs()[0].state == "done"
+
+
+@pytest.mark.parametrize(
+    ("error", "level", "said"),
+    [
+        (RuntimeError("no such word"), "error", "RuntimeError: no such word"),
+        (OperationalError("update", {}, Exception("away"), connection_invalidated=True), "warning", "Exception"),
+        (OSError(errno.ENOSPC, "No space left on device"), "warning", "No space left on device"),
+    ],
+    ids=["an error of ours", "a busy database", "a full disk"],
+)
+def test_an_error_is_logged_with_its_facts(log_lines: list[EventDict], error: Exception, level: str, said: str) -> None:
+    with follow_up("not_counted", site=7):
+        raise error
+    lines = [line for line in log_lines if line["event"] == "not_counted"]
+    assert [(line["log_level"], line["site"], line.get("exc_info", False)) for line in lines] == [
+        (level, 7, level == "error")
+    ]
+    assert said in lines[0]["error"]
+
+
+def test_a_full_disk_is_an_alert_too() -> None:
+    with follow_up("not_counted"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert [alert.cause for alert in alerts.unwritten_alerts(clock())] == [Cause.DISK_FULL]
+
+
+def test_nothing_unsaved_stays_in_the_session() -> None:
+    with follow_up("not_counted"):
+        db.session.add(Site())
+        raise RuntimeError("no such word")
+    assert not db.session.new
+
+
+def test_who_stops_the_process_is_heard(app: Flask) -> None:
+    with pytest.raises(KeyboardInterrupt), follow_up("not_counted"):
+        raise KeyboardInterrupt

@@ -16,8 +16,8 @@ from app.domain.sites.api_sessions import Audience, Device
 from app.domain.sites.models import Site, User
 from app.mcp.server import make_server
 from app.ports import clock
-from app.tokens import access_tokens
 from app.transaction import transaction
+from app.web.tokens import issue_access_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def token_for(app: Flask, user: User, site: Site, audience: Audience = Audience.
     """An access token as signing in at the API gives one. Within a context."""
     with transaction():
         granted = api_sessions.open_session(clock(), user, site.id, audience, Device())
-    return access_tokens.issue(granted.caller, clock().now())
+    return issue_access_token(granted.caller, clock().now())
 
 
 Result = TypeVar("Result")

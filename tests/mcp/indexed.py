@@ -9,7 +9,7 @@ from app.domain.search.index.runs import request_rebuild
 from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.extensions import db
-from app.jobs import indexing
+from app.jobs import search
 from app.ports import clock, search_engine, worker_locks
 from app.transaction import transaction
 from tests.factories import WHEN, make_product
@@ -30,7 +30,7 @@ def add_tents(app: Flask, site_id: int) -> int:
             category_id = _add_category(site, [product.id for product in products])
             author = Author(site_id, "tests", clock())
             run_id = request_rebuild(author, search_engine(), worker_locks(), "ALL")[0].id
-        indexing.rebuild(run_id)
+        search.rebuild(run_id)
         return category_id
 
 

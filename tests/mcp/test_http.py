@@ -22,9 +22,8 @@ from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience
 from app.domain.sites.models import Site
 from app.extensions import db
-from app.mcp.http import http_server
-from app.mcp.messages import LARGEST_BODY
-from app.mcp.slow_clients import Limits
+from app.mcp.http import Limits, http_server
+from app.mcp.server import LARGEST_BODY
 from app.transaction import transaction
 from tests.factories import make_user
 from tests.mcp.agent import talked, token_for
@@ -36,7 +35,6 @@ LIMITS = Limits(
     seconds_to_request=0.5, seconds_to_send=0.5, seconds_in_all=60, seconds_between_looks=0.05, most_connections=12
 )
 LONGEST = 60  # Seconds, on a busy machine.
-pytestmark = pytest.mark.usefixtures("mug")
 
 
 @pytest.fixture
@@ -260,3 +258,38 @@ def ended(connection: socket.socket) -> bool:
         return connection.recv(100) == b""
     except ConnectionResetError:
         return True
+
+
+@pytest.mark.usefixtures("mug")
+@pytest.mark.parametrize("size", [10, 100_000, 2_000_000])
+@pytest.mark.parametrize(
+    ("path", "kind", "status"),
+    [("/mcp", "application/json", 401), ("/elsewhere", "application/json", 404), ("/mcp", "text/plain", 415)],
+)
+def test_a_refusal_before_the_body_was_read_leaves_the_connection_to_the_next_request(
+    port: int, path: str, kind: str, status: int, size: int
+) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", path, b"x" * size, {"Content-Type": kind})
+    answer = connection.getresponse()
+    assert (answer.status, answer.getheader("Connection")) == (status, None)
+    answer.read()
+    kept = connection.sock
+    connection.request("GET", "/healthz")
+    assert connection.getresponse().status == 200 and connection.sock is kept
+    connection.close()
+
+
+@pytest.mark.usefixtures("mug")
+@pytest.mark.parametrize("path", ["/mcp", "/elsewhere"])
+def test_a_client_that_keeps_its_body_back_learns_that_the_connection_ends(port: int, path: str) -> None:
+    """As one that waits for permission to send does: what it sent next would be taken for the body."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.putrequest("POST", path)
+    for name, value in {"Content-Type": "application/json", "Content-Length": "100", "Expect": "100-continue"}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    with connection.getresponse() as answer:
+        assert answer.status in (401, 404)
+        assert answer.getheader("Connection") == "close"
+    connection.close()

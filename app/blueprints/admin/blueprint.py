@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, current_app, request
+from flask import Blueprint, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app import ports
@@ -13,7 +13,7 @@ from app.blueprints.json_body import LARGEST_TREE
 from app.domain.bundles.archive import LARGEST_UPLOAD as LARGEST_BUNDLE
 from app.domain.catalogue.pictures import LARGEST_UPLOAD
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
-from app.tokens.upload_permits import UploadPermits
+from app.web.tokens import current_signer, holder_of_permit
 
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 
@@ -59,4 +59,4 @@ def _refuse_more_fields(most: int) -> None:
 
 def _is_permitted(permit: str) -> bool:
     """Whether a permit is valid. Without it the web server has taken nothing of a large body."""
-    return UploadPermits.of(current_app.config["SHOP"]).holder(permit, ports.clock().now().timestamp()) is not None
+    return holder_of_permit(current_signer(), permit, ports.clock().now()) is not None

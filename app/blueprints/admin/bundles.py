@@ -24,10 +24,10 @@ from app.domain.bundles.parts import LABELS, OF_AN_ADMIN, TRANSFERRED, Part, in_
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
-from app.tokens.upload_permits import UploadPermits
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, allowed, requires
+from app.web.tokens import current_signer, holder_of_permit, issue_upload_permit
 
 RUN = "/settings/import-export/<bundle_run_id>"
 REFUSALS_SHOWN = 20
@@ -58,7 +58,7 @@ def bundle_export() -> Response | tuple[str, int]:
 def bundle_upload(permit: str) -> Response | tuple[str, int]:
     """Store the file and request its dry run. The web server takes so large a body for the permit alone."""
     try:
-        if _permits().holder(permit, ports.clock().now().timestamp()) != _permit_holder():
+        if holder_of_permit(current_signer(), permit, ports.clock().now()) != _permit_holder():
             raise Conflict("This page has expired. Choose the file again.")
         sent = request.files.get("bundle")
         if sent is None or not sent.filename:
@@ -171,7 +171,7 @@ def _page(errors: FieldErrors = NO_ERRORS, form: str = "") -> str:
     return render_template(
         "admin/bundles/page.html",
         latest=runs.latest_runs(clock, site_id),
-        permit=_permits().issue(*_permit_holder(), clock.now()),
+        permit=issue_upload_permit(current_signer(), *_permit_holder(), clock.now()),
         most=LARGEST_UPLOAD // 1024**2,
         sources=_source_sites(),
         source=request.form.get("source", ""),
@@ -233,10 +233,6 @@ def _attachment(text: str, mimetype: str, name: str) -> Response:
 
 def _permit_holder() -> tuple[int, int]:
     return current_user.site_id, current_user.user_id
-
-
-def _permits() -> UploadPermits:
-    return UploadPermits.of(_config())
 
 
 def _folder() -> BundleFolder:

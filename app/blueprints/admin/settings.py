@@ -17,10 +17,10 @@ from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import settings as site_settings
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import currency_of
-from app.themes.drawing import themes
-from app.themes.preview import preview_token
 from app.transaction import transaction
 from app.web.permissions import Permission, allowed, requires
+from app.web.themes.drawing import themes
+from app.web.tokens import issue_theme_preview
 
 PAGES = (
     ("General", "admin.settings"),
@@ -65,7 +65,7 @@ def theme_preview(name: str) -> Response:
     """Redirect to the shop's own host, which may be another than the admin's, with a token for this browser alone."""
     if name not in themes().by_name:
         raise NotFound("This theme no longer exists.")
-    token = preview_token(current_user.site_id, name, ports.clock().now())
+    token = issue_theme_preview(current_user.site_id, name, ports.clock().now())
     return redirect(f"{shell().shop_url}theme-preview?token={token}")
 
 

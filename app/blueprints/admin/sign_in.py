@@ -20,9 +20,9 @@ from app.domain.sites.models import User
 from app.domain.sites.sign_in_sessions import DEVICE_KNOWN_FOR, SignedIn
 from app.domain.sites.sites import site_by_host
 from app.extensions import login_manager
-from app.tokens.device_tokens import device_of_token, token_with_user
 from app.transaction import transaction
 from app.web.permissions import Permission, public, requires
+from app.web.tokens import device_of_token, device_token_with_user
 
 LONGEST_RETURN_ADDRESS = 2_000
 PLAIN_ADDRESS = re.compile(r"/admin(?:[/?][\x21-\x5b\x5d-\x7e]*)?", re.ASCII)
@@ -45,7 +45,7 @@ def known_device(email: str) -> str | None:
 def remember_device(response: Response, user: User) -> None:
     """Remember the device of a user. To be called when the user has just signed in."""
     secure = bool(current_app.config["SESSION_COOKIE_SECURE"])
-    value = token_with_user(_sent_device(), user, ports.clock().now())
+    value = device_token_with_user(_sent_device(), user, ports.clock().now())
     response.set_cookie(
         _device_cookie(), value, DEVICE_KNOWN_FOR, path="/", secure=secure, httponly=True, samesite="Lax"
     )

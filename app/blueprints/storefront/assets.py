@@ -10,33 +10,32 @@ from app.blueprints.static_files import IMMUTABLE
 from app.blueprints.storefront.blueprint import bp
 from app.domain.catalogue.pictures import drawing_at
 from app.domain.shared.problems import NotFound
-from app.themes import bundles
-from app.themes.bundles import Bundle
-from app.themes.drawing import current_theme, themes
-from app.themes.folders import Theme
 from app.web.permissions import public
+from app.web.themes import drawing
+from app.web.themes.drawing import Bundle, current_theme, themes
+from app.web.themes.folders import Theme
 
 
 @bp.app_template_global("style_url")
 def style_url() -> str:
-    return bundles.style_sheet(current_theme()).path
+    return drawing.style_sheet(current_theme()).path
 
 
 @bp.app_template_global("script_url")
 def script_url() -> str:
-    return bundles.script().path
+    return drawing.script().path
 
 
 @bp.get("/static/themes/<name>/shop-<digest>.css")
 @public
 def style(name: str, digest: str) -> Response:
-    return _bundle_answer(bundles.style_sheet(_theme(name)), digest, "text/css")
+    return _bundle_answer(drawing.style_sheet(_theme(name)), digest, "text/css")
 
 
 @bp.get("/static/shop-<digest>.js")
 @public
 def script(digest: str) -> Response:
-    return _bundle_answer(bundles.script(), digest, "text/javascript")
+    return _bundle_answer(drawing.script(), digest, "text/javascript")
 
 
 @bp.get("/static/themes/<name>/files/<path:filename>")
@@ -44,7 +43,7 @@ def script(digest: str) -> Response:
 def theme_file(name: str, filename: str) -> Response:
     theme = _theme(name)
     response = send_from_directory(theme.files.absolute(), filename)
-    if request.args.get("v") == bundles.version_of_files(theme):
+    if request.args.get("v") == drawing.version_of_files(theme):
         response.headers["Cache-Control"] = IMMUTABLE
     return response
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
 from urllib.parse import parse_qs, urlsplit
 
 from flask import Response, after_this_request, current_app, g, request
-from itsdangerous import BadSignature, Signer
 
 from app import ports
 from app.blueprints.callers import network_of_client
@@ -33,9 +31,9 @@ from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import countable, gather
 from app.domain.seo.crawlers import is_browser
+from app.web.tokens import JOURNEY, current_signer
 
 COOKIE = "trail"
-LONGEST_COOKIE = 4_096
 PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
 
 
@@ -46,7 +44,7 @@ def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: 
     if word is not None:
         is_top = listing_request.page == 1
         page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(listing_request), ruled, is_top)
-        _note(lambda journey, context: rules.searched(journey, context, page))
+        _note_change(lambda journey, context: rules.searched(journey, context, page))
 
 
 def note_opened(product_id: int) -> None:
@@ -54,20 +52,20 @@ def note_opened(product_id: int) -> None:
     latest one that showed the product."""
     referrer = request.headers.get("Referer")
     if not referrer:
-        _note(lambda journey, context: rules.opened(journey, context, product_id))
+        _note_change(lambda journey, context: rules.opened(journey, context, product_id))
     elif word := _word_of_results(referrer):
-        _note(lambda journey, context: rules.opened(journey, context, product_id, word))
+        _note_change(lambda journey, context: rules.opened(journey, context, product_id, word))
 
 
 def note_added(product_id: int) -> None:
     """Record that a product went into the basket."""
-    _note(lambda journey, context: rules.added(journey, context, product_id))
+    _note_change(lambda journey, context: rules.added(journey, context, product_id))
 
 
 def note_ordered(lines: Iterable[tuple[int, int]]) -> None:
     """Record an order of (product id, amount of its line in minor units)."""
     bought = tuple(lines)
-    _note(lambda journey, context: rules.ordered(journey, context, bought))
+    _note_change(lambda journey, context: rules.ordered(journey, context, bought))
 
 
 def _is_first(listing_request: ListingRequest) -> bool:
@@ -84,7 +82,7 @@ def _word_of_results(referrer: str) -> str | None:
     return countable(parse_qs(parts.query).get("q", [""])[0])
 
 
-def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
+def _note_change(change: Callable[[Journey, EventContext], Attributed]) -> None:
     shop = current_shop()
     if not shop.settings[TRACKING] or request.method == "HEAD" or not is_a_shopper():
         return
@@ -130,31 +128,30 @@ def _is_staff() -> bool:
 
 def _journey(shop: Shop) -> Journey:
     if "journey" not in g:
-        g.journey = _read(shop, request.cookies.get(_cookie_name(), ""))
+        g.journey = _read_journey(shop, request.cookies.get(_cookie_name(), ""))
     journey: Journey = g.journey
     return journey
 
 
-def _read(shop: Shop, cookie: str) -> Journey:
-    if not cookie or len(cookie) > LONGEST_COOKIE:
-        return Journey()
-    try:
-        return from_text(urlsafe_b64decode(_signer(shop).unsign(cookie)))
-    except (BadSignature, ValueError):
-        return Journey()
+def _read_journey(shop: Shop, cookie: str) -> Journey:
+    """Return the journey in a cookie. It was signed for this shop: a journey is not valid in another one of the same
+    server."""
+    signed = current_signer().read_as_is(JOURNEY, shop.site_id, cookie)
+    return Journey() if signed is None else from_text(urlsafe_b64decode(signed))
 
 
 def _keep_after_this(shop: Shop, journey: Journey) -> None:
     first = "journey_kept" not in g
     g.journey = g.journey_kept = journey
     if first:
-        after_this_request(lambda response: _keep(shop, response))
+        after_this_request(lambda response: _set_cookie(shop, response))
 
 
-def _keep(shop: Shop, response: Response) -> Response:
+def _set_cookie(shop: Shop, response: Response) -> Response:
     """Set the cookie; only the shopper's own browser may cache the response that carries it."""
     if response.status_code < 400:
-        value = _signer(shop).sign(urlsafe_b64encode(to_text(g.journey_kept))).decode()
+        journey = urlsafe_b64encode(to_text(g.journey_kept)).decode()
+        value = current_signer().sign_as_is(JOURNEY, shop.site_id, journey)
         secure = current_app.config["SESSION_COOKIE_SECURE"]
         response.set_cookie(
             _cookie_name(), value, max_age=rules.ORDER, secure=secure, httponly=True, samesite="Lax", path="/"
@@ -174,10 +171,3 @@ def _count_after_this(events: list[Event]) -> None:
 
 def _cookie_name() -> str:
     return f"__Host-{COOKIE}" if current_app.config["SESSION_COOKIE_SECURE"] else COOKIE
-
-
-def _signer(shop: Shop) -> Signer:
-    """Sign per shop: a journey is not valid in another shop of the same server."""
-    return Signer(
-        current_app.config["SECRET_KEY"], salt=f"{COOKIE}-{shop.site_id}", key_derivation="hmac", digest_method=sha256
-    )

@@ -29,8 +29,8 @@ from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.byte_cache import ByteCache
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf
-from app.themes.drawing import use_theme
-from app.themes.preview import previewed_theme
+from app.web.themes.drawing import use_theme
+from app.web.tokens import previewed_theme
 
 FASTEST = 1  # Level of compression; higher ones save little of HTML and cost more.
 bp = Blueprint("storefront", __name__)

@@ -48,9 +48,9 @@ from app.domain.search.listings.listing_parameters import tracking_parameters
 from app.domain.seo.heads import PageHead, ShownListing, category_head, category_request, landing_head, landing_request
 from app.domain.seo.landing.pages import LandingLinks, LandingPage, LandingPages, as_category_request, landing_at
 from app.domain.shared.records import existing
-from app.themes.drawing import current_theme, drawn
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import public
+from app.web.themes.drawing import current_theme, drawn
 
 SECONDS_PLAIN = 10  # How long a plain listing is cached, since no version says when it is old.
 NO_CATEGORY = "This category does not exist or has been removed."

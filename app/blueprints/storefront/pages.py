@@ -37,9 +37,9 @@ from app.domain.seo.heads import collection_head, content_head, home_head, produ
 from app.domain.shared.byte_cache import ByteCache
 from app.domain.shared.problems import TooManyRequests
 from app.domain.shared.rate_limit import Rate
-from app.themes.drawing import current_theme, drawn
 from app.web import callers
 from app.web.permissions import public
+from app.web.themes.drawing import current_theme, drawn
 
 SECONDS_RELATED = 3_600  # What was bought together is read anew each hour, since new orders change no version.
 ACTION = "missing-pages"

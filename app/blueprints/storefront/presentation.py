@@ -29,10 +29,10 @@ from app.domain.seo.heads import PageHead, ShownListing, home_name
 from app.domain.seo.indexing_decision import PageKind, PageRequest, SearchEngineSettings, decide
 from app.domain.seo.landing.pages import LandingPage, LandingPages
 from app.domain.shared.money import format_money
-from app.themes.drawing import current_theme, drawn, environment
-from app.themes.folders import Theme
 from app.web.htmx import wants_fragment
 from app.web.in_process import keep_decision
+from app.web.themes.drawing import current_theme, drawn, environment
+from app.web.themes.folders import Theme
 
 LISTING = "#listing"
 COUNT = "#product-count"  # The target of the requests by the sheet of filters for the number of products.

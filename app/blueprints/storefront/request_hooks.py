@@ -23,12 +23,12 @@ from app.domain.search_statistics.counting.days import day_at
 from app.domain.seo.crawlers import CrawlerVisit, family_of, parameter_of
 from app.domain.shared.problems import Forbidden, NotFound
 from app.operations.logs import IN_PROCESS
-from app.themes.drawing import current_theme
-from app.themes.preview import LASTS, previewed_theme
 from app.web.errors import problem
 from app.web.guards import SAFE_METHODS, host_of
 from app.web.permissions import public
 from app.web.surfaces import current_surface
+from app.web.themes.drawing import current_theme
+from app.web.tokens import THEME_PREVIEW, previewed_theme
 
 SECONDS_TO_WAIT = 5
 OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
@@ -94,7 +94,8 @@ def theme_preview() -> AnyResponse:
     response = redirect("/")
     response.headers["Cache-Control"] = "no-store"
     secure = current_app.config["SESSION_COOKIE_SECURE"]
-    response.set_cookie(preview_cookie(), token, max_age=LASTS, secure=secure, httponly=True, samesite="Lax", path="/")
+    age = THEME_PREVIEW.lifetime
+    response.set_cookie(preview_cookie(), token, max_age=age, secure=secure, httponly=True, samesite="Lax", path="/")
     return response
 
 

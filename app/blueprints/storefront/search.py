@@ -43,9 +43,9 @@ from app.domain.seo.heads import search_head
 from app.domain.shared.byte_cache import ByteCache
 from app.domain.shared.problems import NotFound
 from app.domain.shared.rate_limit import Rate
-from app.themes.drawing import current_theme, drawn
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import public
+from app.web.themes.drawing import current_theme, drawn
 
 ACTION = "suggestions"
 RATE = Rate(300)  # A minute; a fast typist makes five a second, for some seconds.

@@ -23,11 +23,16 @@ from app.domain.sites.accounts import LONGEST_PASSWORD
 from app.domain.sites.api_sessions import Audience, Because, Device, Granted
 from app.domain.sites.personal_tokens import is_personal
 from app.domain.sites.sites import site_by_host
-from app.tokens import access_tokens
-from app.tokens.device_tokens import LONGEST_TOKEN, device_of_token, token_with_user
-from app.tokens.signed_tokens import key_for
 from app.transaction import transaction
 from app.web.permissions import public
+from app.web.tokens import (
+    DEVICE,
+    access_token_expiry,
+    device_of_token,
+    device_token_with_user,
+    issue_access_token,
+    key_for,
+)
 
 bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
 
@@ -42,7 +47,7 @@ class LoginBody(Body):
     )
     device_name = ShortLine(metadata={"description": "For people.", "example": "Stockroom import"})
     device_token = fields.Str(
-        validate=validate.Length(max=LONGEST_TOKEN),
+        validate=validate.Length(max=DEVICE.longest),
         metadata={
             "description": "The `deviceToken` of the latest sign-in on this device, of whichever user: with it, wrong "
             "passwords from elsewhere keep its users waiting no more. One that is not of this shop, or of before the "
@@ -144,7 +149,7 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
         granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
         program, address = request.user_agent.string, request.remote_addr or ""
         agent = sessions.open_session(ports.clock(), granted.caller, device, program, address)
-        return _tokens_json(granted, agent) | {"device_token": token_with_user(token, user, ports.clock().now())}
+        return _tokens_json(granted, agent) | {"device_token": device_token_with_user(token, user, ports.clock().now())}
 
 
 @bp.post("/refresh")
@@ -251,9 +256,9 @@ def _session_to_end(refresh_token: object) -> str | None:
 def _tokens_json(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
     caller, now = granted.caller, ports.clock().now()
     places = agents.locations_of(caller.site_id, caller.roles, agent)
-    expires_at = access_tokens.expiry(caller, now)
+    expires_at = access_token_expiry(caller, now)
     return {
-        "token": access_tokens.issue(caller, now),
+        "token": issue_access_token(caller, now),
         "token_type": "Bearer",
         "expires_in": int((expires_at - now).total_seconds()),
         "expires_at": expires_at,

@@ -27,12 +27,10 @@ from app.domain.sites.api_sessions import ApiCaller, Audience
 from app.domain.sites.personal_tokens import TokenCaller, is_personal
 from app.domain.sites.sites import site_by_host
 from app.operations.work_context import work_context
-from app.tokens import access_tokens
-from app.tokens.access_tokens import Claims
-from app.tokens.signed_tokens import not_ours
 from app.transaction import transaction
 from app.web.callers import token_caller
 from app.web.permissions import DECLARED, Permission, View, allowed
+from app.web.tokens import AccessClaims, not_ours, read_access_token
 
 Caller = ApiCaller | TokenCaller
 NOT_ALLOWED = "Your role on this site does not allow this."
@@ -87,10 +85,10 @@ def _of_this_shop(holder: TokenCaller) -> TokenCaller:
     return holder
 
 
-def sent_claims() -> Claims:
+def sent_claims() -> AccessClaims:
     """Return the claims of the sent token. Raises Unauthenticated without one, and for one that the shop did not
     issue."""
-    return access_tokens.read(sent_token())
+    return read_access_token(sent_token())
 
 
 def sent_token() -> str:

@@ -7,7 +7,7 @@ API takes none of them, and the reader takes no others.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -29,12 +29,9 @@ from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller
 from app.domain.sites.settings import settings_of
 from app.operations.work_context import work_context
-from app.tokens.signed_tokens import TokenKind, not_ours
 from app.web.permissions import DECLARED, Permission, View
+from app.web.tokens import PAYMENT, issue_jwt, not_ours, read_jwt
 
-LIFETIME = timedelta(minutes=5)
-TYPE = "pos-pay+jwt"
-PAYMENT = TokenKind(TYPE, "pos-reader", "payment-tokens", ("sid", "agent", "location"))
 bp = ApiBlueprint("v1_pos_simulator", __name__, url_prefix="/v1/pos", tag="POS")
 
 
@@ -54,26 +51,26 @@ class PaymentClaims:
 
 
 def payment_token_expiry(caller: ApiCaller, now: datetime) -> datetime:
-    return min(now + LIFETIME, caller.expires_at)
+    return min(now + PAYMENT.lifetime, caller.expires_at)
 
 
 def issue_payment_token(caller: ApiCaller, agent_id: int | None, location_id: str, now: datetime) -> str:
     agent = "" if agent_id is None else str(agent_id)
     claims = {"sid": caller.session_id, "agent": agent, "location": location_id}
-    return PAYMENT.issue(str(caller.user_id), claims, now, payment_token_expiry(caller, now))
+    return issue_jwt(PAYMENT, str(caller.user_id), claims, now, payment_token_expiry(caller, now))
 
 
 def read_payment_token(token: str) -> PaymentClaims:
     """Return the claims of a payment token that the shop issued, even of an expired one. Raises Unauthenticated for any
     other text."""
-    claims = PAYMENT.read(token)
+    claims = read_jwt(PAYMENT, token)
     agent_id = int(claims["agent"]) if claims["agent"] else None
     return PaymentClaims(int(claims["sub"]), claims["sid"], agent_id, claims["location"], claims["exp"])
 
 
 class PaymentTokenShape(Shape):
     token = fields.Str(required=True, metadata={"description": "For the card reader alone."})
-    token_type = fields.Str(required=True, metadata={"example": TYPE})
+    token_type = fields.Str(required=True, metadata={"example": PAYMENT.typ})
     expires_at = UtcTime(required=True)
     processor = fields.Str(required=True, metadata={"example": "simulator"})
     processor_account_id = fields.Str(
@@ -142,7 +139,7 @@ def payment_token() -> dict[str, Any]:
     key = {"publishable_key": processor.publishable_key} if processor.publishable_key else {}
     return key | {
         "token": issue_payment_token(caller, cashier().agent_id, location.location_id, now),
-        "token_type": TYPE,
+        "token_type": PAYMENT.typ,
         "expires_at": payment_token_expiry(caller, now),
         "processor": processor.name,
         "processor_account_id": account_of(location.processor_account_id, settings_of(location.site_id)),

@@ -1,5 +1,5 @@
 """The checks for a recent backup and for a certificate that does not end soon, and the port to the reader of
-certificates. Pure: the folder is read by app/jobs/safeguards.py."""
+certificates. Pure: the folder is read by app/jobs/machine.py."""
 
 from __future__ import annotations
 

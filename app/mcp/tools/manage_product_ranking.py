@@ -26,10 +26,9 @@ from app.mcp.landing_shapes import (
     landing_shape,
     moved_pages,
 )
-from app.mcp.registry import Call, tool, writes
+from app.mcp.registry import UNDO, Call, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, RuleFieldsShape, RuleShape, preview, rule_shape
 from app.mcp.tools.product_ranking import CATEGORY
-from app.mcp.undo import UNDO, undo_address
 from app.web.permissions import Permission
 
 SHOWN_PAGES = 20

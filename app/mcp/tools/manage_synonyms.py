@@ -26,11 +26,9 @@ from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.addresses import lookup_id
-from app.mcp.arguments import Answer, DryRun, WriteArguments
-from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
-from app.mcp.registry import Call, reads, tool, writes
+from app.mcp.arguments import Answer, DryRun, PageNumber, PageSize, PagingShape, WriteArguments, paging_of
+from app.mcp.registry import UNDO, Call, reads, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, preview
-from app.mcp.undo import UNDO, undo_address
 from app.web.permissions import Permission
 
 

@@ -11,9 +11,8 @@ from app.domain.merchandising.categories import category_referred_to
 from app.domain.relevance import rules as listing
 from app.domain.relevance.rules import RuleQuery, StateFilter, rule_for
 from app.domain.search.serving.configuration import serving_state
-from app.mcp.arguments import Answer, Arguments
+from app.mcp.arguments import Answer, Arguments, PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.landing_shapes import LandingShape, landing_shape
-from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool
 from app.mcp.rule_shapes import RuleShape, rule_shape
 from app.web.permissions import Permission

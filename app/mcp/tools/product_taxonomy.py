@@ -20,8 +20,7 @@ from app.domain.taxonomy.products.worklist import PAGE_SIZE, WorkOrder, WorkRow,
 from app.domain.taxonomy.taxonomies import taxonomy_in_use
 from app.domain.taxonomy.tree import MOST_SHOWN, Attribute, TaxonomyTree, find_levels
 from app.domain.taxonomy.values import DroppedValue
-from app.mcp.arguments import Answer, DryRun, WriteArguments
-from app.mcp.paging import PageNumber, PagingShape, paging_of
+from app.mcp.arguments import Answer, DryRun, PageNumber, PagingShape, WriteArguments, paging_of
 from app.mcp.registry import Call, reads, tool, writes
 from app.web.permissions import Permission
 

@@ -14,8 +14,7 @@ from app.domain.search_statistics.counting.aggregation import Sums
 from app.domain.search_statistics.measures import PAGE_SIZE, ListName, ListRequest, Measure, Period, share
 from app.domain.search_statistics.reports import AnalyticsReport, TrackingStatus, WordRow
 from app.domain.shared.paging import Paged
-from app.mcp.arguments import Answer, Arguments
-from app.mcp.paging import PageNumber, PagingShape, paging_of
+from app.mcp.arguments import Answer, Arguments, PageNumber, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool
 from app.web.permissions import Permission
 

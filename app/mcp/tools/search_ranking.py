@@ -13,11 +13,9 @@ from app.domain.search import settings
 from app.domain.search.ranking_settings import RankingSettings, of_json, ranking_of, stored_form
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites.settings import settings_of
-from app.mcp.arguments import Answer, DryRun, WriteArguments
-from app.mcp.paging import PageNumber, PagingShape, paging_of
-from app.mcp.registry import Call, reads, tool, writes
+from app.mcp.arguments import Answer, DryRun, PageNumber, PagingShape, WriteArguments, paging_of
+from app.mcp.registry import UNDO, Call, reads, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, preview
-from app.mcp.undo import UNDO, undo_address
 from app.web.permissions import Permission
 
 TAKEN = ("soldOut", "sales", "newness", "stock")

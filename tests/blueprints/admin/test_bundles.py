@@ -17,7 +17,7 @@ from app.domain.catalogue.models import Product
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import RoleGrant, Site
 from app.extensions import db
-from app.jobs import bundles
+from app.jobs import catalogue
 from app.transaction import transaction
 from tests.factories import make_bundle_run, make_product, make_site
 from tests.fakes.clock import StoppedClock
@@ -67,7 +67,7 @@ def worked(app: Flask) -> str:
     """The address of the run that waited, once a worker was there."""
     waiting = latest_waiting(app)
     with app.app_context():
-        assert bundles.run(waiting)
+        assert catalogue.run_bundle(waiting)
     return f"{PAGE}/{waiting}"
 
 

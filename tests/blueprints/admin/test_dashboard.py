@@ -12,7 +12,7 @@ from app.domain.shared.author import Author
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
-from app.jobs import indexing
+from app.jobs import search
 from app.ports import search_engine, worker_locks
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn
@@ -95,7 +95,7 @@ def test_an_index_that_differs_from_the_catalogue_is_out_of_date(
         with transaction():
             run, _ = request_rebuild(Author(site_id, "Mia Moss", clock), search_engine(), worker_locks(), "ALL")
             run_id = run.id
-        indexing.rebuild(run_id)
+        search.rebuild(run_id)
     assert "out of date" not in attention(ada)
     with app.app_context():
         with transaction():
@@ -114,7 +114,7 @@ def test_when_all_is_well_nothing_needs_attention(
         with transaction():
             run, _ = request_rebuild(Author(site_id, "Mia Moss", clock), search_engine(), worker_locks(), "ALL")
             run_id = run.id
-        indexing.rebuild(run_id)
+        search.rebuild(run_id)
     assert "Nothing needs attention" in attention(ada)
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 from flask import Flask
-from itsdangerous import URLSafeSerializer
 from werkzeug.test import TestResponse
 
 from app.domain.sites import accounts
 from app.transaction import transaction
-from tests.factories import PASSWORD
+from app.web.tokens import DEVICE, Signer
+from tests.factories import PASSWORD, WHEN
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient
 
@@ -115,7 +115,7 @@ def test_two_people_may_share_a_browser(app: Flask, owner: PageClient) -> None:
 @pytest.mark.parametrize("forged", ["x", "W10.x", "", "x" * 3_000, "signed by another key"])
 def test_a_cookie_that_the_shop_did_not_sign_is_none(attacked: PageClient, forged: str) -> None:
     if " " in forged:
-        forged = URLSafeSerializer("another key", salt="known-devices").dumps([["a laptop", 1, 1, 1_790_000_000]])
+        forged = Signer(b"another key").sign(DEVICE, [["a laptop", 1, 1, 1_790_000_000]], WHEN)
     attacked.client.set_cookie("device", forged)
     assert try_to_sign_in(attacked, PASSWORD).status_code == 429
 

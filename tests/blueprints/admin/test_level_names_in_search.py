@@ -11,7 +11,7 @@ from app.domain.sites.models import Site
 from app.domain.taxonomy.products.classification import classify
 from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
-from app.jobs import events, indexing
+from app.jobs import events, search
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.factories import make_product, make_taxonomy
@@ -36,7 +36,7 @@ def mia(app: Flask) -> Merchandiser:
             for level_id, names in (("drives", DRIVES), ("cases", CASES)):
                 for sku, name in names.items():
                     classify(make_product(site, sku, name=name), tree, level_id, {})
-        indexing.make_first(made.site_id)
+        search.make_first_index(made.site_id)
     return made
 
 
@@ -50,7 +50,7 @@ def work(app: Flask, site_id: int) -> None:
     """Do what the worker does after a save."""
     with app.app_context():
         events.deliver()
-        indexing.apply_outbox(site_id)
+        search.apply_outbox(site_id)
 
 
 def change(mia: Merchandiser, name: str, other_names: str) -> None:

@@ -21,7 +21,7 @@ from app.domain.shared.author import Author
 from app.domain.sites.accounts import Role
 from app.domain.work import leases
 from app.extensions import db
-from app.jobs.pictures import prepare
+from app.jobs.catalogue import prepare_picture
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.blueprints.admin.test_products import stored
@@ -56,7 +56,7 @@ def prepare_all(app: Flask) -> None:
     """What the worker does."""
     with app.app_context():
         for upload_id in leases.free_keys(UPLOAD_WORK, ports.clock()):
-            assert prepare(upload_id)
+            assert prepare_picture(upload_id)
 
 
 def drawn(kind: str, size: tuple[int, int] = (40, 30), colour: str = "green") -> bytes:

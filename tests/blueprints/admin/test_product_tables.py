@@ -18,7 +18,7 @@ from app.domain.catalogue.models import Product
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
-from app.jobs import bundles
+from app.jobs import catalogue
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.domain.taxonomy.classified_shop import add_taxonomy, make_classified
@@ -44,7 +44,7 @@ def worked(app: Flask) -> str:
     """The address of the run that waited, once a worker was there."""
     with app.app_context():
         waiting = db.session.scalars(select(BundleRun.id).where(BundleRun.state == "waiting")).one()
-        assert bundles.run(waiting)
+        assert catalogue.run_bundle(waiting)
     return f"{PAGE}/{waiting}"
 
 

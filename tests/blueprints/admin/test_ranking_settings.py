@@ -19,7 +19,7 @@ from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
-from app.jobs.trials import replay
+from app.jobs.relevance import replay
 from app.transaction import transaction
 from tests import searching
 from tests.blueprints.admin.catalogue_client import Merchandiser

@@ -16,8 +16,7 @@ from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.models import SuggestionDay
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs.analytics import LOOK_EVERY, StaleWindows
-from app.jobs.counting import drain
+from app.jobs.search_statistics import LOOK_EVERY, StaleWindows, drain
 from app.transaction import transaction
 from tests.counted_searches import count
 from tests.factories import make_site

@@ -19,7 +19,7 @@ from app.domain.search.settings import stored_settings
 from app.domain.shared.author import Author
 from app.domain.sites.accounts import Role
 from app.domain.sites.settings import change_settings
-from app.jobs import indexing
+from app.jobs import search as search_jobs
 from app.jobs.scheduled import run_scheduled
 from app.operations.work_context import work_context
 from app.ports import search_engine, worker_locks
@@ -50,7 +50,7 @@ def mia(app: Flask, clock: StoppedClock) -> Merchandiser:
             for age in range(20):
                 count(site.id, today, today - timedelta(days=age), "tent", searches=4, clicked=3)
             site_id, run_id = site.id, run.id
-        indexing.rebuild(run_id)
+        search_jobs.rebuild(run_id)
         return site_id
 
     site_id = built(app, build, __name__)

@@ -19,7 +19,7 @@ from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs import indexing
+from app.jobs import search
 from app.ports import EXTENSION, search_engine, worker_locks
 from app.transaction import transaction
 from tests.factories import make_page, make_product, make_run
@@ -53,7 +53,7 @@ def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(
     browser: PageClient = signed_in()
     browser.post("/admin/search/rebuild", {"scope": "ALL"})
     with app.app_context():
-        indexing.rebuild(_run().id)
+        search.rebuild(_run().id)
     assert "Healthy" in _html(browser)
     for segment in (tmp_path / "index" / str(shop) / "products").glob("gen-*/*.seg"):
         os.truncate(segment, 100)
@@ -62,7 +62,7 @@ def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(
     assert "The shop rebuilds it by itself" in page and "never built" not in page
     clock.move(minutes=1)
     with app.app_context():
-        indexing.heal()
+        search.heal()
     page = _html(browser)
     assert "A rebuild is under way" in page and "requested by the shop itself" in page
     with app.app_context():
@@ -78,7 +78,7 @@ def test_a_rebuild_is_followed_from_waiting_to_done(app: Flask, shop: int, signe
     same = _fragment(browser, was="waiting")
     assert "every 1500ms" in same and "hx-partial" not in same
     with app.app_context():
-        indexing.rebuild(_run().id)
+        search.rebuild(_run().id)
     done = _fragment(browser, was="waiting")
     assert "The last rebuild is done: Everything. 3 documents." in done
     assert "every 1500ms" not in done and "Healthy" in done
@@ -103,7 +103,7 @@ def test_the_message_of_a_request_goes_when_the_rebuild_is_done(app: Flask, shop
     assert "The rebuild is requested." in _html(browser)
     assert 'id="flashes"' not in _fragment(browser, "")
     with app.app_context():
-        indexing.rebuild(_run().id)
+        search.rebuild(_run().id)
     assert '<div id="flashes" class="flashes" role="status" hx-swap-oob="true">' in _fragment(browser, "waiting")
 
 
@@ -170,7 +170,7 @@ def test_changes_that_do_not_get_through_are_noticed(app: Flask, shop: int, sign
         with transaction():
             run, _ = request_rebuild(Author(shop, "Mia Moss", clock), search_engine(), worker_locks(), "ALL")
             run_id = run.id
-        indexing.rebuild(run_id)
+        search.rebuild(run_id)
         with transaction():
             db.session.add(OutboxEntry(site_id=shop, kind="product", record_id=1, created_at=clock.now()))
     browser = signed_in()

@@ -39,7 +39,7 @@ def end(app: Flask, site_id: int, **how: object) -> None:
 def test_asking_wakes_the_worker_and_shows_that_it_is_on_its_way(browser: PageClient, queue: RecordingQueue) -> None:
     told = fragment(browser, "POST")
     assert "Looking…" in told and "Requested by The Merchandiser" in told and 'hx-trigger="every 1s"' in told
-    assert "suggesting:suggest" in [job for job, _ in queue.jobs]
+    assert "relevance:suggest_synonyms" in [job for job, _ in queue.jobs]
 
 
 def test_the_fragment_asks_no_more_once_it_has_ended(app: Flask, browser: PageClient, site_id: int) -> None:

@@ -23,7 +23,7 @@ from app.domain.shared.author import Author
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
-from app.jobs import indexing
+from app.jobs import search
 from app.ports import EXTENSION, search_engine, worker_locks
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
@@ -49,7 +49,7 @@ def mia(app: Flask, clock: StoppedClock) -> Merchandiser:
             make_product(site, "S-1", name="Camp stove", enabled=False)
             run, _ = request_rebuild(Author(site.id, "tests", clock), search_engine(), worker_locks(), "ALL")
             site_id, run_id = site.id, run.id
-        indexing.rebuild(run_id)
+        search.rebuild(run_id)
         return site_id
 
     site_id = built(app, build, __name__)

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
-from app.jobs import counting
+from app.jobs import search_statistics
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.factories import make_user
@@ -52,7 +52,7 @@ def visit(app: Flask, path: str, agent: str = BOT) -> TestResponse:
 
 def text_of(client: PageClient, query: str = "") -> str:
     with client.client.application.app_context():
-        counting.drain()
+        search_statistics.drain()
     return " ".join(client.client.get(REPORT + query, base_url=client.base).text.split())
 
 

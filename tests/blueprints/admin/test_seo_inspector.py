@@ -9,7 +9,7 @@ from app.domain.merchandising.models import Node
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
-from app.jobs import site_checks
+from app.jobs import seo
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.factories import make_user
@@ -124,10 +124,10 @@ def test_a_check_is_asked_for_followed_and_shown(app: Flask, mia: PageClient, qu
     mia.post("/admin/seo/check", {})
     under_way = mia.client.get("/admin/seo/check", base_url=mia.base, headers={"HX-Request": "true"}).text
     assert 'hx-trigger="every' in under_way
-    _, (check_id,) = next(call for call in queue.jobs if call[0] == "site_checks:check")
+    _, (check_id,) = next(call for call in queue.jobs if call[0] == "seo:check_site")
 
     with app.app_context():
-        assert site_checks.check(check_id)
+        assert seo.check_site(check_id)
 
     page = mia.client.get("/admin/seo/check", base_url=mia.base).text
     assert "problems found" in page.lower() and 'hx-trigger="every' not in page

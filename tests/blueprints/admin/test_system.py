@@ -162,13 +162,13 @@ def test_workers_and_what_failed_are_named(admin: PageClient, queue: RecordingQu
     now = clock.now()
     queue.held = QueueOverview(
         (QueueKind("default", 3, 1, 1, now - timedelta(minutes=5)), QueueKind("builds", 0, 0, 0)),
-        (QueueWorker("worker-1", ("default", "builds"), True, "indexing:rebuild", now),),
-        (FailedJob("pictures:prepare", now, "OSError: No space left on device"),),
+        (QueueWorker("worker-1", ("default", "builds"), True, "search:rebuild", now),),
+        (FailedJob("catalogue:prepare_picture", now, "OSError: No space left on device"),),
     )
     assert "the oldest since" in row(admin, "Queue Slow")
     assert "Alive" in row(admin, "Workers")
-    assert "indexing:rebuild" in row(admin, "worker-1")
-    assert "No space left on device" in row(admin, "pictures:prepare")
+    assert "search:rebuild" in row(admin, "worker-1")
+    assert "No space left on device" in row(admin, "catalogue:prepare_picture")
     queue.held = QueueOverview((QueueKind("default", 0, 0, 0), QueueKind("builds", 0, 0, 0)), ())
     assert "no worker for default and builds" in row(admin, "Workers")
 

@@ -15,7 +15,7 @@ from app.domain.search.engine import SearchContext
 from app.domain.sites.accounts import Role
 from app.domain.work import leases
 from app.extensions import db
-from app.jobs.trials import replay
+from app.jobs.relevance import replay
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
 from tests.domain.relevance.trials.trying_shop import product_id, shop

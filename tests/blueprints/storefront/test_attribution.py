@@ -22,7 +22,7 @@ from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.shopper import BROWSER, Shopper

@@ -12,7 +12,7 @@ from app.domain.catalogue.models import Product, ProductImage
 from app.domain.orders.models import Order
 from app.domain.search_statistics.models import SearchWordDay
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.shopper import Shopper

@@ -141,7 +141,7 @@ class TestWithoutSitemap:
         for _ in range(3):
             answer = get("/sitemap.xml")
             assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
-        assert [job for job, _ in queue.jobs] == ["sitemaps:build"]
+        assert [job for job, _ in queue.jobs] == ["seo:build_sitemap"]
         with app.app_context():
             assert ports.sitemaps().files(1) == [], "nothing is built on a crawler's request"
 
@@ -161,7 +161,7 @@ class TestWithoutSitemap:
         rmtree(app.config["SHOP"].sitemap_folder)
         for _ in range(3):
             assert get("/sitemap.xml").status_code == 503
-        assert [job for job, _ in queue.jobs] == ["sitemaps:build"]
+        assert [job for job, _ in queue.jobs] == ["seo:build_sitemap"]
 
     def test_a_part_is_not_found(self, get: Get) -> None:
         assert get("/sitemap-1.xml").status_code == 404

@@ -16,7 +16,7 @@ from app.blueprints.storefront.pages import OF_CALLER, OF_SITE
 from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchResult
 from app.domain.search_statistics.models import SearchDay
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from tests.blueprints.storefront.conftest import Get
 from tests.blueprints.storefront.shopper import Shopper
 from tests.fakes.clock import StoppedClock

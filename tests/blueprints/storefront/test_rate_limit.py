@@ -8,7 +8,7 @@ from app.blueprints.storefront import rate_limit
 from app.domain.orders.models import Order
 from app.domain.search_statistics.models import SearchDay
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from tests.blueprints.storefront.conftest import Get
 from tests.blueprints.storefront.shopper import Shopper
 from tests.fakes.clock import StoppedClock

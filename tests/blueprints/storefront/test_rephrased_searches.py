@@ -11,8 +11,8 @@ from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search_statistics.models import SearchRephrasing
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs.counting import drain
-from app.jobs.suggesting import suggest_nightly
+from app.jobs.relevance import suggest_synonyms_nightly
+from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront.shopper import Shopper
 from tests.fakes.clock import StoppedClock
@@ -41,7 +41,7 @@ def counted(app: Flask) -> int:
 def suggested(app: Flask, site_id: int) -> list[tuple[str | None, list[str], str]]:
     with app.app_context():
         drain()
-        suggest_nightly(site_id)
+        suggest_synonyms_nightly(site_id)
         found = db.session.scalars(select(Synonym).where(Synonym.site_id == site_id))
         return [(one.root, one.words, describe_evidence(one.evidence)) for one in found]
 

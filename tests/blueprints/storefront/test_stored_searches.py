@@ -15,7 +15,7 @@ from app.domain.catalogue.models import Product
 from app.domain.search_statistics.models import SearchProductWeek, SearchRephrasing, SearchWordDay
 from app.domain.sites.settings import change_settings
 from app.extensions import Base, db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront.shopper import Shopper
 from tests.fakes.clock import StoppedClock

@@ -21,7 +21,7 @@ from app.domain.search_statistics.models import SearchDay, SearchWordDay, Sugges
 from app.domain.search_statistics.popular import FRESH
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get

@@ -13,14 +13,14 @@ from werkzeug.test import TestResponse
 from app.domain.merchandising.models import Tree
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.themes.drawing import ENVIRONMENTS, THEMES
-from app.themes.folders import find_themes
-from app.themes.preview import preview_token
 from app.transaction import transaction
+from app.web.themes.drawing import ENVIRONMENTS, THEMES
+from app.web.themes.folders import find_themes
+from app.web.tokens import issue_theme_preview
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 from tests.fakes.clock import StoppedClock
-from tests.themes.test_folders import add_theme
+from tests.web.themes.test_folders import add_theme
 
 STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 SCRIPT = re.compile(r'<script src="([^"]+)" defer></script>')
@@ -183,7 +183,7 @@ def previewing(app: Flask, site_id: int, clock: StoppedClock) -> Get:
     """A browser with a preview of the gallery that the admin of the small shop began."""
     client = app.test_client()
     with app.app_context():
-        token = preview_token(site_id, "gallery", clock.now())
+        token = issue_theme_preview(site_id, "gallery", clock.now())
     for host in ("shop.test", "other.test"):
         client.set_cookie("theme-preview", token, domain=host)
     return lambda path, host="shop.test": client.get(path, base_url=f"http://{host}")
@@ -227,7 +227,7 @@ def test_the_link_of_the_admin_sets_the_cookie_and_a_button_ends_it(
 ) -> None:
     client = app.test_client()
     with app.app_context():
-        token = preview_token(site_id, "gallery", clock.now())
+        token = issue_theme_preview(site_id, "gallery", clock.now())
     shop = "http://shop.test"
     begun = client.get(f"/theme-preview?token={token}", base_url=shop)
     assert (begun.status_code, begun.location) == (302, "/")

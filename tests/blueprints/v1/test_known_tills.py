@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from flask import Flask
-from itsdangerous import URLSafeSerializer
 from werkzeug.test import TestResponse
 
 from app.domain.sites import accounts
 from app.transaction import transaction
+from app.web.tokens import DEVICE, Signer
 from tests.blueprints.v1.conftest import LOGIN, ApiClient
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, WHEN
 from tests.fakes.clock import StoppedClock
 
 AGENT, ADMIN = "pos_agent@shop.test", "admin@shop.test"
@@ -100,7 +100,7 @@ def test_after_a_year_and_more_a_till_is_unknown(attacked: SignIn, device_token:
 @pytest.mark.parametrize("forged", ["x", "W10.x", "", "é", "x" * 2_048, "signed by another key"])
 def test_a_token_that_the_shop_did_not_sign_is_none(attacked: SignIn, forged: str) -> None:
     if " " in forged:
-        forged = URLSafeSerializer("another key", salt="known-devices").dumps([["a till", 1, 1, 1_790_000_000]])
+        forged = Signer(b"another key").sign(DEVICE, [["a till", 1, 1, 1_790_000_000]], WHEN)
     assert attacked(deviceToken=forged).status_code == 429
 
 

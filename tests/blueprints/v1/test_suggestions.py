@@ -13,7 +13,7 @@ from app.blueprints.v1.catalogue import SuggestionsShape
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.models import SearchDay, SuggestionDay
 from app.extensions import db
-from app.jobs.counting import drain
+from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.counted_searches import count

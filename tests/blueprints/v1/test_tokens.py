@@ -21,9 +21,8 @@ from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
 from app.domain.sites.purge import RETENTIONS
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.extensions import db
-from app.tokens.access_tokens import ACCESS
-from app.tokens.signed_tokens import ALGORITHM, ISSUER, STANDARD_CLAIMS, key_for
 from app.transaction import transaction
+from app.web.tokens import ACCESS, ALGORITHM, ISSUER, STANDARD_CLAIMS, key_for
 from tests.blueprints.v1.conftest import ApiClient
 from tests.examples import examples
 from tests.factories import make_site

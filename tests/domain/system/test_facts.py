@@ -12,7 +12,7 @@ from app.domain.system import job_runs
 from app.domain.system.facts import Health, JobFacts, job_state, size_text
 from app.domain.system.machine import DatabaseFacts, database_facts, database_line
 from app.domain.system.release import known_revisions, newest_revision, version
-from app.jobs.measuring import folder_size, measure
+from app.jobs.machine import folder_size, measure_folders
 from app.jobs.scheduled import look, run_scheduled
 from app.ports import search_engine
 from app.transaction import transaction
@@ -70,8 +70,8 @@ def test_a_folder_is_measured_with_what_lies_below_and_without_what_links_lead_t
 @pytest.mark.usefixtures("context")
 def test_a_folder_that_cannot_be_read_in_time_has_no_size(app, tmp_path: Path) -> None:
     app.config["SHOP"].media_dir.mkdir(parents=True, exist_ok=True)
-    assert set(measure(seconds=-1)["pictures"].values()) == {None}
-    assert measure()["pictures"] == {"bytes": 0, "files": 0}
+    assert set(measure_folders(seconds=-1)["pictures"].values()) == {None}
+    assert measure_folders()["pictures"] == {"bytes": 0, "files": 0}
 
 
 @pytest.mark.usefixtures("context")

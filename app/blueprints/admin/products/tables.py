@@ -38,11 +38,17 @@ from app.domain.bundles.table_rows import (
     guess_columns,
 )
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
-from app.tokens.received_files import ReceivedFile, ReceivedFiles
-from app.tokens.upload_permits import UploadPermits
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
+from app.web.tokens import (
+    ReceivedFile,
+    current_signer,
+    holder_of_permit,
+    issue_received_file,
+    issue_upload_permit,
+    read_received_file,
+)
 
 MOST_ATTRIBUTES = 100  # In the menu of every column; of more only the one that a column names.
 
@@ -116,7 +122,7 @@ def products_import_upload(permit: str) -> Response:
     """Store the file. The web server takes so large a body for the permit alone."""
     folder = _folder()
     try:
-        if UploadPermits.of(_config()).holder(permit, ports.clock().now().timestamp()) != _holder():
+        if holder_of_permit(current_signer(), permit, ports.clock().now()) != _holder():
             raise Conflict(TOO_OLD)
         sent = request.files.get("table")
         if sent is None or not sent.filename:
@@ -126,7 +132,7 @@ def products_import_upload(permit: str) -> Response:
             header_and_samples(folder.path(file), name, 1)
     except DomainError as refused:
         return _page(FieldErrors(refused))
-    token = ReceivedFiles.of(_config()).issue(ReceivedFile(*_holder(), file, name))
+    token = issue_received_file(ReceivedFile(*_holder(), file, name), ports.clock().now())
     return redirect(url_for("admin.products_import_columns", token=token))
 
 
@@ -208,7 +214,7 @@ def _page(errors: FieldErrors = NO_ERRORS) -> Response:
     page = render_template(
         "admin/products/tables/page.html",
         latest=runs.latest_runs(clock, current_user.site_id, only_tables=True),
-        permit=UploadPermits.of(_config()).issue(*_holder(), clock.now()),
+        permit=issue_upload_permit(current_signer(), *_holder(), clock.now()),
         most=LARGEST_UPLOAD // 1024**2,
         most_lines=MOST_LINES,
         errors=errors,
@@ -247,7 +253,7 @@ def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
 def _received(token: str) -> ReceivedFile:
     """Return the file that the user sent. Raises NotFound for a file of another user, and for one that was sent too
     long ago."""
-    received = ReceivedFiles.of(_config()).read(token)
+    received = read_received_file(token, ports.clock().now())
     if received is None or (received.site_id, received.user_id) != _holder():
         raise NotFound(TOO_OLD)
     return received

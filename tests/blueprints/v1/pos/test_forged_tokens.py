@@ -6,7 +6,7 @@ import jwt
 import pytest
 from flask import Flask
 
-from app.tokens.signed_tokens import key_for
+from app.web.tokens import key_for
 from tests.blueprints.v1.pos.conftest import AGENT, TillClient, Tills, problem
 from tests.blueprints.v1.test_tokens import FORGERIES
 

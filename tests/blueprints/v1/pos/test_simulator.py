@@ -15,9 +15,9 @@ from werkzeug.test import TestResponse
 from app.adapters.simulator import Simulator
 from app.blueprints.v1.pos_simulator import PAYMENT
 from app.domain.pos.simulator import CARDS
-from app.jobs import payment_simulator
+from app.jobs import pos
 from app.ports import EXTENSION
-from app.tokens.signed_tokens import ALGORITHM, key_for
+from app.web.tokens import ALGORITHM, key_for
 from tests.blueprints.v1.conftest import WEBHOOK
 from tests.blueprints.v1.pos.conftest import ADMIN, FAIR, OTHER_AGENT, SHOP, TillClient, Tills, problem, stored_payments
 from tests.fakes.clock import StoppedClock
@@ -85,7 +85,7 @@ def deliver(app: Flask) -> Callable[[], None]:
 
     def delivered() -> None:
         with app.app_context():
-            payment_simulator.deliver()
+            pos.deliver_simulated_events()
 
     return delivered
 

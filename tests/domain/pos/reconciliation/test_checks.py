@@ -261,7 +261,7 @@ def test_what_a_run_has_no_time_for_is_due_at_once_and_requested_again(
     till.processor.before_call = lambda _call: clock.move(seconds=11)
     till.check()
     assert till.processor.made("retrieve_intent") == 2
-    assert (run(till).state, queue.jobs[-1]) == ("waiting", ("payments:check", (till.site_id,)))
+    assert (run(till).state, queue.jobs[-1]) == ("waiting", ("pos:check_payments", (till.site_id,)))
     due = [payment for payment in payments if (stored(payment).next_check_at or clock.now()) <= clock.now()]
     assert len(due) >= 3
 

@@ -19,7 +19,7 @@ from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.work.models import State
 from app.extensions import db
-from app.jobs import payments
+from app.jobs import pos
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
@@ -107,7 +107,7 @@ def test_the_check_of_each_minute_settles_them(
     app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], retired_simulator=simulator)
     payment = till.record("PENDING", "old", begun(simulator), processor="simulator")
     clock.move(minutes=31)
-    payments.request_checks()
+    pos.request_payment_checks()
     assert stored(payment).status == "CANCELLED"
 
 
@@ -119,6 +119,6 @@ def test_an_error_about_them_keeps_no_check_of_real_payments_from_being_requeste
     till.record("PENDING", "old", begun(simulator), processor="simulator")
     till.payment()
     with pytest.raises(RuntimeError, match="no rule foresaw"):
-        payments.request_checks()
+        pos.request_payment_checks()
     db.session.rollback()
     assert db.session.get_one(PaymentCheckRun, till.site_id).state == State.WAITING

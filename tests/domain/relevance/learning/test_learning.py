@@ -28,7 +28,7 @@ from app.domain.shared.problems import NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.jobs import learning
+from app.jobs import relevance
 from app.transaction import WRITING, transaction
 from tests.counted_searches import count_opens
 from tests.factories import make_product, make_site
@@ -217,7 +217,7 @@ def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_i
     assert forgetting.records(site_id, ["*", "tent"]) == {"*": {"through": "2026-11-22"}}
     with transaction():
         forgetting.revert(author(clock, site_id), "*", None)
-    learning.learn(site_id)
+    relevance.learn(site_id)
     publish(clock, site_id)
     assert forgetting.records(site_id, ["*"]) == {} and request(site_id).learned
 
@@ -282,7 +282,7 @@ def test_learning_reads_the_counts_while_others_write(clock: StoppedClock, site_
     learn(clock, site_id)
     db.session.rollback()
     with statements() as sent:
-        learning.learn(site_id)
+        relevance.learn(site_id)
     [read] = [place for place, sql in enumerate(sent) if "FROM search_product_weeks" in sql and "weight" in sql]
     [locked] = [place for place, sql in enumerate(sent) if "FROM served_words" in sql and "saved_version" in sql][:1]
     assert read < locked
@@ -302,7 +302,7 @@ def test_what_was_forgotten_while_the_counts_were_read_is_not_learned_again(
             forgetting.forget_search(author(clock, site_id), "tent" if meanwhile == "forgotten" else ALL_SEARCHES)
     with transaction():
         assert not store_study(clock, site_id, studied)
-    learning.learn(site_id)
+    relevance.learn(site_id)
     assert db.session.scalars(select(LearnedWord)).all() == []
 
 
@@ -324,7 +324,7 @@ def test_what_is_forgotten_each_time_that_the_counts_were_read_is_forgotten(
                 other.commit()
 
     with once_counts_are_read(forget_next):
-        learning.learn(site_id)
+        relevance.learn(site_id)
     assert {row.word for row in learned_rows(site_id).items} == {"tent 3", "tent 4"}
 
 

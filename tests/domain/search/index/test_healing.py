@@ -98,7 +98,7 @@ def test_what_is_damaged_is_rebuilt_and_the_owner_told_until_it_is(
     assert alerts().keys() == {("index_damaged", subjects[name]) for name in names}
     assert all("is damaged" in detail for detail in alerts().values())
     job, arguments = queue.jobs[-1]
-    assert job == "indexing:rebuild" and rebuild(indexing, *map(str, arguments))
+    assert job == "search:rebuild" and rebuild(indexing, *map(str, arguments))
     heal(indexing)
     assert alerts() == {}
     assert all(indexing.engine.status(site_id, name).state is EngineState.HEALTHY for name in IndexName)

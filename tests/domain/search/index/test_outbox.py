@@ -118,7 +118,7 @@ def test_the_worker_is_woken_once_for_many_changes(site_id: int, queue: Recordin
     with transaction():
         add_product(site_id, "tent")
         add_product(site_id, "stove")
-    assert queue.jobs == [("indexing:apply_outbox", (site_id,))]
+    assert queue.jobs == [("search:apply_outbox", (site_id,))]
 
 
 @pytest.mark.parametrize(

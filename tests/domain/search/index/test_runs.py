@@ -53,7 +53,7 @@ def test_a_request_makes_a_waiting_run_and_wakes_the_worker(
 ) -> None:
     run_id, joined = ask(indexing, site_id, "PRODUCTS")
     assert not joined
-    assert queue.jobs == [("indexing:rebuild", (run_id,))]
+    assert queue.jobs == [("search:rebuild", (run_id,))]
     assert runs.view(runs.run_of(site_id, run_id)) == {
         "runId": run_id,
         "scope": "PRODUCTS",
@@ -96,8 +96,8 @@ def test_what_a_joined_run_leaves_out_is_rebuilt_right_after_it(
     assert rebuild(indexing, first)
     after = [run for run in db.session.scalars(select(RebuildRun)) if run.id != first]
     assert [(run.scope, run.state, run.requested_by) for run in after] == ([(queued, "waiting", "Ann")] * bool(queued))
-    assert [job for job in queue.jobs if job[0] == "indexing:rebuild"][1:] == [
-        ("indexing:rebuild", (run.id,)) for run in after
+    assert [job for job in queue.jobs if job[0] == "search:rebuild"][1:] == [
+        ("search:rebuild", (run.id,)) for run in after
     ]
 
 

@@ -65,7 +65,7 @@ def breaking(at_batch: int, error: BaseException) -> Works:
 
 def test_whoever_asks_wakes_the_worker(site_id: int, ask: Ask, queue: RecordingQueue) -> None:
     ask(Kind.RECOMPUTE)
-    assert queue.jobs == [("taxonomy:work_off_slice", (site_id,))]
+    assert queue.jobs == [("catalogue:work_off_tasks", (site_id,))]
 
 
 def test_all_products_are_done_and_counted(five: list[int], ask: Ask, work: Worker) -> None:
@@ -219,7 +219,7 @@ def test_a_task_that_failed_goes_on_where_it_was_and_before_later_ones(
     queue.jobs.clear()
     with transaction():
         tasks.resume(Author(site_id, "Otto Oak", clock), task_id)
-    assert queue.jobs == [("taxonomy:work_off_slice", (site_id,))]
+    assert queue.jobs == [("catalogue:work_off_tasks", (site_id,))]
     again = task(task_id)
     assert (again.state, again.reached, again.done, again.error, again.finished_at) == (
         "waiting",

@@ -1,0 +1,108 @@
+"""The groups `taxonomy` and `pictures`: work on many products that follows from the taxonomy, and uploaded pictures."""
+
+from __future__ import annotations
+
+import time
+
+import click
+from flask.cli import AppGroup
+
+from app.cli.command import REFUSED, chosen_site, command_author, reports_refusals, with_site
+from app.domain.shared.problems import Invalid, NotFound
+from app.domain.shared.text import numbered
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.tasks.runner import work_off
+from app.domain.taxonomy.tasks.summary import summary_of
+from app.domain.work.context import read_afresh
+from app.operations.work_context import work_context
+from app.ports import images
+from app.transaction import transaction
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+taxonomy_group = AppGroup("taxonomy", help="Work on many products that follows from the taxonomy.")
+pictures_group = AppGroup("pictures", help="Uploaded pictures.")
+
+
+@taxonomy_group.command("recompute")
+@with_site
+@click.option("--wait", is_flag=True, help="Do it in this process, or follow who does it, until it is done.")
+@reports_refusals
+def recompute_command(host: str | None, wait: bool) -> None:
+    """Work out anew how complete every product is. The exit status is 1 when what was waited for failed."""
+    site_id = chosen_site(host).id
+    with transaction():
+        task_id = tasks.request(command_author(site_id), tasks.Kind.RECOMPUTE, {}).id
+    click.echo(f"Requested task {task_id}")
+    if wait:
+        _print_task(_finished_task(site_id, task_id))
+
+
+@taxonomy_group.command("tasks")
+@with_site
+@reports_refusals
+def tasks_command(host: str | None) -> None:
+    """What runs or waits on a site, in the order of requests, and what failed."""
+    site_id = chosen_site(host).id
+    for task in (*tasks.unfinished(site_id), *tasks.failed(site_id)):
+        summary = summary_of(task)
+        reason = f"\t{task.error}" if task.error else ""
+        click.echo(
+            f"{task.id}\t{task.state}\t{summary.title}\t{summary.progress}\trequested by {task.requested_by}{reason}"
+        )
+
+
+@taxonomy_group.command("resume")
+@with_site
+@click.argument("task_id")
+@click.option("--wait", is_flag=True, help="Do it in this process, or follow who does it, until it is done.")
+@reports_refusals
+def resume_command(host: str | None, task_id: str, wait: bool) -> None:
+    """Have a task that failed go on where it was. The exit status is 1 when it has not failed, or failed again."""
+    site_id = chosen_site(host).id
+    with transaction():
+        tasks.resume(command_author(site_id), task_id)
+    click.echo(f"Task {task_id} goes on")
+    if wait:
+        _print_task(_finished_task(site_id, task_id))
+
+
+def _finished_task(site_id: int, task_id: str) -> TaxonomyTask:
+    """Return the task once it has ended, whichever process ends it; the site's earlier tasks come first."""
+    while True:
+        work_off(work_context(), site_id)
+        read_afresh()
+        task = tasks.task_of(site_id, task_id)
+        if task.finished_at is not None:
+            return task
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _print_task(task: TaxonomyTask) -> None:
+    if task.has_failed:
+        click.echo(task.error or "No reason was recorded.", err=True)
+        raise SystemExit(REFUSED)
+    click.echo(summary_of(task).summary)
+
+
+@pictures_group.command("resize")
+@with_site
+@reports_refusals
+def resize_command(host: str | None) -> None:
+    """Make the smaller forms of pictures that were uploaded before the shop made them. Until then the next larger form
+    is sent. It may be broken off and begun again."""
+    site_id, store = chosen_site(host).id, images()
+    files = [file for file, _ in store.files(site_id)]
+    made = [_add_forms(site_id, file) for file in files]
+    click.echo(f"{numbered(len(files), 'picture')}, {numbered(sum(made), 'smaller form')} made.")
+
+
+def _add_forms(site_id: int, file: str) -> int:
+    """Make the smaller forms of a picture and return how many; 0 where it was removed meanwhile or cannot be read, so
+    that the others are still made."""
+    try:
+        return images().add_forms(site_id, file)
+    except (Invalid, NotFound) as error:
+        click.echo(f"{file}: {error.message}", err=True)
+        return 0

@@ -1,0 +1,181 @@
+"""Make a backup. It has its name only once it is whole and on the disk; before, it lies in a folder that ends in
+`.part`, which the next backup into the same place removes. Locks, which end with the process that holds them, keep
+backups and restores apart."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.config import SECRET_KEY_FILE, Config
+from app.domain.shared.durable_files import fsync_path
+from app.domain.system.release import known_revisions, version
+from app.operations.backups.databases import database_of
+from app.operations.backups.manifest import (
+    DATABASES,
+    ERASURES,
+    MEDIA,
+    NAME,
+    SECRET_KEY,
+    BackupError,
+    FileEntry,
+    Manifest,
+    copy_with_checksum,
+    is_allowed,
+)
+from app.operations.instance import is_unfinished
+
+PART = ".part"
+DATED = re.compile(r"shop-\d{8}-\d{6}\.zip", re.ASCII)
+LOCK_FILE = "restore.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    path: Path
+    manifest: Manifest
+    removed: tuple[Path, ...] = ()
+
+
+def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep: int | None = None) -> Made:
+    """Make a backup as the file `path`. Where that is a folder, the file in it gets a name with the date, and the
+    newest `keep` files with such names stay. Raises BackupError."""
+    is_folder = path.is_dir()
+    target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
+    _check_target(target, keep, is_folder)
+    try:
+        with no_restore_beside(instance), one_backup_in(target.parent), _working_folder(target) as folder:
+            manifest = _write_archive(config, instance, folder / target.name, folder, now)
+            os.replace(folder / target.name, target)
+            fsync_path(target.parent)
+        return Made(target, manifest, tuple(_remove_old(target.parent, keep)))
+    except OSError as error:
+        raise BackupError(f"The backup cannot be written to {target}: {error.strerror}.") from error
+
+
+def key_fingerprint(config: Config) -> str:
+    return config.key_for("backup-fingerprint")[:8].hex()
+
+
+def _check_target(target: Path, keep: int | None, is_folder: bool) -> None:
+    if not target.parent.is_dir():
+        raise BackupError(f"There is no folder {target.parent}: make it first, on another disk than the shop's.")
+    if target.exists():
+        raise BackupError(f"{target} exists already.")
+    if keep is not None and not is_folder:
+        raise BackupError("Only in a folder can older backups be counted: leave --keep out, or name a folder.")
+
+
+@contextmanager
+def _working_folder(target: Path) -> Iterator[Path]:
+    """Yield a folder for the parts of a backup, once those that killed backups left beside it are removed. To be called
+    within `one_backup_in`."""
+    folder = target.with_name(target.name + PART)
+    for left in {folder, *target.parent.glob(f"shop-*{PART}")}:
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_archive(config: Config, instance: Path, target: Path, folder: Path, now: datetime) -> Manifest:
+    """Write the file of a backup and return its manifest. The database is copied first: every picture that its copy
+    shows lies in the folder of pictures by then."""
+    database = database_of(config.database_url, instance)
+    contents = database.copy_into(folder)
+    files: dict[str, FileEntry] = {}
+    with (
+        open(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file,
+        zipfile.ZipFile(file, "w") as archive,
+    ):
+        copied = folder / DATABASES[database.kind]
+        files[copied.name] = _add_file(archive, copied.name, copied, zipfile.ZIP_DEFLATED)
+        for name, path in _kept_files(config, instance, database.kind):
+            with suppress(FileNotFoundError):  # Removed meanwhile: nothing showed it any more.
+                files[name] = _add_file(archive, name, path)
+        is_later = contents.revision not in known_revisions()
+        manifest = Manifest(version(), now, database.kind, contents, key_fingerprint(config), files, is_later)
+        archive.writestr(NAME, manifest.as_json(), zipfile.ZIP_DEFLATED)
+    fsync_path(target)
+    return manifest
+
+
+def _kept_files(config: Config, instance: Path, kind: str) -> Iterator[tuple[str, Path]]:
+    if (instance / SECRET_KEY_FILE).exists():
+        yield SECRET_KEY, instance / SECRET_KEY_FILE
+    if config.erasure_list.exists():
+        yield ERASURES, config.erasure_list
+    for folder, _, names in os.walk(config.media_dir):
+        for name in sorted(names):
+            path = Path(folder, name)
+            stored = MEDIA + path.relative_to(config.media_dir).as_posix()
+            if path.is_file() and not path.is_symlink() and not name.endswith(PART) and is_allowed(stored, kind):
+                yield stored, path
+
+
+def _add_file(archive: zipfile.ZipFile, name: str, path: Path, packing: int = zipfile.ZIP_STORED) -> FileEntry:
+    with path.open("rb") as source:
+        member = zipfile.ZipInfo(name)
+        member.compress_type, member.external_attr = packing, 0o600 << 16
+        with archive.open(member, "w", force_zip64=True) as written:
+            return copy_with_checksum(source, written.write)
+
+
+def _remove_old(folder: Path, keep: int | None) -> Iterator[Path]:
+    if keep is None:
+        return
+    dated = sorted(path for path in folder.iterdir() if DATED.fullmatch(path.name))
+    for old in dated[:-keep]:
+        old.unlink()
+        yield old
+
+
+@contextmanager
+def no_restore_beside(instance: Path) -> Iterator[None]:
+    """Exclude restores during a backup. Raises BackupError while a restore runs, and where one was interrupted."""
+    instance.mkdir(parents=True, exist_ok=True)
+    with _lock(instance / LOCK_FILE, fcntl.LOCK_SH, "A restore is running: make the backup once it is done."):
+        if is_unfinished(instance):
+            raise BackupError(
+                "A restore was interrupted, so pictures and database may not fit each other: run the same restore "
+                "again, then make the backup."
+            )
+        yield
+
+
+@contextmanager
+def no_backup_beside(instance: Path) -> Iterator[None]:
+    """Exclude backups during a restore. Raises BackupError while a backup is being made, or another restore runs."""
+    with _lock(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: restore once it is done."):
+        yield
+
+
+@contextmanager
+def one_backup_in(folder: Path) -> Iterator[None]:
+    """Exclude other backups into the folder. Raises BackupError while one is being written there."""
+    with _lock(folder, fcntl.LOCK_EX, f"Another backup is being written to {folder}: begin once it is done."):
+        yield
+
+
+@contextmanager
+def _lock(path: Path, kind: int, refusal: str) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDONLY | (0 if path.is_dir() else os.O_CREAT), 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupError(refusal) from None
+        yield
+    finally:
+        os.close(descriptor)

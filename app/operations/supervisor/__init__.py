@@ -1,0 +1,1 @@
+"""`python -m app.operations.supervisor`: the whole shop under one process, which `make run` starts."""

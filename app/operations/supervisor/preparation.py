@@ -1,0 +1,131 @@
+"""`python -m app.operations.supervisor.preparation`: bring the database up to date, make the demo shop, once, and make
+searchable what takes only seconds. With `production` there is no demo shop; with `upgrade` the release before still
+runs.
+
+Migrations only add what the previous release can live with, unless they say `NEEDS_A_STOP = True`. Each upgrade notes
+the previous release beside the database, so that it may come back."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import NoReturn
+
+from alembic.migration import MigrationContext
+from alembic.script import Script, ScriptDirectory
+from flask import Flask
+from flask.cli import ScriptInfo
+from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+
+from app.config import Config
+from app.domain.system.release import MIGRATIONS, known_revisions, newest_revision
+from app.operations.supervisor.parts import FAILED, NEEDS_A_STOP, PREPARED, PREPARED_WITH_DEMO
+
+NOTE = "older-releases.json"
+
+
+def run(production: bool, is_upgrade: bool) -> NoReturn:
+    """Run the preparation and end this process; its exit status is PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP
+    or a failure."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _migrate(is_upgrade)
+        if not production:
+            with redirect_stdout(io.StringIO()):
+                _flask("demo", "create")
+        if not is_upgrade:
+            _make_searchable()
+        status = PREPARED_WITH_DEMO if not production and _has_demo_users() else PREPARED
+    except OperationalError as error:
+        print(f"The database does not answer: {error.orig}", file=sys.stderr)
+        sys.exit(FAILED)
+    sys.exit(status)
+
+
+def _migrate(is_upgrade: bool) -> None:
+    application = _application()
+    config: Config = application.config["SHOP"]
+    instance = config.instance_folder
+    with application.app_context():
+        revision = revision_of(importlib.import_module("app.extensions").db.engine)
+    if lives_with(instance, revision):
+        print("The database is of a later release, with which this one can live.", file=sys.stderr)
+        return
+    if is_upgrade and needs_a_stop(revision):
+        sys.exit(NEEDS_A_STOP)
+    note_upgrade(instance, revision)
+    _flask("db", "upgrade")
+
+
+def _make_searchable() -> None:
+    """Build the small indexes that are missing. Where that fails the shop starts all the same, and its workers try."""
+    with _application().app_context():
+        importlib.import_module("app.jobs.search").make_missing_indexes()
+
+
+def _has_demo_users() -> bool:
+    with _application().app_context():
+        has_them: bool = importlib.import_module("app.demo.shop").has_demo_users()
+        return has_them
+
+
+def _flask(*arguments: str) -> None:
+    application = _application()
+    application.cli.main(args=list(arguments), obj=ScriptInfo(create_app=lambda: application), standalone_mode=False)
+
+
+def _application() -> Flask:
+    application: Flask = importlib.import_module("wsgi").app
+    return application
+
+
+def revision_of(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def needs_a_stop(revision: str | None) -> bool:
+    """Whether a release that runs on this revision could not run on what the pending migrations make of the
+    database."""
+    return any(getattr(script.module, "NEEDS_A_STOP", False) for script in _pending_migrations(revision))
+
+
+def lives_with(instance: Path, revision: str | None) -> bool:
+    """Whether the database's revision is of a later release, which noted this release as compatible."""
+    is_later = revision is not None and revision not in known_revisions()
+    return is_later and _read_note(instance) == {"database": revision, "livesWith": newest_revision()}
+
+
+def _read_note(instance: Path) -> object:
+    """Return the note of the last upgrade; None without one, and where a power cut left part of it."""
+    try:
+        return json.loads((instance / NOTE).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def note_upgrade(instance: Path, before: str | None) -> None:
+    """Note the release `before` as compatible with the upgraded database, or remove the note where it is not. To be
+    called before the migrations."""
+    if before in (None, newest_revision()):
+        return
+    if needs_a_stop(before):
+        (instance / NOTE).unlink(missing_ok=True)
+    else:
+        (instance / NOTE).write_text(json.dumps({"database": newest_revision(), "livesWith": before}))
+
+
+def _pending_migrations(revision: str | None) -> Sequence[Script]:
+    return list(ScriptDirectory(str(MIGRATIONS)).iterate_revisions("heads", revision))
+
+
+if __name__ == "__main__":
+    run(production="production" in sys.argv, is_upgrade="upgrade" in sys.argv)

@@ -1,1 +1,0 @@
-"""`python -m app.supervisor`: the whole shop under one process, which `make run` starts."""

@@ -1,1 +1,0 @@
-"""Tokens that the shop signs, by which programs call it."""

@@ -1,0 +1,1 @@
+"""`python -m app.web.server`: one process that answers requests. Several may listen on the same port."""

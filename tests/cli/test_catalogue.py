@@ -1,0 +1,95 @@
+"""Work that follows from the taxonomy, and smaller forms of pictures, from the command line."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from flask import Flask
+from PIL import Image
+
+from app.domain.catalogue.pictures import form_of
+from app.domain.sites.models import Site
+from app.domain.taxonomy import tasks
+from app.extensions import db
+from app.ports import images
+from app.transaction import transaction
+from tests.domain.taxonomy.tasks.conftest import add, change_levels, shop
+from tests.factories import make_site, make_task
+from tests.searching import add_site
+
+
+def site_with_a_tent(app: Flask) -> int:
+    with app.app_context():
+        with transaction():
+            site_id = shop(make_site())
+        add(site_id, "T-1", "tents", sleeps=2)
+        change_levels(site_id, [])
+        return site_id
+
+
+def test_completeness_is_worked_out_and_told(app: Flask) -> None:
+    site_with_a_tent(app)
+    done = app.test_cli_runner().invoke(args=["taxonomy", "recompute", "--wait"])
+    assert done.exit_code == 0
+    assert "Looked at 1 product: the completeness of 1 is another now." in done.output
+
+
+def test_without_waiting_it_is_only_asked_for(app: Flask) -> None:
+    site_id = site_with_a_tent(app)
+    runner = app.test_cli_runner()
+    assert runner.invoke(args=["taxonomy", "recompute"]).exit_code == 0
+    with app.app_context():
+        (waiting,) = tasks.unfinished(site_id)
+        assert db.session.get_one(Site, waiting.site_id).primary_host == "localhost"
+        told = f"{waiting.id}\twaiting\tWorking out how complete products are\tCounting the products…"
+    assert told in runner.invoke(args=["taxonomy", "tasks"]).output
+
+
+def test_a_task_that_failed_is_listed_with_its_reason_and_can_go_on(app: Flask) -> None:
+    site_id = site_with_a_tent(app)
+    with app.app_context(), transaction():
+        failed = make_task(db.session.get_one(Site, site_id), state="failed", error="The database refused the work.").id
+    runner = app.test_cli_runner()
+    told = runner.invoke(args=["taxonomy", "tasks"]).output
+    assert f"{failed}\tfailed\t" in told and "The database refused the work." in told
+    done = runner.invoke(args=["taxonomy", "resume", failed, "--wait"])
+    assert (done.exit_code, "Looked at 1 product" in done.output) == (0, True)
+    again = runner.invoke(args=["taxonomy", "resume", failed])
+    assert (again.exit_code, "Only a task that failed can go on." in again.output) == (1, True)
+    assert runner.invoke(args=["taxonomy", "resume", "nobody"]).exit_code == 1
+    assert runner.invoke(args=["taxonomy", "tasks"]).output == ""
+
+
+@pytest.fixture
+def site_id(app: Flask) -> int:
+    with app.app_context(), transaction():
+        return add_site("shop.test").id
+
+
+def keep(site_id: int) -> str:
+    out = io.BytesIO()
+    Image.new("RGB", (1_000, 1_000), "red").save(out, "PNG")
+    return images().keep(site_id, out.getvalue()).file
+
+
+def test_missing_forms_are_made_and_counted(app: Flask, site_id: int) -> None:
+    with app.app_context():
+        file = keep(site_id)
+        lost = app.config["SHOP"].media_dir / str(site_id) / form_of(file, "medium")
+        lost.unlink()
+    done = app.test_cli_runner().invoke(args=["pictures", "resize"])
+    assert (done.exit_code, done.output) == (0, "1 picture, 1 smaller form made.\n")
+    assert lost.is_file()
+
+
+def test_a_broken_picture_is_named_and_the_others_are_done(app: Flask, site_id: int) -> None:
+    with app.app_context():
+        file = keep(site_id)
+        folder = app.config["SHOP"].media_dir / str(site_id)
+        (folder / form_of(file, "tiny")).unlink()
+        broken = f"{'0' * 32}.webp"
+        (folder / broken).write_bytes(b"RIFF")
+    done = app.test_cli_runner().invoke(args=["pictures", "resize", "--site", "shop.test"])
+    assert done.exit_code == 0
+    assert broken in done.output and "2 pictures, 1 smaller form made." in done.output
