@@ -36,6 +36,8 @@ LIMITS = Limits(
 )
 LONGEST = 60  # Seconds, on a busy machine.
 
+pytestmark = pytest.mark.usefixtures("mug")
+
 
 @pytest.fixture
 def port(app: Flask) -> Iterator[int]:
@@ -260,7 +262,6 @@ def ended(connection: socket.socket) -> bool:
         return True
 
 
-@pytest.mark.usefixtures("mug")
 @pytest.mark.parametrize("size", [10, 100_000, 2_000_000])
 @pytest.mark.parametrize(
     ("path", "kind", "status"),
@@ -280,7 +281,6 @@ def test_a_refusal_before_the_body_was_read_leaves_the_connection_to_the_next_re
     connection.close()
 
 
-@pytest.mark.usefixtures("mug")
 @pytest.mark.parametrize("path", ["/mcp", "/elsewhere"])
 def test_a_client_that_keeps_its_body_back_learns_that_the_connection_ends(port: int, path: str) -> None:
     """As one that waits for permission to send does: what it sent next would be taken for the body."""
