@@ -22,7 +22,7 @@ from rq.serializers import JSONSerializer
 from app import create_app
 from app.adapters.queue import FUNCTIONS, KINDS, connect, pending_key, queue_name
 from app.config import Config, ConfigurationError, from_environment
-from app.domain.alerts.unwritten import write_unwritten
+from app.domain.alerts.alerts import write_unwritten
 from app.extensions import db
 from app.operations import metrics
 from app.operations.instance import say_private

@@ -1,7 +1,8 @@
 """Events: a context publishes, app/subscribers.py says what follows.
 
 An event published within a transaction waits for its commit and is dropped when it rolls back. What
-must not be lost even when the process dies right after the commit goes into a table, not into an event.
+must not be lost even when the process dies right after the commit goes into a table, not into an event
+(docs/after-commit.md).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from app.adapters.simulator import Simulator
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
-from app.domain.alerts.channel import AlertChannel
+from app.domain.alerts.messages import AlertChannel
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
@@ -27,8 +27,8 @@ from app.domain.search.index import outbox
 from app.domain.search.index.healing import is_awaited
 from app.domain.search_statistics.counting import before_after
 from app.domain.shared.clock import Clock
-from app.domain.shared.mailing import Mailer
 from app.domain.sites import versioning
+from app.domain.work.mailing import Mailer
 from app.extensions import csrf, db, login_manager
 from app.operations.logs import init_logs
 from app.operations.storage import note_storage_fault

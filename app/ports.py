@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from flask import Flask, current_app
 
 from app.config import Config
-from app.domain.alerts.certificates import CertificateReader, NoCertificates
-from app.domain.alerts.channel import AlertChannel
+from app.domain.alerts.messages import AlertChannel
+from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.image_store import ImageStore
-from app.domain.personal_data.erasure_list import ErasureList
+from app.domain.personal_data.erasure import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
@@ -27,11 +27,11 @@ from app.domain.seo.crawlers import CrawlerVisit, visit_spool
 from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.clock import Clock
-from app.domain.shared.mailing import Mailer, NoMailer
 from app.domain.system.facts import JobFacts
 from app.domain.work.context import WorkerLocks
-from app.domain.work.kinds import WorkKind
-from app.domain.work.queue_overview import QueueOverview
+from app.domain.work.mailing import Mailer, NoMailer
+from app.domain.work.models import WorkKind
+from app.domain.work.progress import QueueOverview
 
 EXTENSION = "shop-ports"
 STORES = "shop-stores"

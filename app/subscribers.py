@@ -7,13 +7,13 @@ stay until their days end.
 
 from __future__ import annotations
 
-from app.domain.alerts.alerts import AlertEnded, AlertRaised
-from app.domain.alerts.log_lines import log_ended, log_raised
+from app.domain.alerts.alerts import AlertEnded, AlertRaised, log_ended, log_raised
 from app.domain.catalogue.products import ProductDeleted
 from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting, LearningChanged
-from app.domain.sites.events import SessionsEnded, SiteCreated
+from app.domain.sites.accounts import SessionsEnded
+from app.domain.sites.sites import SiteCreated
 from app.domain.sites.stored_events import EventsStored
-from app.domain.work.kinds import WorkRequested
+from app.domain.work.models import WorkRequested
 from app.events import subscribe
 from app.jobs import indexing, learning, pos_sessions, words
 from app.jobs.leased import LEASED_JOBS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from app.domain.alerts.unwritten import write_unwritten
+from app.domain.alerts.alerts import write_unwritten
 from app.events import PENDING, dispatch
 from app.extensions import db
 

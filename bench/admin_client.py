@@ -13,7 +13,7 @@ from urllib.request import Request as Asked
 
 from app import ports
 from app.domain.sites import accounts
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.transaction import transaction
 from bench.arrivals import Request, ask
 from bench.made_up import TAXONOMY

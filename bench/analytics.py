@@ -20,7 +20,7 @@ from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.aggregation import SUMMED, WordChange
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.extensions import db
 from app.operations.loading import loading_for_good
 from app.ports import clock

@@ -8,7 +8,7 @@ import time
 from datetime import UTC, datetime
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.vocabulary import Vocabulary
+from app.adapters.whoosh.matching import Vocabulary
 from app.domain.search.engine import SearchRequest
 from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType

@@ -16,8 +16,7 @@ import numpy as np
 
 from app.adapters.sentence_model import installed_model
 from app.adapters.sentence_model.encoder import MINILM, tensors
-from app.adapters.sentence_model.files import installed_files
-from app.adapters.sentence_model.model import ROWS, MiniLm
+from app.adapters.sentence_model.model import ROWS, MiniLm, installed_files
 from app.adapters.whoosh import WhooshEngine
 from app.config import read_path
 from app.domain.search.engine import SearchRequest

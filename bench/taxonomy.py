@@ -19,7 +19,7 @@ from sqlalchemy import func, insert, select, update
 from werkzeug.test import TestResponse
 
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.queries import level_counts
 from app.domain.taxonomy.stored_tree import FlatLevels, flatten

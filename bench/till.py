@@ -19,8 +19,8 @@ from app.config import from_environment
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.sites import accounts, api_sessions
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience, Device
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.domain.sites.sites import create_site
 from app.extensions import db

@@ -9,7 +9,7 @@ from alembic.autogenerate.api import AutogenContext
 from flask import current_app
 from sqlalchemy import JSON, Connection
 
-from app.domain.shared.columns import UtcDateTime
+from app.domain.shared.records import UtcDateTime
 from app.domain.system.release import OF_THE_RELEASE_BEFORE
 
 JSON_IMPORT = "from sqlalchemy.dialects import postgresql"

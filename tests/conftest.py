@@ -17,7 +17,7 @@ from xdist.remote import Producer
 from app import create_app
 from app.adapters.mail import FolderMailer
 from app.adapters.whoosh import WhooshEngine
-from app.domain.alerts import unwritten
+from app.domain.alerts import alerts
 from app.domain.search.engine import SearchContext
 from app.extensions import db
 from app.ports import Ports, search_engine, worker_locks
@@ -171,8 +171,8 @@ def indexing(app: Flask, clock: StoppedClock) -> SearchContext:
 @pytest.fixture(autouse=True)
 def _alerts_in_memory_are_of_one_test() -> Iterator[None]:
     yield
-    unwritten._unwritten.clear()
-    unwritten._logged_at.clear()
+    alerts._unwritten.clear()
+    alerts._logged_at.clear()
 
 
 @pytest.fixture

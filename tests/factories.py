@@ -22,9 +22,9 @@ from app.domain.search.serving.rules import normalized_term
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, personal_tokens
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Domain, Site, User
 from app.domain.sites.personal_tokens import IssuedToken
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.validation.structure import check_structure

@@ -14,8 +14,8 @@ from email.utils import formatdate, make_msgid, parseaddr
 from pathlib import Path
 
 from app.config import SmtpServer
-from app.domain.alerts.channel import Notice, NotSent
-from app.domain.shared.mailing import Mail, MailNotSent
+from app.domain.alerts.messages import Notice, NotSent
+from app.domain.work.mailing import Mail, MailNotSent
 
 TIMEOUT = 5.0  # Seconds for each step of the conversation.
 FROM_NOBODY = "shop@localhost"

@@ -15,7 +15,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from app.domain.shared.redaction import redacted
-from app.domain.work.queue_overview import FailedJob, QueueKind, QueueOverview, QueueWorker
+from app.domain.work.progress import FailedJob, QueueKind, QueueOverview, QueueWorker
 
 TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once.
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.

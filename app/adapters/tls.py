@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from datetime import UTC, datetime
 
-from app.domain.alerts.certificates import NoSecureConnection
+from app.domain.alerts.safeguards import NoSecureConnection
 
 TIMEOUT = 5.0  # Seconds to connect to each address of the host, and for the handshake; resolving it has no limit.
 

@@ -12,7 +12,7 @@ import time
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from app.domain.alerts.channel import Notice, NotSent
+from app.domain.alerts.messages import Notice, NotSent
 from app.domain.pos.processor import BadSignature
 
 TOLERANCE = timedelta(seconds=300)

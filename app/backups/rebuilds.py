@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import NullPool, create_engine, func, update
 
 from app.domain.search.models import RebuildRun
-from app.domain.work.states import UNFINISHED, State
+from app.domain.work.models import UNFINISHED, State
 
 RESTORED = "The shop was restored from a backup that was made during this rebuild."
 

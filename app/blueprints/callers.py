@@ -16,9 +16,8 @@ from app.domain.orders.limits import RECIPIENT_KEY_PURPOSE
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.rate_limit import Rate
 from app.domain.sites import accounts, throttle
+from app.domain.sites.accounts import DEMO_PASSWORD, Role
 from app.domain.sites.models import User
-from app.domain.sites.passwords import DEMO_PASSWORD
-from app.domain.sites.roles import Role
 from app.domain.sites.throttle import is_this_machine, network
 from app.ports import clock
 from app.transaction import transaction

@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from app import ports
 from app.blueprints.callers import request_host
 from app.config import Config
+from app.domain.alerts.alerts import count_by_cause
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index.healing import lacks_products, lost_indexes
 from app.domain.shared.problems import DomainError

@@ -11,8 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.domain.alerts import messages
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.channel import AlertChannel, Notice, NotSent
-from app.domain.shared.times import rfc3339
+from app.domain.alerts.messages import AlertChannel, Notice, NotSent
+from app.domain.shared.clock import rfc3339
 from app.domain.sites.sites import all_sites
 from app.ports import alert_channels, clock
 from app.transaction import transaction

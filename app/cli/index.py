@@ -22,7 +22,7 @@ from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.rebuild_outcomes import describe_join
 from app.domain.search.models import RebuildRun
 from app.domain.search_statistics import reports
-from app.domain.shared.counts import numbered
+from app.domain.shared.text import numbered
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
 from app.operations.work_context import work_context

@@ -14,10 +14,8 @@ from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.config import Config
 from app.domain.bundles.archive import BundleFolder
-from app.domain.personal_data import exporting
-from app.domain.personal_data.erasing import Erasure, OutsideStores, brought_back, erase
-from app.domain.personal_data.erasure_list import KEY
-from app.domain.personal_data.obstacles import obstacles
+from app.domain.personal_data import export
+from app.domain.personal_data.erasure import KEY, Erasure, OutsideStores, brought_back, erase, obstacles
 from app.domain.personal_data.people import Person, find_person
 from app.domain.shared.author import Author
 from app.domain.shared.problems import DomainError, Invalid
@@ -36,7 +34,7 @@ who = click.argument("who", metavar="EMAIL|ORDER")
 def show_command(who: str, host: str | None) -> None:
     """List what is kept about the person at an email address, or of an order's number, and what erasing does to it."""
     person = find_person(clock(), chosen_site(host).id, who)
-    for kept in exporting.kept_about(person):
+    for kept in export.kept_about(person):
         click.echo(f"{kept.holding.title}: {kept.number:,}. {kept.holding.becomes}")
     for obstacle in obstacles(person):
         click.echo(f"Cannot be erased yet: {obstacle.reason}")
@@ -61,7 +59,7 @@ def export_command(who: str, host: str | None, output: Path | None) -> None:
         with output.open("w", encoding="utf-8") as file:
             _write(person, file.write)
     with transaction():
-        exporting.note_export(author, person)
+        export.note_export(author, person)
 
 
 @group.command("erase")
@@ -121,7 +119,7 @@ def _stores() -> OutsideStores:
 
 
 def _write(person: Person, write: Callable[[str], object]) -> None:
-    for piece in exporting.export(person, clock().now()):
+    for piece in export.export(person, clock().now()):
         write(piece)
 
 

@@ -7,8 +7,8 @@ from flask.cli import AppGroup
 
 from app.cli.refusals import reports_refusals
 from app.cli.sites import chosen_site, with_site
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Invalid, NotFound
+from app.domain.shared.text import numbered
 from app.ports import images
 
 group = AppGroup("pictures", help="Uploaded pictures.")

@@ -14,7 +14,7 @@ from app.domain.pos.ledger_comparison import DifferenceKind
 from app.domain.pos.models import PaymentCheckRun, PosReconciliation
 from app.domain.pos.reconciliation import checks, nightly
 from app.domain.shared.author import Author
-from app.domain.shared.counts import numbered
+from app.domain.shared.text import numbered
 from app.domain.sites import sites
 from app.domain.work.context import read_afresh
 from app.extensions import db

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from app.domain.shared.problems import DomainError, Invalid
-from app.domain.sites.audit import COMMAND_LINE as ACTOR
+from app.domain.sites.activity import COMMAND_LINE as ACTOR
 
 __all__ = ["ACTOR", "REFUSED", "reports_refusals"]
 

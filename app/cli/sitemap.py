@@ -12,7 +12,7 @@ from app.cli.author import command_author
 from app.cli.refusals import REFUSED, reports_refusals
 from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.builds import BuildSummary
-from app.domain.shared.counts import numbered
+from app.domain.shared.text import numbered
 from app.domain.sites import sites
 from app.domain.work import leases
 from app.domain.work.context import read_afresh

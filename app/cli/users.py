@@ -9,12 +9,12 @@ from flask.cli import AppGroup
 from app.cli.author import command_author
 from app.cli.refusals import reports_refusals
 from app.cli.sites import chosen_site, with_site
+from app.domain.shared.clock import local_day
 from app.domain.shared.problems import Invalid
-from app.domain.shared.times import local_day
-from app.domain.sites import accounts, audit, personal_tokens
+from app.domain.sites import accounts, activity, personal_tokens
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site, User
-from app.domain.sites.personal_token_rules import DEFAULT_LIFETIME
-from app.domain.sites.roles import Role
+from app.domain.sites.personal_tokens import DEFAULT_LIFETIME
 from app.ports import clock
 from app.transaction import transaction
 
@@ -44,7 +44,7 @@ def create_command(
         for role in roles:
             accounts.grant(user, site.id, Role(role))
         summary = f"Gave {user.email} {', '.join(roles)}"
-        audit.record(command_author(site.id), "user.create", ("user", str(user.id)), summary)
+        activity.record(command_author(site.id), "user.create", ("user", str(user.id)), summary)
         granted = f"{user.email} is {', '.join(roles)} of {site.name}"
         can_sign_in = user.password_hash is not None
     click.echo(granted if can_sign_in else f"{granted}; set a password with: user set-password {email}")

@@ -16,7 +16,7 @@ from app.domain.orders.lifecycle import THE_SHOP, next_number
 from app.domain.orders.models import CANCELLED, COLLECTED, SUBMITTED, Order, OrderLine
 from app.domain.orders.offers import Offer, describe_line, offers_by_sku, set_total
 from app.domain.shared.author import Author
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.extensions import db
 
@@ -144,11 +144,11 @@ def _note_in_log(order: Order, past: PastOrder) -> None:
     """Write the lines of the activity log that placing and settling the order would have written."""
     number, subject = order.number, ("order", order.id)
     placed = _PastClock(past.placed_at)
-    audit.record(Author(order.site_id, SHOPPER, placed), "order.submit", subject, f"Order {number} was placed")
+    activity.record(Author(order.site_id, SHOPPER, placed), "order.submit", subject, f"Order {number} was placed")
     handed = f"Order {number} is awaiting collection"
-    audit.record(Author(order.site_id, THE_SHOP, placed), "order.fulfil", subject, handed)
+    activity.record(Author(order.site_id, THE_SHOP, placed), "order.fulfil", subject, handed)
     if past.settled_at is not None:
         action, done = SETTLED[past.status]
         author = Author(order.site_id, STAFF, _PastClock(past.settled_at))
         states = {"status": SUBMITTED}, {"status": past.status}
-        audit.record(author, action, subject, f"Order {number} {done}", *states)
+        activity.record(author, action, subject, f"Order {number} {done}", *states)

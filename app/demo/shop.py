@@ -15,7 +15,7 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.orders.models import OPEN, Order
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden
-from app.domain.sites import audit, sites
+from app.domain.sites import activity, sites
 from app.domain.sites.models import RoleGrant, User
 from app.extensions import db
 
@@ -46,8 +46,8 @@ def create_demo(
 def _is_complete(site_id: int) -> bool:
     """Whether the demo shop was imported with its history. A process that dies between the two leaves a shop without
     orders whose last action is the import."""
-    last = audit.last_action(site_id)
-    return audit.has_entry(site_id, IMPORTED) and (last != IMPORTED or _has_orders(site_id))
+    last = activity.last_action(site_id)
+    return activity.has_entry(site_id, IMPORTED) and (last != IMPORTED or _has_orders(site_id))
 
 
 def _has_orders(site_id: int) -> bool:

@@ -8,10 +8,8 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.alerts import messages
-from app.domain.alerts.alerts import was_notified
-from app.domain.alerts.channel import AlertChannel, Notice, NotSent
-from app.domain.alerts.messages import MessageKey
-from app.domain.alerts.unwritten import UnwrittenAlert, due_unwritten, note_tried, write_unwritten
+from app.domain.alerts.alerts import UnwrittenAlert, due_unwritten, note_tried, was_notified, write_unwritten
+from app.domain.alerts.messages import AlertChannel, MessageKey, Notice, NotSent
 from app.domain.sites.models import Site
 from app.domain.work.context import read_afresh
 from app.extensions import db

@@ -13,7 +13,7 @@ from typing import Protocol
 import structlog
 from flask import Flask
 
-from app.domain.alerts.unwritten import write_unwritten
+from app.domain.alerts.alerts import write_unwritten
 from app.extensions import db
 from app.jobs.time_limit import end_with_parent
 from app.operations.storage import note_storage_fault

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
-from app.domain.work.redating import redate
+from app.domain.work.leases import redate
 from app.jobs import purging
 from app.jobs.leased import LEASED_JOBS
 from app.ports import clock

@@ -14,7 +14,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.domain.retention.purging import Purged
-from app.domain.sites.audit import COMMAND_LINE
+from app.domain.sites.activity import COMMAND_LINE
 from app.domain.sites.sites import all_sites
 from app.jobs import purging
 from app.jobs.background import BackgroundProcess

@@ -22,7 +22,7 @@ from app.domain.taxonomy.lifecycle import CHANGED_EVENT
 from app.domain.taxonomy.saves import INDEX_EVENT
 from app.domain.taxonomy.taxonomies import active_id
 from app.domain.work.context import read_afresh
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.extensions import db
 from app.operations.storage import note_storage_fault
 from app.ports import clock, search_engine, worker_locks

@@ -28,8 +28,7 @@ from app.domain.shared.clock import Clock
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.tasks.runner import sites_with_work
 from app.domain.work import leases
-from app.domain.work.kinds import WorkKind
-from app.domain.work.models import LeasedWork
+from app.domain.work.models import LeasedWork, WorkKind
 from app.jobs import (
     bundles,
     indexing,

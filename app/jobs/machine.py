@@ -14,9 +14,8 @@ from flask import current_app
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app.config import Config
-from app.domain.alerts.alerts import end_alert, last_seen, raise_alert
+from app.domain.alerts.alerts import end_alert, last_seen, note_alert, raise_alert, write_unwritten
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.unwritten import note_alert, write_unwritten
 from app.extensions import db
 from app.operations.storage import cause_of, check_database, describe_fault, write_probe
 from app.ports import clock, queue

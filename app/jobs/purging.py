@@ -20,7 +20,7 @@ from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance import learning, synonym_suggestions
 from app.domain.relevance.replays import REPLAY
-from app.domain.retention import clock_watch
+from app.domain.retention import clock_trust
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
 from app.domain.retention.purging import Purged, Retention, note_blocked_purge, purge
 from app.domain.search.index import runs as search
@@ -30,7 +30,7 @@ from app.domain.seo import crawler_hits as crawlers
 from app.domain.seo.site_check import SITE_CHECK, is_superseded
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites import purge as sites
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.sites import all_sites
@@ -71,14 +71,14 @@ def read_clock(measured: MeasuredTime | None = None) -> ClockReading:
     None where it made none."""
     config: Config = current_app.config["SHOP"]
     with transaction():
-        return clock_watch.read_clock(clock(), measured, config.clock_tolerance, _newest_record)
+        return clock_trust.read_clock(clock(), measured, config.clock_tolerance, _newest_record)
 
 
 def is_clock_trusted() -> bool:
     """Whether what dated records say may be computed anew. While the clock is in doubt, what was computed before
     stays: by a clock far ahead there is nothing of the last days, and what was learned and counted would be lost."""
     config: Config = current_app.config["SHOP"]
-    return clock_watch.is_trusted(clock(), config.clock_tolerance, _newest_record)
+    return clock_trust.is_trusted(clock(), config.clock_tolerance, _newest_record)
 
 
 def _newest_record() -> datetime | None:
@@ -101,9 +101,9 @@ def purge_pictures(site_id: int, is_confirmed: bool = False) -> Purged:
 def purge_all(actor: str) -> list[Purged]:
     """Remove everything that is old, because `actor` says that the clock is right."""
     with transaction():
-        clock_watch.trust_clock(clock())
+        clock_trust.trust_clock(clock())
         for site in all_sites():
             summary = "Confirmed that the clock is right, and purged everything that is old"
-            audit.record(Author(site.id, actor, clock()), "purge.all", ("site", str(site.id)), summary)
+            activity.record(Author(site.id, actor, clock()), "purge.all", ("site", str(site.id)), summary)
         purged = purge(clock(), RETENTIONS, is_confirmed=True)
     return [*purged, *(purge_pictures(site.id, is_confirmed=True) for site in all_sites())]

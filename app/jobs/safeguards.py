@@ -18,10 +18,9 @@ from flask import current_app
 from app.backups.making import PART
 from app.config import Config
 from app.domain.alerts.alerts import end_alert, raise_alert
-from app.domain.alerts.backups import backup_fault
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.certificates import NoSecureConnection, certificate_fault
-from app.domain.shared.times import rfc3339
+from app.domain.alerts.safeguards import NoSecureConnection, backup_fault, certificate_fault
+from app.domain.shared.clock import rfc3339
 from app.jobs.time_limit import run_within
 from app.ports import certificates, clock
 from app.transaction import transaction

@@ -18,7 +18,7 @@ from app.domain.sites.sites import all_sites
 from app.domain.system import job_runs
 from app.domain.system.facts import JobFacts
 from app.domain.work.context import read_afresh
-from app.domain.work.kinds import describe_error
+from app.domain.work.models import describe_error
 from app.extensions import db
 from app.jobs import bundles, pos_sessions, purging
 from app.jobs.baskets import submit_forgotten

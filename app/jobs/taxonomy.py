@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.tasks.runner import work_off
-from app.domain.work.kinds import WorkRequested
+from app.domain.work.models import WorkRequested
 from app.events import dispatch
 from app.operations.work_context import work_context
 

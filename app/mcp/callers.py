@@ -9,9 +9,9 @@ from app import ports
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience
-from app.domain.sites.personal_token_rules import is_personal
-from app.domain.sites.roles import Role
+from app.domain.sites.personal_tokens import is_personal
 from app.tokens import access_tokens
 from app.web.callers import token_caller
 

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, delete, func, insert, text
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm.exc import ObjectDeletedError, StaleDataError
 
+from app.domain.alerts.alerts import note_alert
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.unwritten import note_alert
 from app.domain.search.models import JobSlot
 from app.extensions import db
 from app.ports import clock

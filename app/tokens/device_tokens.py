@@ -8,9 +8,9 @@ from datetime import datetime
 from flask import current_app
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from app.domain.sites import accounts, known_devices
-from app.domain.sites.known_devices import KnownDevice
+from app.domain.sites import accounts, sign_in_sessions
 from app.domain.sites.models import User
+from app.domain.sites.sign_in_sessions import KnownDevice
 
 LONGEST_TOKEN = 2_048  # Twenty users take some 1,200 characters.
 
@@ -20,12 +20,12 @@ def device_of_token(token: str, email: str, now: datetime) -> str | None:
     not."""
     known = _read(token)
     user = accounts.find_user(email) if known else None
-    return known_devices.device_of(known, user, now) if user else None
+    return sign_in_sessions.device_of(known, user, now) if user else None
 
 
 def token_with_user(token: str, user: User, now: datetime) -> str:
     """Return the token that the device stores in place of this one after the user has signed in on it."""
-    return str(_serializer().dumps(known_devices.with_user(_read(token), user, now)))
+    return str(_serializer().dumps(sign_in_sessions.device_with_user(_read(token), user, now)))
 
 
 def _read(token: str) -> list[KnownDevice]:

@@ -11,7 +11,7 @@ from flask import Flask
 from flask_login import current_user
 
 from app.domain.shared.problems import Forbidden
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.extensions import login_manager
 
 View = TypeVar("View", bound=Callable[..., Any])

@@ -19,9 +19,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app import create_app
-from app.adapters.sentence_model.files import PACKAGE, RELEASED, ModelFiles, installed_files
-from app.adapters.sentence_model.model import SEARCH_PIECES, MiniLm, installed_model
-from app.adapters.sentence_model.word_pieces import CACHED_CHARACTERS, WordPieces
+from app.adapters.sentence_model.encoder import CACHED_CHARACTERS, WordPieces
+from app.adapters.sentence_model.model import (
+    PACKAGE,
+    RELEASED,
+    SEARCH_PIECES,
+    MiniLm,
+    ModelFiles,
+    installed_files,
+    installed_model,
+)
 from app.domain.search.sentence_model import SentenceModelUnavailable, state_of
 from app.ports import EXTENSION
 from tests.adapters.small_sentence_model import PIECES, SMALL, expected, random_weights, write_model

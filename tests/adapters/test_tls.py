@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.tls import TlsCertificates
-from app.domain.alerts.certificates import NoSecureConnection
+from app.domain.alerts.safeguards import NoSecureConnection
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes certificates, is missing")
 HOST = "127.0.0.1"

@@ -11,7 +11,7 @@ import pytest
 from whoosh import columns, query, reading, scoring, searching
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.schema import VALUE_SEPARATOR
+from app.adapters.whoosh.files import VALUE_SEPARATOR
 from app.adapters.whoosh.scoring import field_scores, word_matches
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, Upsert, ValueFilter

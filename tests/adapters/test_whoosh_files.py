@@ -14,8 +14,9 @@ from whoosh import columns
 from whoosh.filedb.filetables import OrderedHashReader
 from whoosh.filedb.structfile import BufferFile
 
-from app.adapters.whoosh.column_files import (
+from app.adapters.whoosh.files import (
     TextColumn,
+    ValueColumn,
     read_numbers,
     read_rare_numbers,
     read_values,
@@ -24,9 +25,8 @@ from app.adapters.whoosh.column_files import (
     write_texts,
     write_values,
 )
-from app.adapters.whoosh.inverted import InvertedField, ValueColumn, group_postings
-from app.adapters.whoosh.postings import read_postings, write_postings
-from app.adapters.whoosh.term_file import TermFile, term_key, write_terms
+from app.adapters.whoosh.inversion import InvertedField, group_postings
+from app.adapters.whoosh.terms import TermFile, read_postings, term_key, write_postings, write_terms
 
 counts = st.lists(st.integers(1, 300), min_size=1, max_size=40)
 

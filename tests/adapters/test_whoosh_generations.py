@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.commits import damaged_files, read_commit
-from app.adapters.whoosh.file_bytes import FilePart
+from app.adapters.whoosh.files import FilePart
+from app.adapters.whoosh.generation import damaged_files, read_commit
 from app.domain.search.engine import (
     Delete,
     EngineState,
@@ -225,7 +225,7 @@ def test_a_file_that_the_disk_does_not_give_back_is_damaged_for_every_process(
 
     with monkeypatch.context() as patch:
         patch.setattr(FilePart, "__getitem__", fail)
-        patch.setattr("app.adapters.whoosh.commits.digest_of", fail)
+        patch.setattr("app.adapters.whoosh.generation.digest_of", fail)
         for _ in range(2):
             with pytest.raises(SearchUnavailable):
                 engine.search(SITE, PRODUCTS, SearchRequest(words="tent"))
@@ -367,7 +367,7 @@ def test_a_generation_that_is_live_survives_what_goes_wrong_right_after_the_swap
     def fail(path: Path) -> None:
         raise error
 
-    monkeypatch.setattr("app.adapters.whoosh.generations.fsync_path", fail)
+    monkeypatch.setattr("app.adapters.whoosh.generation.fsync_path", fail)
     with pytest.raises((SearchUnavailable, SystemExit)), engine.exclusive(SITE, PRODUCTS):
         generation.publish()
     generation.discard()

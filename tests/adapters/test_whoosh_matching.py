@@ -233,7 +233,7 @@ def test_what_bots_ask_for_is_remembered_within_a_budget(tmp_path: Path, monkeyp
 def test_the_order_by_name_holds_across_large_and_small_segments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.adapters.whoosh.name_order.LARGE", 5)
+    monkeypatch.setattr("app.adapters.whoosh.ordering.LARGE", 5)
     engine = shop(tmp_path, *(named(n, f"Lamp {chr(98 + 2 * n)}") for n in range(10)))
     apply(engine, Upsert(named(20, "Lamp a")), Upsert(named(21, "Lamp c")), Upsert(named(22, "Lamp z")), Delete("P4"))
     apply(engine, Upsert(named(23, "lamp E")))

@@ -12,15 +12,13 @@ import numpy as np
 import pytest
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.embedding import BATCH, Embedder
+from app.adapters.whoosh.building import MOST_EMBEDDED
+from app.adapters.whoosh.embedding import BATCH, MOST_BYTES, Embedder, UnfinishedVectors
 from app.adapters.whoosh.meaning import Meaning, Meanings, _ranks, _ranks_by_words, meaning_of
 from app.adapters.whoosh.segment import Segment
-from app.adapters.whoosh.signs import Signs, least, most_differing
-from app.adapters.whoosh.trial import MOST_EMBEDDED
-from app.adapters.whoosh.unfinished_vectors import MOST_BYTES, UnfinishedVectors
-from app.adapters.whoosh.vectors import hashes_of, packed
+from app.adapters.whoosh.vectors import hash_texts, pack_vectors
 from app.domain.search.engine import Delete, EngineState, IndexDocument, SearchRequest, Upsert
-from app.domain.search.ranking.scoring import RANKED, SIMILAR_COSINE
+from app.domain.search.ranking.scoring import RANKED
 from app.domain.search.sentence_model import QueryVectors, SentenceModelUnavailable, Vectors
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
@@ -76,7 +74,10 @@ def test_a_rebuild_goes_on_where_one_that_did_not_finish_ended(folder: Path):
 
 def test_what_was_half_written_or_of_another_model_is_not_taken_over(tmp_path: Path):
     file = tmp_path / "unfinished.vectors"
-    kept, rows = UnfinishedVectors(file), packed("this", WordSums().embed(["mug", "lamp"]), hashes_of(["mug", "lamp"]))
+    kept, rows = (
+        UnfinishedVectors(file),
+        pack_vectors("this", WordSums().embed(["mug", "lamp"]), hash_texts(["mug", "lamp"])),
+    )
     kept.append(rows)
     kept.append(rows)
     file.write_bytes(file.read_bytes()[:-1])
@@ -87,7 +88,10 @@ def test_what_was_half_written_or_of_another_model_is_not_taken_over(tmp_path: P
 
 def test_what_follows_a_half_written_block_is_kept(tmp_path: Path):
     file = tmp_path / "unfinished.vectors"
-    kept, rows = UnfinishedVectors(file), packed("this", WordSums().embed(["mug", "lamp"]), hashes_of(["mug", "lamp"]))
+    kept, rows = (
+        UnfinishedVectors(file),
+        pack_vectors("this", WordSums().embed(["mug", "lamp"]), hash_texts(["mug", "lamp"])),
+    )
     kept.append(rows)
     file.write_bytes(file.read_bytes()[:-1])
     assert kept.read("this") == []
@@ -99,7 +103,7 @@ def test_so_much_is_kept_and_no_more(tmp_path: Path):
     file = tmp_path / "unfinished.vectors"
     file.touch()
     os.truncate(file, MOST_BYTES)
-    UnfinishedVectors(file).append(packed("this", WordSums().embed(["mug"]), hashes_of(["mug"])))
+    UnfinishedVectors(file).append(pack_vectors("this", WordSums().embed(["mug"]), hash_texts(["mug"])))
     assert file.stat().st_size == MOST_BYTES
 
 
@@ -315,32 +319,12 @@ def test_a_preview_of_many_products_embeds_a_bounded_number(folder: Path):
     assert (result.total, len(newly_embedded(made))) == (MOST_EMBEDDED + 9, MOST_EMBEDDED + 1)
 
 
-def test_a_row_comes_back_nearly_as_it_was():
-    vectors = WordSums().embed(["red sofa", "blue lamp", ""])
-    row = packed("any", vectors, np.zeros(3, np.uint64))
-    assert row.cosines(vectors[0], slice(None)) == pytest.approx(vectors @ vectors[0], abs=0.01)
-
-
 def test_a_hundred_thousand_products_take_less_than_60_megabytes(folder: Path):
     plain, vectors = folder / "plain", folder / "vectors"
     rebuild(WhooshEngine(plain), THINGS)
     rebuild(with_model(vectors)[0], THINGS)
     sizes = [WhooshEngine(place).size(SITE, PRODUCTS) or 0 for place in (vectors, plain)]
     assert (sizes[0] - sizes[1]) / len(THINGS) * 100_000 < 60_000_000
-
-
-def test_no_vector_that_is_near_differs_in_too_many_signs():
-    random = np.random.default_rng(5)
-    vectors = random.standard_normal((20_000, 384)).astype(np.float32)
-    vectors[:4_000] += random.uniform(0.5, 2, (4_000, 1)).astype(np.float32) * vectors[-1]
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    differing = Signs.of(packed("any", vectors, np.zeros(len(vectors), np.uint64)).rows).differing(vectors[-1])
-    assert differing[-1] < 10, "but for numbers that were rounded to zero"
-    near = vectors @ vectors[-1] >= SIMILAR_COSINE
-    likely = differing <= most_differing(SIMILAR_COSINE, 384)
-    assert near.sum() > 1_000
-    assert not (near & ~likely).any()
-    assert likely[4_000:-1].sum() == 0, "what is not near at all is not compared"
 
 
 def test_a_document_without_a_vector_takes_no_place_among_the_nearest(folder: Path):
@@ -350,10 +334,6 @@ def test_a_document_without_a_vector_takes_no_place_among_the_nearest(folder: Pa
     view = engine._reader(SITE, PRODUCTS).fresh_view()
     differing = Meaning(view, made, "settee", made.embed_search("settee"))._differing()
     assert differing[-1] > made.dimensions >= differing[:-1].max()
-
-
-def test_those_that_differ_least_are_compared():
-    assert least(np.array([9, 3, 5, 3, 5, 1], np.uint16), 4).tolist() == [1, 2, 3, 4, 5]
 
 
 def test_what_is_searched_again_is_neither_compared_nor_ranked_again(folder: Path):

@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from app.domain.catalogue.models import ProductImage
 from app.domain.merchandising.models import Node, Tree
 from app.domain.pos.models import LedgerDifference, PosLocation
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site, User
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction

@@ -23,7 +23,7 @@ from app.backups.restoring import check_backup
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
 from app.domain.system.release import MIGRATIONS
-from app.domain.work.joining import requested_now
+from app.domain.work.leases import requested_now
 from app.extensions import db
 from app.operations.instance import check_restored
 from app.ports import clock

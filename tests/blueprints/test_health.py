@@ -9,9 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from app.domain.alerts.alerts import open_alerts
+from app.domain.alerts.alerts import open_alerts, unwritten_alerts
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.unwritten import unwritten_alerts
 from app.domain.search.engine import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import JobSlot

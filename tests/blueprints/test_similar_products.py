@@ -18,8 +18,8 @@ from app.blueprints.storefront.rate_limit import PER_MINUTE
 from app.domain.search.ranking.learning import examination
 from app.domain.search.sentence_model import Vectors
 from app.domain.search_statistics.models import SearchProductWeek, SearchWordDay
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs.counting import drain

@@ -12,7 +12,7 @@ from app.adapters.webhook import WebhookChannel
 from app.config import SmtpServer
 from app.domain.alerts.alerts import raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.channel import AlertChannel
+from app.domain.alerts.messages import AlertChannel
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.factories import make_site

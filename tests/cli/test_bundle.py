@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.sites import accounts, sites
+from app.domain.sites.accounts import DEMO_PASSWORD
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.passwords import DEMO_PASSWORD
 from app.domain.sites.settings import settings_of
 from app.extensions import db
 from tests.domain.bundles.conftest import SITE, TAXONOMY, product, write_bundle

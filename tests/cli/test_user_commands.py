@@ -6,8 +6,8 @@ import pytest
 from click.testing import Result
 from flask import Flask
 
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import RoleGrant, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site, make_user

@@ -16,7 +16,7 @@ from app.adapters.mail import MailChannel
 from app.adapters.webhook import WebhookChannel, sign
 from app.config import SmtpServer
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.channel import AlertChannel, Notice, NotSent
+from app.domain.alerts.messages import AlertChannel, Notice, NotSent
 from tests.factories import WHEN
 from tests.fakes.chat import Chat, chat_server
 from tests.fakes.smtp import MailServer, mail_server

@@ -56,10 +56,8 @@ from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
 from app.domain.work.context import WorkContext, WorkerLocks
-from app.domain.work.kinds import WorkKind
-from app.domain.work.leases import Claim, LeaseLost
-from app.domain.work.models import LeasedWork
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, LeaseLost, perform
+from app.domain.work.models import LeasedWork, WorkKind
 from app.extensions import db
 from app.jobs.leased import LEASED_JOBS
 from app.jobs.scheduler import Scheduler

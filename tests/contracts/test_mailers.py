@@ -13,7 +13,7 @@ import pytest
 
 from app.adapters.mail import FolderMailer, SmtpMailer
 from app.config import SmtpServer
-from app.domain.shared.mailing import Mail, Mailer, MailNotSent
+from app.domain.work.mailing import Mail, Mailer, MailNotSent
 from tests.fakes.smtp import mail_server
 
 MAIL = Mail("sam@home.test", "Your receipt from Fern & Fell", "Paid: £5.00\n", "<p>Paid: £5.00</p>", "mail-1")

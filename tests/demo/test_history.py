@@ -40,7 +40,7 @@ from app.domain.search_statistics.measures import ListName
 from app.domain.search_statistics.models import SearchDay, SearchProductWeek, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.popular import counted_searches, presentable
 from app.domain.shared.author import Author
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.sites import site_at, site_by_host
 from app.extensions import db
 from app.ports import images
@@ -171,7 +171,7 @@ def test_a_demo_shop_that_was_changed_is_left_as_it_is(app: Flask, indexing: Sea
         import_bundle(BUNDLE, HOST, indexing.clock, images(), transaction, "tests", password_memory_kib=8)
         with transaction():
             site = site_at(HOST)
-            audit.record(Author(site.id, "Ada", indexing.clock), "product.delete", ("product", "1"), "Deleted Tent")
+            activity.record(Author(site.id, "Ada", indexing.clock), "product.delete", ("product", "1"), "Deleted Tent")
         assert create(indexing) is None
         assert orders() == 0
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.demo.shop import BUNDLE, HOST, NAME
-from app.domain.sites.passwords import DEMO_PASSWORD
+from app.domain.sites.accounts import DEMO_PASSWORD
 from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
 from app.domain.taxonomy.values import check_values

@@ -8,8 +8,8 @@ import pytest
 
 from app.demo.shop import BUNDLE, HOST, NAME, has_demo_users
 from app.domain.sites import accounts
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site, User
-from app.domain.sites.roles import Role
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from tests.fakes.clock import StoppedClock

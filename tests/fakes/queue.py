@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.adapters.queue import JOBS
-from app.domain.work.queue_overview import QueueKind, QueueOverview
+from app.domain.work.progress import QueueKind, QueueOverview
 
 
 class RecordingQueue:

@@ -25,7 +25,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.serving import make_server
 
-from app.domain.alerts import unwritten
+from app.domain.alerts import alerts
 from app.domain.catalogue.models import Product
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
@@ -206,7 +206,7 @@ def watch_machine() -> None:
     """The scheduler, which looks at the machine all the time and believes at once what it sees."""
     machine.BETWEEN_LOOKS, machine.CALM = 0.2, timedelta(seconds=1)
     machine.DATABASE_MAY_PAUSE = machine.QUEUE_MAY_PAUSE = machine.WORKERS_MAY_PAUSE = 0.5
-    unwritten.SENT_AFTER = timedelta(seconds=0.5)
+    alerts.SENT_AFTER = timedelta(seconds=0.5)
     eager_scheduler()
 
 

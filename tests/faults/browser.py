@@ -12,8 +12,8 @@ from flask import current_app
 from flask.sessions import SecureCookieSessionInterface
 
 from app.domain.sites import sign_in_sessions
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_user

@@ -40,8 +40,8 @@ CONTROLS = (
     ),
     Control(
         "readers pin their generation",
-        "adapters/whoosh/generations.py",
-        "lock = _try(path, fcntl.LOCK_SH)",
+        "adapters/whoosh/generation.py",
+        "lock = _try_lock(path, fcntl.LOCK_SH)",
         "lock = HeldLock(os.open(path, os.O_RDONLY))",
         "faults/test_swaps.py",
     ),
@@ -145,10 +145,10 @@ CONTROLS = (
     ),
     Control(
         "cells of tables are no formulas",
-        "domain/shared/table_cells.py",
+        "domain/shared/csv_tables.py",
         'f"\'{part}" if _would_run(part) else part for part in text',
         "part for part in text",
-        "domain/shared/test_table_cells.py",
+        "domain/shared/test_csv_tables.py",
     ),
     Control(
         "a payment stays within the limit",

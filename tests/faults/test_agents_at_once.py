@@ -21,9 +21,9 @@ from app.adapters.simulator.models import SimulatorEvent, SimulatorIntent
 from app.domain.pos import sessions
 from app.domain.pos.models import PosTransaction
 from app.domain.sites import api_sessions
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience, Device
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis

@@ -12,8 +12,8 @@ from app.domain.orders import payment
 from app.domain.orders.baskets import Owner, WantedLine, create_basket
 from app.domain.orders.models import COLLECTED, OPEN, SUBMITTED, Order
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site, StoredEvent
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_user

@@ -28,8 +28,8 @@ from app.adapters.queue import NoQueue, RqQueue
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.models import Alert
 from app.domain.catalogue.models import Page, Product
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import Ports
 from app.supervisor import embedded_redis

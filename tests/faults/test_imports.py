@@ -21,8 +21,8 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Domain, Site
-from app.domain.sites.roles import Role
 from app.domain.taxonomy.taxonomies import active_id
 from app.domain.work import leases
 from app.extensions import db

@@ -17,8 +17,8 @@ from app.adapters.simulator.models import SimulatorIntent, SimulatorRefund
 from app.domain.pos.models import PosRefund, PosTransaction, PosTransactionEvent, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef
 from app.domain.pos.simulator import CARDS, Tap
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import Base, db
 from app.transaction import transaction

@@ -12,7 +12,7 @@ from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.author import Author
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.seo.sitemap.reading import NAMESPACE

@@ -19,7 +19,7 @@ from app.adapters.queue import RqQueue
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.author import Author
-from app.domain.sites.audit import LOST_VALUES
+from app.domain.sites.activity import LOST_VALUES
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask

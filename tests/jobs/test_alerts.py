@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.domain.alerts.alerts import end_alert, open_alerts, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.channel import Notice, NotSent
+from app.domain.alerts.messages import Notice, NotSent
 from app.domain.alerts.models import AlertMessage
 from app.domain.shared.problems import NotFound
 from app.extensions import db

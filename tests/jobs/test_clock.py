@@ -19,10 +19,10 @@ from app.domain.search.models import RebuildRun, ReconcileReport
 from app.domain.search_statistics.models import CountedBatch, SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Unauthenticated
-from app.domain.sites import api_sessions, audit, sign_in_sessions, stored_events, throttle
+from app.domain.sites import activity, api_sessions, sign_in_sessions, stored_events, throttle
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience, Device
 from app.domain.sites.models import ApiSession, SignInFailure, SignInSession, Site, User
-from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks.queue import TASK
@@ -224,7 +224,7 @@ def test_another_jump_begins_the_week_anew_with_two_schedulers(clock: StoppedClo
 def test_the_very_first_reading_is_compared_with_the_newest_record(site_id: int, clock: StoppedClock) -> None:
     """As after the update to the version that watches the clock."""
     with transaction():
-        audit.record(Author(site_id, "Mia Moss", clock), "product.save", ("product", "1"), "Saved Mug")
+        activity.record(Author(site_id, "Mia Moss", clock), "product.save", ("product", "1"), "Saved Mug")
     clock.move(days=400)
     Machine(clock)
     assert alerts() == ["clock_moved"]

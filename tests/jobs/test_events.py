@@ -16,7 +16,7 @@ from app.domain.sites import stored_events
 from app.domain.sites.models import Site, StoredEvent
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.work import leases
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.extensions import db
 from app.jobs import events
 from app.jobs.scheduler import Scheduler

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 from structlog.typing import EventDict
 
-from app.domain.alerts import unwritten
+from app.domain.alerts import alerts
 from app.domain.alerts.causes import Cause
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -41,7 +41,7 @@ def test_an_error_is_logged_with_its_facts(log_lines: list[EventDict], error: Ex
 def test_a_full_disk_is_an_alert_too() -> None:
     with follow_up("not_counted"):
         raise OSError(errno.ENOSPC, "No space left on device")
-    assert [alert.cause for alert in unwritten.unwritten_alerts(clock())] == [Cause.DISK_FULL]
+    assert [alert.cause for alert in alerts.unwritten_alerts(clock())] == [Cause.DISK_FULL]
 
 
 def test_nothing_unsaved_stays_in_the_session() -> None:

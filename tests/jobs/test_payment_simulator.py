@@ -13,7 +13,7 @@ from app.adapters.simulator import Simulator
 from app.domain.pos.models import PosTransaction, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef, IntentRequest, NoProcessor
 from app.domain.pos.simulator import CARDS, Tap
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.extensions import db
 from app.jobs import payment_simulator
 from app.jobs.scheduler import Scheduler

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app.domain.alerts.alerts import open_alerts
-from app.domain.alerts.certificates import NoSecureConnection
+from app.domain.alerts.safeguards import NoSecureConnection
 from app.extensions import db
 from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.scheduled import SCHEDULED, run_scheduled

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from app.domain.alerts.certificates import NoSecureConnection
+from app.domain.alerts.safeguards import NoSecureConnection
 from app.jobs.time_limit import run_within
 
 

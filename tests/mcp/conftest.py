@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_product, make_site, make_user

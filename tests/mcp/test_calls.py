@@ -17,8 +17,8 @@ from structlog.typing import EventDict
 from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, personal_tokens
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, RoleGrant, Site, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.mcp import registry
 from app.mcp.arguments import Answer, Arguments, WriteArguments

@@ -18,9 +18,9 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from structlog.typing import EventDict
 
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.mcp.http import http_server
 from app.mcp.messages import LARGEST_BODY

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 import pytest
 from flask import Flask
 
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.mcp import registry
 from app.mcp.arguments import Answer, Arguments

@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.search_statistics.models import SearchWordDay
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_product, make_synonym, make_user

@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 
 from app.domain.search_statistics.counting import queries
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.ports import clock as shop_clock

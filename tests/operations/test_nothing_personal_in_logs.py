@@ -12,8 +12,8 @@ from flask import Flask
 from sqlalchemy import select, text
 
 from app.domain.orders.models import Order
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import ApiSession, SignInSession, Site, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.operations import logs
 from app.transaction import transaction

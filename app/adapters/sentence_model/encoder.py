@@ -1,21 +1,104 @@
-"""The network of all-MiniLM-L6-v2 (a BERT of six layers) over arrays: word pieces in, vectors of sentences out."""
+"""The encoder of all-MiniLM-L6-v2 over arrays: texts are cut into word pieces, as the uncased BERT models were trained
+on them, and a BERT of six layers, whose weights are mapped from a file, makes vectors of their pieces."""
 
 from __future__ import annotations
 
+import json
+import math
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, groupby
 from math import sqrt
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.adapters.sentence_model.weights import Array
+from app.domain.search.sentence_model import SentenceModelUnavailable
+
+Array = NDArray[np.float32]
 
 EPSILON = np.float32(1e-12)
 # Half of 1 + tanh(x · polynomial of x²) is the normal distribution, by which GELU multiplies, to within 3e-5; beyond
 # the edge it is 0 or 1.
 GELU = tuple(np.float32(factor) for factor in (7.97507884e-01, 3.70056463e-02, -3.51516828e-04))
 GELU_EDGE = np.float32(5)
+
+LONGEST_WORD = 100
+MOST = 128  # Word pieces of a text that are read, its marks included.
+CACHED_WORDS = 50_000
+CACHED_CHARACTERS = 5_000
+ASCII_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+UNSEEN = frozenset(("Cc", "Cf", "Co", "Cs", "Mn"))
+CJK = (
+    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
+)  # fmt: skip
+
+LENGTH = 8  # Bytes of the file of weights that say how long its header is.
+LONGEST_HEADER = 1_000_000
+
+
+class WordPieces:
+    """Cuts texts into the word pieces of a vocabulary, whose entries are in the order of their ids. A word that has
+    none is [UNK]. Raises KeyError where the vocabulary lacks the marks of BERT."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self._ids: Mapping[str, int] = {piece: id for id, piece in enumerate(vocabulary)}
+        self._begin, self._end, self._unknown = (self._ids[mark] for mark in ("[CLS]", "[SEP]", "[UNK]"))
+        self._characters = _Characters()
+        self._of_word = lru_cache(CACHED_WORDS)(self._cut)
+
+    def ids(self, text: str, most: int = MOST) -> list[int]:
+        """Return the ids of a text's pieces between those of [CLS] and [SEP], at most `most` with these."""
+        pieces: list[int] = []
+        for word in unicodedata.normalize("NFD", text).translate(self._characters).split(" "):
+            if word:
+                pieces += self._of_word(word)
+        return [self._begin, *pieces[: most - 2], self._end]
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """Return the ids of a word's pieces, each the longest that the rest of the word begins with; that of [UNK]
+        alone where there is none."""
+        if len(word) > LONGEST_WORD:
+            return (self._unknown,)
+        pieces = []
+        start = 0
+        while start < len(word):
+            mark = "##" if start else ""
+            for end in range(len(word), start, -1):
+                if (id := self._ids.get(mark + word[start:end])) is not None:
+                    break
+            else:
+                return (self._unknown,)
+            pieces.append(id)
+            start = end
+        return tuple(pieces)
+
+
+class _Characters(dict[int, str | None]):
+    """The table by which `str.translate` normalises a decomposed text: to lower case, with blanks around punctuation
+    and Chinese characters, without accents and what cannot be seen. It caches only the first CACHED_CHARACTERS that it
+    meets, since people can type any of a million."""
+
+    def __missing__(self, code: int) -> str | None:
+        kept = _kept(chr(code))
+        if len(self) < CACHED_CHARACTERS:
+            self[code] = kept
+        return kept
+
+
+def _kept(character: str) -> str | None:
+    category = unicodedata.category(character)
+    if character in "\t\n\r" or category[0] == "Z":
+        return " "
+    if category in UNSEEN or character == "\ufffd":
+        return None
+    if category[0] == "P" or character in ASCII_PUNCTUATION or any(low <= ord(character) <= high for low, high in CJK):
+        return f" {character} "
+    return character.lower()
 
 
 class Architecture(NamedTuple):
@@ -30,18 +113,6 @@ class Architecture(NamedTuple):
 
 
 MINILM = Architecture(layers=6, heads=12, width=384, inner=1536, pieces=30_522, places=512)
-
-
-class Run(NamedTuple):
-    """Sentences of equally many pieces that stand side by side in a batch."""
-
-    start: int
-    sentences: int
-    length: int
-
-    @property
-    def end(self) -> int:
-        return self.start + self.sentences * self.length
 
 
 class Encoder:
@@ -125,6 +196,18 @@ class _Weights:
         return columns
 
 
+class Run(NamedTuple):
+    """Sentences of equally many pieces that stand side by side in a batch."""
+
+    start: int
+    sentences: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.sentences * self.length
+
+
 def _runs(sentences: Sequence[Sequence[int]]) -> Iterator[Run]:
     start = 0
     for length, equal in groupby(map(len, sentences)):
@@ -179,3 +262,24 @@ def tensors(architecture: Architecture) -> dict[str, tuple[int, ...]]:
             found[f"encoder.layer.{layer}.{part}.weight"] = sizes
             found[f"encoder.layer.{layer}.{part}.bias"] = sizes[:1]
     return found
+
+
+def mapped_weights(file: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Return the tensors of `shapes` by name. Processes that map the same file share its memory. Raises
+    SentenceModelUnavailable for a file that is damaged or has other tensors, and OSError."""
+    try:
+        content = np.memmap(file, np.uint8, "r")
+        length = int.from_bytes(content[:LENGTH].tobytes(), "little")
+        if not 0 < length <= LONGEST_HEADER:
+            raise ValueError
+        header = json.loads(content[LENGTH : LENGTH + length].tobytes())
+        return {name: _tensor(content[LENGTH + length :], header[name], shape) for name, shape in shapes.items()}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SentenceModelUnavailable("Its weights are damaged, or those of another kind of model.") from error
+
+
+def _tensor(content: NDArray[np.uint8], entry: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
+    start, end = entry["data_offsets"]
+    if entry["dtype"] != "F32" or tuple(entry["shape"]) != shape or len(content[start:end]) != 4 * math.prod(shape):
+        raise ValueError
+    return content[start:end].view(np.float32).reshape(shape)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from app.domain.pos.processor import Busy
-from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
+from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
 from app.extensions import Base, db
 
 TRIES = 6  # Each waits as long as the database does by itself.

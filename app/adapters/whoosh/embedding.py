@@ -1,20 +1,38 @@
-"""Embedding of documents. Vectors that were made before of the same text are taken over."""
+"""The embedding of documents. Vectors that were made before of the same text are taken over; those of rebuilds that did
+not finish are kept beside the index, so that the next one goes on where they ended."""
 
 from __future__ import annotations
 
+import os
+import struct
+import zlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import structlog
 
-from app.adapters.whoosh.vectors import Hashes, Rows, RowVectors, hashes_of, joined_rows, packed
+from app.adapters.whoosh.vectors import (
+    Hashes,
+    Rows,
+    RowVectors,
+    hash_texts,
+    join_rows,
+    pack_vectors,
+    parse_vectors,
+    write_vectors,
+)
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.scoring import meaning_text
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
 
-log = structlog.get_logger(__name__)
 Keep = Callable[[RowVectors], None]
 BATCH = 256  # Texts that are embedded in one go; few, so that the progress of a rebuild shows.
+_BLOCK = struct.Struct("<QII")  # Bytes that follow, their checksum, and how many vectors they hold.
+MOST_BYTES = 60_000_000  # 150,000 vectors of 384 dimensions; those of more are made again.
+
+log = structlog.get_logger(__name__)
 
 
 class Embedder:
@@ -44,21 +62,21 @@ class Embedder:
         """Return a row for each document. Of texts that were never embedded only the first `most` are; the documents
         of the others go without."""
         texts = [meaning_text(document) for document in documents]
-        hashes = hashes_of(texts)
+        hashes = hash_texts(texts)
         rows: Rows = np.zeros((len(texts), self._model.dimensions), np.int8)
         found = RowVectors(self._model.name, rows, np.zeros(len(texts), np.float32), hashes)
-        missing = np.flatnonzero(~self._take_over(found, rows))[:most]
+        missing = np.flatnonzero(~self._copy_known(found, rows))[:most]
         for start in range(0, len(missing), BATCH):
             places = missing[start : start + BATCH]
-            embedded = self._embedded([texts[place] for place in places]) if self._is_usable else None
+            embedded = self._embed_texts([texts[place] for place in places]) if self._is_usable else None
             if embedded is None:
                 break
-            made = packed(self._model.name, embedded, hashes[places])
+            made = pack_vectors(self._model.name, embedded, hashes[places])
             rows[places], found.scales[places] = made.rows[:], made.scales
             self._keep(made)
         return found
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors | None:
+    def _embed_texts(self, texts: Sequence[str]) -> Vectors | None:
         """Return the vectors of texts; None where the model cannot be used, since documents are indexed all the
         same."""
         try:
@@ -68,23 +86,23 @@ class Embedder:
             log.warning("indexed_by_words_alone", reason=getattr(error, "message", str(error)))
             return None
 
-    def _take_over(self, found: RowVectors, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _copy_known(self, found: RowVectors, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Copy the known vectors of equal hashes into `found` and its `rows`, and return the mask of those that got
         one."""
-        taken = np.zeros(len(found), np.bool_)
+        copied = np.zeros(len(found), np.bool_)
         if not len(self._hashes):
-            return taken
+            return copied
         at = np.minimum(self._hashes.searchsorted(found.hashes), len(self._hashes) - 1)
         sources = self._order[at]
         for place in np.flatnonzero(self._hashes[at] == found.hashes).tolist():
             part = int(self._starts.searchsorted(sources[place], side="right")) - 1
             row = int(sources[place] - self._starts[part])
             rows[place], found.scales[place] = self._known[part].rows[row : row + 1][0], self._known[part].scales[row]
-            taken[place] = True
-        return taken
+            copied[place] = True
+        return copied
 
 
-def embedder(
+def make_embedder(
     model: SentenceModel | None, known: Iterable[RowVectors | None], keep: Keep = lambda made: None
 ) -> Embedder | None:
     """Return an embedder; None where there is no model, or one that cannot be named."""
@@ -119,4 +137,60 @@ class BatchEmbedder:
         """Return the rows of the documents that were added since the last call, in order; None for no documents."""
         self._embed()
         made, self._made = self._made, []
-        return joined_rows(made) if made else None
+        return join_rows(made) if made else None
+
+
+class UnfinishedVectors:
+    """A file to which blocks of vectors are appended. What a dying process left half written is cut off when it is
+    read, before more follows."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def read(self, model: str) -> list[RowVectors]:
+        """Return the vectors by a model. A file that has others, of a model that was replaced, is removed."""
+        try:
+            content = self._file.read_bytes()
+        except OSError:
+            return []
+        found, whole = _read_blocks(content)
+        if whole < len(content):
+            with suppress(OSError):
+                os.truncate(self._file, whole)
+        if any(vectors.model != model for vectors in found):
+            self.remove()
+            return []
+        return found
+
+    def append(self, vectors: RowVectors) -> None:
+        """Append vectors to the file where there is room. An error is logged, not raised: a rebuild can do without."""
+        payload = write_vectors(vectors)
+        block = _BLOCK.pack(len(payload), zlib.crc32(payload), len(vectors)) + payload
+        try:
+            file = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                size = os.fstat(file).st_size
+                if size + len(block) <= MOST_BYTES and os.write(file, block) < len(block):
+                    os.ftruncate(file, size)  # The disk is full.
+            finally:
+                os.close(file)
+        except OSError as error:
+            log.warning("vectors_not_kept", reason=error.strerror)
+
+    def remove(self) -> None:
+        """Remove the file where possible. One that stays does no harm, since its vectors are looked up by text."""
+        with suppress(OSError):
+            self._file.unlink()
+
+
+def _read_blocks(content: bytes) -> tuple[list[RowVectors], int]:
+    """Return the whole blocks from the start on, and their size in bytes."""
+    found, end = [], 0
+    while (start := end + _BLOCK.size) <= len(content):
+        length, checksum, count = _BLOCK.unpack_from(content, end)
+        payload = content[start : start + length]
+        if len(payload) != length or zlib.crc32(payload) != checksum:
+            break
+        found.append(parse_vectors(payload, count))
+        end = start + length
+    return found, end

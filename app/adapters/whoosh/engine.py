@@ -1,4 +1,4 @@
-"""Search on files of this machine: Whoosh's format keeps the index, arrays answer from it."""
+"""The search engine on files of this machine: Whoosh's format keeps the index, arrays answer from it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
 
-from app.adapters.whoosh.building import WhooshGeneration
-from app.adapters.whoosh.changes import apply_changes, prepared_vectors
-from app.adapters.whoosh.damage import UNREADABLE, readable
-from app.adapters.whoosh.explaining import explain
-from app.adapters.whoosh.generations import IndexFolder
+from app.adapters.whoosh.building import WhooshGeneration, apply_changes, changed_view, prepare_vectors
+from app.adapters.whoosh.generation import UNREADABLE, IndexFolder, readable
 from app.adapters.whoosh.meaning import WAIT, Meanings, lacks_vectors, vector_count
-from app.adapters.whoosh.readers import Reader
-from app.adapters.whoosh.results import evaluate
+from app.adapters.whoosh.results import ViewSearch, evaluate, explain
 from app.adapters.whoosh.segment import Segment
-from app.adapters.whoosh.trial import changed_view
 from app.adapters.whoosh.vectors import RowVectors
-from app.adapters.whoosh.view_search import ViewSearch
+from app.adapters.whoosh.view import Reader
 from app.domain.search.engine import (
     Change,
     EngineState,
@@ -59,14 +54,14 @@ class WhooshEngine:
         self._readers: dict[tuple[int, IndexName], Reader] = {}
         self._prepared: dict[tuple[int, IndexName], RowVectors | None] = {}
 
-    def _place(self, site_id: int, index: IndexName) -> IndexFolder:
+    def _folder(self, site_id: int, index: IndexName) -> IndexFolder:
         return IndexFolder(self._directory / str(site_id) / index.value)
 
     def _reader(self, site_id: int, index: IndexName) -> Reader:
         key = site_id, index
         with self._lock:
             if key not in self._readers:
-                self._readers[key] = Reader(self._place(site_id, index))
+                self._readers[key] = Reader(self._folder(site_id, index))
             return self._readers[key]
 
     def _meanings(self, index: IndexName) -> Meanings | None:
@@ -94,7 +89,7 @@ class WhooshEngine:
             return EngineStatus(EngineState.UNREACHABLE, error.message)
 
     def size(self, site_id: int, index: IndexName) -> int | None:
-        return self._place(site_id, index).size()
+        return self._folder(site_id, index).size()
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         return self.search_many(site_id, index, [request])[0]
@@ -120,23 +115,23 @@ class WhooshEngine:
             return explain(view, request, document_id, self._meanings(index))
 
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
-        return self._place(site_id, index).publish_lock()
+        return self._folder(site_id, index).publish_lock()
 
     @contextmanager
     def together(self, site_id: int, indexes: Sequence[IndexName]) -> Iterator[None]:
         with ExitStack() as stack:
             for index in indexes:
-                stack.enter_context(self._place(site_id, index).reverting())
+                stack.enter_context(self._folder(site_id, index).reverting())
             yield
 
     def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
         if (model := self._model(index)) is not None:
             known = self._live_vectors(site_id, index)
-            self._prepared[site_id, index] = prepared_vectors(model, changes, known)
+            self._prepared[site_id, index] = prepare_vectors(model, changes, known)
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         view = self._reader(site_id, index).fresh_view()
-        directory = self._place(site_id, index).directory / view.generation
+        directory = self._folder(site_id, index).directory / view.generation
         known = {segment.id: segment for segment in view.segments}
 
         def open_segment(entry: W3Segment) -> Segment:
@@ -149,11 +144,11 @@ class WhooshEngine:
             raise SearchUnavailable(f"The search index could not be changed: {error}. Changes wait.") from error
 
     def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
-        place = self._place(site_id, index)
-        with place.publish_lock():
-            place.prune()
+        folder = self._folder(site_id, index)
+        with folder.publish_lock():
+            folder.prune()
         meanings = self._meanings(index) if by_meaning else None
-        return WhooshGeneration(place, meanings, self._live_vectors(site_id, index) if meanings else ())
+        return WhooshGeneration(folder, meanings, self._live_vectors(site_id, index) if meanings else ())
 
     def _live_vectors(self, site_id: int, index: IndexName) -> list[RowVectors | None]:
         """Return the vectors of the live index, which need not be made again; none where it cannot be read."""

@@ -7,19 +7,86 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.adapters.whoosh.facet_column import Docs, Mask
-from app.adapters.whoosh.filtering import Filters, all_of, value_mask
-from app.adapters.whoosh.matching import Found, ViewIndex
+from app.adapters.whoosh.facets import Filters, all_of, filter_mask
+from app.adapters.whoosh.matching import Found, ViewIndex, missing_units
 from app.adapters.whoosh.meaning import Fusion, Meaning, MeaningLateError, Meanings, meaning_of
-from app.adapters.whoosh.ordering import Keys, sold_out_last, sort_keys
-from app.adapters.whoosh.placing import PlacedOrder, pinned_docs
-from app.adapters.whoosh.scoring import Scores
-from app.adapters.whoosh.signals import in_stock
-from app.adapters.whoosh.unit_matches import missing_units
-from app.adapters.whoosh.view import View
+from app.adapters.whoosh.ordering import Keys, PlacedOrder, pinned_docs, sold_out_last, sort_keys
+from app.adapters.whoosh.scoring import Scores, in_stock
+from app.adapters.whoosh.view import Docs, Mask, View
 from app.domain.search.engine import SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
+
+
+class Evaluation:
+    """One request evaluated up to the documents that are shown, before any is read."""
+
+    def __init__(self, view: View, request: SearchRequest, meanings: Meanings | None = None) -> None:
+        self.view, self.request = view, request
+        self.answer = _answer_words(view, request)
+        self.lacks_meaning = False
+        self.meaning = self._find_meaning(meanings)
+        if self.meaning is not None and self.answer.scores is not None and request.sort is Sort.RELEVANCE:
+            fusion = self.meaning.fusion(self.answer.docs, self.answer.scores, _tiers(view, self.answer))
+            self.answer = replace(self.answer, scores=fusion.scores, fusion=fusion)
+        self.filters = Filters(view, request, self.answer.docs)
+        self.passing = self.filters.mask()
+        self.docs = self.answer.docs if self.passing is None else self.answer.docs[self.passing]
+
+    def order(self) -> PlacedOrder:
+        return PlacedOrder.of(self.view, self.request, self.docs, self._keys())
+
+    def _keys(self) -> Keys:
+        """Return the keys by which the documents are ordered where nothing is placed."""
+        scores = self.answer.scores
+        if self.request.sort is Sort.RELEVANCE and scores is not None:
+            keys = scores if self.answer.fusion is None else self.answer.fusion.keys
+            keys = keys if self.passing is None else keys[self.passing]
+            if not self.request.ranking.sold_out_last:
+                return keys
+            full = self.answer.full
+            full = full if full is None or self.passing is None else full[self.passing]
+            return sold_out_last(self.view, self.docs, keys, full)
+        return sort_keys(self.view, self.docs, self.request)
+
+    def puts_last(self, doc: int) -> bool:
+        """Return whether a document stands behind the others because it is sold out."""
+        request = self.request
+        by_relevance = request.sort is Sort.RELEVANCE and request.ranking.sold_out_last
+        return by_relevance and not in_stock(self.view)[doc]
+
+    def similar(self) -> tuple[Docs, Scores]:
+        """Return the documents near in meaning to show beside a short list of results, the nearest first, and their
+        cosines."""
+        request = self.request
+        if self.meaning is None or request.page != 1 or len(self.docs) >= request.similar_below:
+            return self.docs[:0], np.zeros(0, np.float32)
+        others = np.ones(self.view.size, np.bool_)
+        others[self.answer.docs] = False
+        buried = (self.view.document_of(document_id) for document_id in self.request.buries)
+        others[[doc for doc in buried if doc is not None]] = False
+        in_scope = _allowed(self.view, self.request.scope)
+        for mask in (*self.filters.masks_of_all(), *([] if in_scope is None else [in_scope])):
+            others &= mask
+        return self.meaning.similar(others)
+
+    def _find_meaning(self, meanings: Meanings | None) -> Meaning | None:
+        """Return the meaning of the words; None where words alone rank, or where their vector is late."""
+        request, answer = self.request, self.answer
+        if meanings is None or not request.by_meaning or request.is_typing or not answer.words:
+            return None
+        text = answer.suggestion if answer.corrected and answer.suggestion else request.words
+        try:
+            return meaning_of(self.view, meanings, text, answer.words, request)
+        except MeaningLateError:
+            self.lacks_meaning = True
+            return None
+
+    def count(self, which: Mask | None) -> int:
+        """Return the number of marked documents that pass the filters."""
+        if which is None:
+            return 0
+        return int(np.count_nonzero(which if self.passing is None else which & self.passing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,107 +107,35 @@ class WordMatches:
     fusion: Fusion | None = None
 
 
-class Evaluation:
-    """One request evaluated up to the documents that are shown, before any is read."""
-
-    def __init__(self, view: View, request: SearchRequest, meanings: Meanings | None = None) -> None:
-        self.view, self.request = view, request
-        self.answer = answer_words(view, request)
-        self.lacks_meaning = False
-        self.meaning = self._meaning(meanings)
-        if self.meaning is not None and self.answer.scores is not None and request.sort is Sort.RELEVANCE:
-            fusion = self.meaning.fusion(self.answer.docs, self.answer.scores, _tiers(view, self.answer))
-            self.answer = replace(self.answer, scores=fusion.scores, fusion=fusion)
-        self.filters = Filters(view, request, self.answer.docs)
-        self.kept = self.filters.kept()
-        self.docs = self.answer.docs if self.kept is None else self.answer.docs[self.kept]
-
-    def order(self) -> PlacedOrder:
-        return PlacedOrder.of(self.view, self.request, self.docs, self._keys())
-
-    def _keys(self) -> Keys:
-        """Return the keys by which the documents are ordered where nothing is placed."""
-        scores = self.answer.scores
-        if self.request.sort is Sort.RELEVANCE and scores is not None:
-            keys = scores if self.answer.fusion is None else self.answer.fusion.keys
-            keys = keys if self.kept is None else keys[self.kept]
-            return self._sold_out_last(keys) if self.request.ranking.sold_out_last else keys
-        return sort_keys(self.view, self.docs, self.request)
-
-    def _sold_out_last(self, keys: Keys) -> Keys:
-        full = self.answer.full
-        return sold_out_last(self.view, self.docs, keys, full if full is None or self.kept is None else full[self.kept])
-
-    def puts_last(self, doc: int) -> bool:
-        """Return whether a document stands behind the others because it is sold out."""
-        request = self.request
-        by_relevance = request.sort is Sort.RELEVANCE and request.ranking.sold_out_last
-        return by_relevance and not in_stock(self.view)[doc]
-
-    def similar(self) -> tuple[Docs, Scores]:
-        """Return the documents near in meaning to show beside a short list of results, the nearest first, and their
-        cosines."""
-        request = self.request
-        if self.meaning is None or request.page != 1 or len(self.docs) >= request.similar_below:
-            return self.docs[:0], np.zeros(0, np.float32)
-        others = np.ones(self.view.size, np.bool_)
-        others[self.answer.docs] = False
-        buried = (self.view.document_of(document_id) for document_id in self.request.buries)
-        others[[doc for doc in buried if doc is not None]] = False
-        in_scope = _allowed(self.view, self.request.scope)
-        for mask in (*self.filters.masks(), *([] if in_scope is None else [in_scope])):
-            others &= mask
-        return self.meaning.similar(others)
-
-    def _meaning(self, meanings: Meanings | None) -> Meaning | None:
-        request, answer = self.request, self.answer
-        if meanings is None or not request.by_meaning or request.is_typing or not answer.words:
-            return None
-        text = answer.suggestion if answer.corrected and answer.suggestion else request.words
-        try:
-            return meaning_of(self.view, meanings, text, answer.words, request)
-        except MeaningLateError:
-            self.lacks_meaning = True
-            return None
-
-    def count(self, which: Mask | None) -> int:
-        """Return the number of marked documents that pass the filters."""
-        if which is None:
-            return 0
-        return int(np.count_nonzero(which if self.kept is None else which & self.kept))
-
-
-def answer_words(view: View, request: SearchRequest) -> WordMatches:
+def _answer_words(view: View, request: SearchRequest) -> WordMatches:
+    """Return the documents that answer the words of a request within its scope, pinned ones included."""
     allowed = _allowed(view, request.scope)
     query = Query.of(request)
     if query.words:
         found = spelling.answer(ViewIndex(view, request, allowed), request, query)
         matched = found.found
         answer = WordMatches(
-            matched.docs,
-            matched.scores,
-            found.suggestion,
-            found.corrected,
-            matched.full,
-            found.query.words,
-            matched,
+            matched.docs, matched.scores, found.suggestion, found.corrected, matched.full, found.query.words, matched
         )
     else:
         # A search of words without any letter or digit finds nothing.
-        docs = _all_docs(view, request.scope)
+        docs = _list_docs(view, request.scope)
         answer = WordMatches(docs[:0] if request.words.strip() else docs)
-    return _with_pinned(answer, pinned_docs(view, request, allowed)) if request.pins else answer
+    return _add_pinned(answer, pinned_docs(view, request, allowed)) if request.pins else answer
 
 
-def _tiers(view: View, answer: WordMatches) -> Docs:
-    """Return the tier of each document, 0 first, which its meaning cannot change: documents that lack some of the words
-    stand behind those that have them all, and alternatives behind the words themselves."""
-    if answer.full is not None:
-        return (~answer.full).astype(np.intp)
-    return missing_units(view, () if answer.found is None else answer.found.units, answer.docs)
+def _list_docs(view: View, scope: tuple[ValueFilter, ...]) -> Docs:
+    """Return the documents of a listing without words, cached: many shoppers request the same category one after
+    another."""
+
+    def listed() -> Docs:
+        allowed = _allowed(view, scope)
+        return np.arange(view.size) if allowed is None else np.flatnonzero(allowed)
+
+    return view.recent(("listing", scope), listed, lambda docs: docs.nbytes)
 
 
-def _with_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:
+def _add_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:
     """Return the answer with the pinned documents that the words do not find, in their places among the numbers."""
     new = pinned[~np.isin(pinned, answer.docs)]
     if not len(new):
@@ -155,18 +150,17 @@ def _with_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:
     )
 
 
-def _all_docs(view: View, scope: tuple[ValueFilter, ...]) -> Docs:
-    """Every document of a listing without words, cached: many shoppers request the same category one after another."""
-
-    def listed() -> Docs:
-        allowed = _allowed(view, scope)
-        return np.arange(view.size) if allowed is None else np.flatnonzero(allowed)
-
-    return view.recent(("listing", scope), listed, lambda docs: docs.nbytes)
+def _tiers(view: View, answer: WordMatches) -> Docs:
+    """Return the tier of each document, 0 first, which its meaning cannot change: documents that lack some of the words
+    stand behind those that have them all, and alternatives behind the words themselves."""
+    if answer.full is not None:
+        return (~answer.full).astype(np.intp)
+    return missing_units(view, () if answer.found is None else answer.found.units, answer.docs)
 
 
 def _allowed(view: View, scope: Iterable[ValueFilter]) -> Mask | None:
-    masks = [value_mask(view, f) for f in scope]
+    """Return the mask of live documents in a scope; None where that is all documents."""
+    masks = [filter_mask(view, f) for f in scope]
     if view.live is not None:
         masks.append(view.live)
     return all_of(masks)

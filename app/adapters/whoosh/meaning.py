@@ -1,4 +1,4 @@
-"""Documents near the words of a search in meaning (app/domain/search/ranking/scoring.py), over arrays."""
+"""Ranking by meaning: documents near the words of a search (app/domain/search/ranking/scoring.py), over arrays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.ordering import Keys
 from app.adapters.whoosh.scoring import Scores
-from app.adapters.whoosh.signs import Differing, least, most_differing
-from app.adapters.whoosh.vectors import RowVectors
-from app.adapters.whoosh.view import View
+from app.adapters.whoosh.vectors import Differing, RowVectors, least_differing, most_differing
+from app.adapters.whoosh.view import Docs, Mask, View
 from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking.scoring import (
     BEST_BY_MEANING,
@@ -31,7 +29,7 @@ from app.domain.search.text import joined
 # Fewer documents with vectors than this share would make some stand out for having one.
 COVERED = 0.9
 WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its words.
-COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see signs.py.
+COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see vectors.py.
 TIER = np.float32(BEST_BY_WORDS + BEST_BY_MEANING + 1)
 NO_VECTOR = np.uint16(np.iinfo(np.uint16).max)
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
@@ -50,72 +48,26 @@ class Meanings:
     wait: float = WAIT
 
     def vector(self, text: str, request: SearchRequest) -> Vectors | None:
+        """Return the vector of a text, waiting for it as the request says; None where there is none in time."""
         if request.known_meaning:
             return self.queries.known(text)
         return self.queries.make(text) if request.waits_for_meaning else self.queries.get(text, self.wait)
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """The points of documents by words and by meaning together, and which of them are the nearest in meaning: their
-    places among the documents, and their ranks. `tiers` stand one behind the other, 0 first, whatever the points."""
-
-    scores: Scores
-    nearest: Docs
-    ranks: Docs
-    tiers: Docs
-
-    @property
-    def keys(self) -> Keys:
-        """The keys of the order, highest first: by tier, then by points."""
-        return self.scores - self.tiers.astype(np.float32) * TIER if self.tiers.any() else self.scores
-
-    def meaning_at(self, place: int) -> float:
-        """Return the points by meaning of the document at a place."""
-        found = np.flatnonzero(self.nearest == place)
-        return float(points_by_meaning(self.ranks[found[0]])) if len(found) else 0.0
-
-
-def is_covered(view: View, model: SentenceModel) -> bool:
-    """Whether nearly all documents have vectors of the model. Raises SentenceModelUnavailable."""
-    return _with_vectors(view, model) >= COVERED * view.documents
-
-
-def vector_count(view: View, model: SentenceModel | None) -> int | None:
-    """Return how many documents have vectors of the model; None where there is none that has a name."""
-    try:
-        return None if model is None else _with_vectors(view, model)
-    except SentenceModelUnavailable:
+def meaning_of(
+    view: View, meanings: Meanings, text: str, words: Sequence[str], request: SearchRequest
+) -> Meaning | None:
+    """Return the meaning of a search. None where words alone rank: they are a code, or too few documents have vectors.
+    Raises MeaningLateError where the vector of the words is not made in time."""
+    if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
         return None
-
-
-def lacks_vectors(view: View, model: SentenceModel | None) -> str | None:
-    """Return the name of the model where it can be used, which may load it, and too few documents have its vectors, so
-    that a rebuild would let it rank; else None."""
-    try:
-        if model is not None and not is_covered(view, model) and model.label:
-            return model.name
-    except SentenceModelUnavailable:
-        pass
-    return None
-
-
-def _with_vectors(view: View, model: SentenceModel) -> int:
-    return view.cached(("with vectors", model.name), lambda: _counted_vectors(view, model))
-
-
-def _counted_vectors(view: View, model: SentenceModel) -> int:
-    columns = zip(_columns(view, model), view.counts, strict=True)
-    scales = [np.zeros(count) if vectors is None else vectors.scales for vectors, count in columns]
-    present = np.concatenate([np.zeros(0), *scales]) > 0
-    return int(np.count_nonzero(present if view.live is None else present & view.live))
-
-
-def _columns(view: View, model: SentenceModel) -> list[RowVectors | None]:
-    """Return the vectors of each segment, None where it has none of this model."""
-    wanted = model.name, model.dimensions
-    found = [segment.vectors for segment in view.segments]
-    return [v if v is not None and (v.model, v.dimensions) == wanted else None for v in found]
+    # Before anything else is wanted of the model, which this loads beside the request.
+    vector = meanings.vector(text, request)
+    if vector is None:
+        raise MeaningLateError
+    if not is_covered(view, meanings.model):
+        return None
+    return Meaning(view, meanings.model, read_words(text), vector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +83,11 @@ class Meaning:
         """Return the fusion of what documents (rising) score by words with how near they are, cached while the words
         find and score the same. Those that score nothing, since a pin alone put them there, get no points."""
         key = "fusion", self.model.name, self.text, hash(docs.tobytes()), hash(scores.tobytes())
-        fused = self.view.recent(key, lambda: self._fused(docs, scores), lambda parts: sum(p.nbytes for p in parts))
+        fused = self.view.recent(key, lambda: self._fuse(docs, scores), lambda parts: sum(p.nbytes for p in parts))
         return Fusion(*fused, tiers)
 
-    def _fused(self, docs: Docs, scores: Scores) -> tuple[Scores, Docs, Docs]:
+    def _fuse(self, docs: Docs, scores: Scores) -> tuple[Scores, Docs, Docs]:
+        """Return (points by words and by meaning, the places of the nearest, their ranks)."""
         points = points_by_words(_ranks_by_words(scores)).astype(np.float32)
         found = np.flatnonzero(scores)
         if len(found) < len(scores):
@@ -148,9 +101,9 @@ class Meaning:
     def _nearest(self, docs: Docs) -> tuple[Docs, Docs]:
         """Return (the places among `docs` of the nearest, their ranks)."""
         if len(docs) <= COMPARED:
-            return _nearest_of(self.cosines(docs))
-        likely = least(self._differing()[docs], COMPARED)
-        nearest, ranks = _nearest_of(self.cosines(docs[likely]))
+            return _rank_nearest(self.cosines(docs))
+        likely = least_differing(self._differing()[docs], COMPARED)
+        nearest, ranks = _rank_nearest(self.cosines(docs[likely]))
         return likely[nearest], ranks
 
     def similar(self, allowed: Mask) -> tuple[Docs, Scores]:
@@ -174,7 +127,7 @@ class Meaning:
         return np.concatenate(
             [
                 np.full(segment.count, NO_VECTOR) if vectors is None else segment.signs.differing(self.vector)
-                for segment, vectors in zip(self.view.segments, _columns(self.view, self.model), strict=True)
+                for segment, vectors in zip(self.view.segments, _vectors_by_segment(self.view, self.model), strict=True)
             ]
         )
 
@@ -182,31 +135,37 @@ class Meaning:
         """Return the cosine of documents (rising) with the text; 0 for those without a vector."""
         found = np.zeros(len(docs), np.float32)
         ends = docs.searchsorted(self.view.bases)
-        for place, vectors in enumerate(_columns(self.view, self.model)):
+        for place, vectors in enumerate(_vectors_by_segment(self.view, self.model)):
             if vectors is not None:
                 for start in range(ends[place], ends[place + 1], CHUNK):
                     part = slice(start, min(start + CHUNK, ends[place + 1]))
-                    found[part] = vectors.cosines(self.vector, _stretch(docs[part] - self.view.bases[place]))
+                    found[part] = vectors.cosines(self.vector, _as_slice(docs[part] - self.view.bases[place]))
         return found
 
 
-def meaning_of(
-    view: View, meanings: Meanings, text: str, words: Sequence[str], request: SearchRequest
-) -> Meaning | None:
-    """Return the meaning of a search. None where words alone rank: they are a code, or too few documents have vectors.
-    Raises MeaningLateError where the vector of the words is not made in time."""
-    if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
-        return None
-    # Before anything else is wanted of the model, which this loads beside the request.
-    vector = meanings.vector(text, request)
-    if vector is None:
-        raise MeaningLateError
-    if not is_covered(view, meanings.model):
-        return None
-    return Meaning(view, meanings.model, read_words(text), vector)
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """The points of documents by words and by meaning together, and which of them are the nearest in meaning: their
+    places among the documents, and their ranks. `tiers` stand one behind the other, 0 first, whatever the points."""
+
+    scores: Scores
+    nearest: Docs
+    ranks: Docs
+    tiers: Docs
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of the order, highest first: by tier, then by points."""
+        return self.scores - self.tiers.astype(np.float32) * TIER if self.tiers.any() else self.scores
+
+    def meaning_at(self, place: int) -> float:
+        """Return the points by meaning of the document at a place."""
+        found = np.flatnonzero(self.nearest == place)
+        return float(points_by_meaning(self.ranks[found[0]])) if len(found) else 0.0
 
 
-def _nearest_of(found: Scores) -> tuple[Docs, Docs]:
+def _rank_nearest(found: Scores) -> tuple[Docs, Docs]:
+    """Return (the places of the largest cosines, their ranks)."""
     places = np.flatnonzero(found > 0)
     if len(places) > NEAREST:
         places = np.sort(places[np.argpartition(-found[places], NEAREST - 1)[:NEAREST]])
@@ -236,7 +195,50 @@ def _ranks(scores: Scores) -> Docs:
     return ranks
 
 
-def _stretch(places: Docs) -> slice | Docs:
+def _as_slice(places: Docs) -> slice | Docs:
     """Return rising places as a slice where none is left out between them, which spares a copy."""
     first, last = int(places[0]), int(places[-1])
     return slice(first, last + 1) if last - first + 1 == len(places) else places
+
+
+def is_covered(view: View, model: SentenceModel) -> bool:
+    """Return whether nearly all documents have vectors of the model. Raises SentenceModelUnavailable."""
+    return _count_vectors(view, model) >= COVERED * view.documents
+
+
+def vector_count(view: View, model: SentenceModel | None) -> int | None:
+    """Return how many documents have vectors of the model; None where there is none that has a name."""
+    try:
+        return None if model is None else _count_vectors(view, model)
+    except SentenceModelUnavailable:
+        return None
+
+
+def lacks_vectors(view: View, model: SentenceModel | None) -> str | None:
+    """Return the name of the model where it can be used, which may load it, and too few documents have its vectors, so
+    that a rebuild would let it rank; else None."""
+    try:
+        if model is not None and not is_covered(view, model) and model.label:
+            return model.name
+    except SentenceModelUnavailable:
+        pass
+    return None
+
+
+def _count_vectors(view: View, model: SentenceModel) -> int:
+    """Return how many live documents have vectors of the model."""
+
+    def count() -> int:
+        columns = zip(_vectors_by_segment(view, model), view.counts, strict=True)
+        scales = [np.zeros(count) if vectors is None else vectors.scales for vectors, count in columns]
+        present = np.concatenate([np.zeros(0), *scales]) > 0
+        return int(np.count_nonzero(present if view.live is None else present & view.live))
+
+    return view.cached(("with vectors", model.name), count)
+
+
+def _vectors_by_segment(view: View, model: SentenceModel) -> list[RowVectors | None]:
+    """Return the vectors of each segment, None where it has none of this model."""
+    wanted = model.name, model.dimensions
+    found = [segment.vectors for segment in view.segments]
+    return [v if v is not None and (v.model, v.dimensions) == wanted else None for v in found]

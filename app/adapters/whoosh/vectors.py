@@ -2,6 +2,10 @@
 
 A row is kept as one byte a dimension with a scale of its own: 0 for a document without a vector. The hash of the text
 says whether a vector can be taken over, the name of the model whether it can be compared at all.
+
+Beside the rows stand their signs, which show in a tenth of the time which documents may lie near a text at all: two
+vectors at an angle of a share of the half circle differ in about that share of their signs (Charikar, 2002). Vectors
+that differ in few enough are compared number by number; the others are not.
 """
 
 from __future__ import annotations
@@ -10,24 +14,27 @@ import hashlib
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import acos, pi, sqrt
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from app.adapters.whoosh.file_bytes import FilePart
+from app.adapters.whoosh.files import FilePart
 from app.domain.search.sentence_model import Vectors
-
-_HEAD = struct.Struct("<II")  # Dimensions, bytes of the model's name.
-_ALIGNMENT = 8
-_LARGEST = 127
-
-_APART = 16  # Places with more rows than that between them are read one by one.
 
 Rows = npt.NDArray[np.int8]
 Scales = npt.NDArray[np.float32]
 Hashes = npt.NDArray[np.uint64]
 Places = slice | npt.NDArray[np.integer]
+Differing = npt.NDArray[np.uint16]
+
+_HEAD = struct.Struct("<II")  # Dimensions, bytes of the model's name.
+_ALIGNMENT = 8
+_LARGEST = 127
+_APART = 16  # Places with more rows than that between them are read one by one.
+_WORD = 64  # Signs that are compared at once.
+DEVIATIONS = 4  # Standard deviations above the expected number; of 500 searches of 8,000 real products none needed 2.
 
 
 class ReadableRows(Protocol):
@@ -89,25 +96,27 @@ class RowVectors:
         return found
 
 
-def no_vectors(model: str, dimensions: int, count: int) -> RowVectors:
+def empty_rows(model: str, dimensions: int, count: int) -> RowVectors:
     """Return the rows of so many documents without vectors."""
     rows = np.zeros((count, dimensions), np.int8)
     return RowVectors(model, rows, np.zeros(count, np.float32), np.zeros(count, np.uint64))
 
 
-def packed(model: str, vectors: Vectors, hashes: Hashes) -> RowVectors:
+def pack_vectors(model: str, vectors: Vectors, hashes: Hashes) -> RowVectors:
+    """Return vectors as rows of bytes with the scale of each."""
     scales = (np.abs(vectors).max(axis=1, initial=0) / _LARGEST).astype(np.float32)
     rows = np.rint(vectors / np.where(scales, scales, 1)[:, None]).astype(np.int8)
     return RowVectors(model, rows, scales, hashes)
 
 
-def hashes_of(texts: Sequence[str]) -> Hashes:
+def hash_texts(texts: Sequence[str]) -> Hashes:
+    """Return a hash of 64 bits for each text."""
     digests = b"".join(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, np.uint64)
 
 
-def joined_rows(parts: Sequence[RowVectors]) -> RowVectors:
-    """The rows of several parts by the same model, one after the other."""
+def join_rows(parts: Sequence[RowVectors]) -> RowVectors:
+    """Return the rows of several parts by the same model, one after the other."""
     return RowVectors(
         parts[0].model,
         np.concatenate([part.rows[:] for part in parts]),
@@ -116,16 +125,16 @@ def joined_rows(parts: Sequence[RowVectors]) -> RowVectors:
     )
 
 
-def merged_rows(parts: Sequence[tuple[RowVectors | None, int]]) -> RowVectors | None:
+def merge_rows(parts: Sequence[tuple[RowVectors | None, int]]) -> RowVectors | None:
     """Return the rows of several parts, each with its number of documents, by the model of the last part that has
     vectors; those by another model are left out. None where no part has any."""
     known = [vectors for vectors, _ in parts if vectors is not None]
     if not known:
         return None
     model, dimensions = known[-1].model, known[-1].dimensions
-    return joined_rows(
+    return join_rows(
         [
-            part if part is not None and part.model == model else no_vectors(model, dimensions, count)
+            part if part is not None and part.model == model else empty_rows(model, dimensions, count)
             for part, count in parts
         ]
     )
@@ -139,16 +148,16 @@ def write_vectors(vectors: RowVectors) -> bytes:
 
 
 def read_vectors(file: FilePart, count: int) -> RowVectors:
-    """The vectors as the file has them; of the rows, which are nearly all of it, none is read before it is needed."""
+    """Return the vectors of a file; of the rows, which are nearly all of it, none is read before it is needed."""
     dimensions, length = _HEAD.unpack(file[: _HEAD.size])
     start = _HEAD.size + length + -(_HEAD.size + length) % _ALIGNMENT
     end = start + count * (np.dtype(np.uint64).itemsize + np.dtype(np.float32).itemsize)
-    beginning = vectors_in(file[:end], count, with_rows=False)
+    beginning = parse_vectors(file[:end], count, with_rows=False)
     rows = StoredRows(file.part(end, len(file) - end), count, dimensions)
     return RowVectors(beginning.model, rows, beginning.scales, beginning.hashes)
 
 
-def vectors_in(buffer: bytes | memoryview, count: int, *, with_rows: bool = True) -> RowVectors:
+def parse_vectors(buffer: bytes | memoryview, count: int, *, with_rows: bool = True) -> RowVectors:
     dimensions, length = _HEAD.unpack_from(buffer)
     model = bytes(buffer[_HEAD.size : _HEAD.size + length]).decode()
     start = _HEAD.size + length + -(_HEAD.size + length) % _ALIGNMENT
@@ -157,3 +166,38 @@ def vectors_in(buffer: bytes | memoryview, count: int, *, with_rows: bool = True
     stored = count if with_rows else 0
     rows = np.frombuffer(buffer, np.int8, stored * dimensions, start + hashes.nbytes + scales.nbytes)
     return RowVectors(model, rows.reshape(stored, dimensions), scales, hashes)
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs of some vectors, a bit each: `words` holds an array for every 64 dimensions."""
+
+    words: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, rows: npt.NDArray[np.int8]) -> Signs:
+        return cls(np.ascontiguousarray(_pack_signs(rows).T))
+
+    def differing(self, vector: Vectors) -> Differing:
+        """Return in how many signs each vector differs from another one."""
+        found = np.zeros(self.words.shape[1], np.uint16)
+        for word, other in zip(self.words, _pack_signs(vector[None])[0], strict=True):
+            found += np.bitwise_count(word ^ other)
+        return found
+
+
+def most_differing(cosine: float, dimensions: int) -> int:
+    """Return the number of differing signs beyond which no vector of so many dimensions is expected to have that cosine
+    or a larger one."""
+    share = acos(cosine) / pi
+    return round(share * dimensions + DEVIATIONS * sqrt(share * (1 - share) * dimensions))
+
+
+def least_differing(differing: Differing, count: int) -> npt.NDArray[np.intp]:
+    """Return the places, rising, of the `count` that differ least, and of those that differ as much as the last."""
+    return np.flatnonzero(differing <= np.partition(differing, count - 1)[count - 1])
+
+
+def _pack_signs(rows: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
+    bits = np.packbits(rows > 0, axis=1)  # type: ignore[operator]
+    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % (_WORD // 8)))).view(np.uint64)

@@ -15,8 +15,7 @@ from app.blueprints.admin.sign_in import user_by_password
 from app.blueprints.callers import current_author
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import personal_tokens, staff
-from app.domain.sites.personal_token_rules import DEFAULT_LIFETIME, LIFETIMES, token_problems
-from app.domain.sites.personal_tokens import IssuedToken
+from app.domain.sites.personal_tokens import DEFAULT_LIFETIME, LIFETIMES, IssuedToken, token_problems
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from itertools import chain
 from zoneinfo import ZoneInfo
 
-from flask import Response, render_template, request, stream_with_context
+from flask import Response, render_template, request
 from flask_login import current_user
 
 from app import ports
@@ -14,14 +13,11 @@ from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
-from app.domain.sites import activity_choices as choices
-from app.domain.sites.activity import ActivityEntry, FieldChange
-from app.domain.sites.activity_filter import ORIGINS, ActivityFilter
+from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter, FieldChange
 from app.domain.sites.sites import time_zone_of
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
-WRITTEN_AT_ONCE = 500
 HEADER = ("Entry", "When", "Who", "Origin", "Action", "Thing", "Id", "What", "Changes")
 
 
@@ -52,27 +48,18 @@ def activity_table() -> Response:
     if filters.problems:
         raise Invalid(filters.problems)
     zone = ZoneInfo(time_zone_of(site_id))
-    lines = _lines(log.every_entry(site_id, filters), zone)
-    answer = Response(stream_with_context(lines), mimetype="text/csv")
+    header = [f"{name} ({zone.key})" if name == "When" else name for name in HEADER]
+    lines = (_cells(entry, zone) for entry in log.every_entry(site_id, filters))
     day = ports.clock().now().astimezone(zone).date()
-    answer.headers["Content-Disposition"] = f'attachment; filename="activity-{day.isoformat()}.csv"'
-    return answer
+    return spreadsheet.download(chain([header], lines), f"activity-{day.isoformat()}.csv")
 
 
 def _choices(site_id: int) -> dict[str, list[tuple[str, str]]]:
     return {
-        "actions": [("", "Any action"), *((name, choices.label_of(name)) for name in choices.actions(site_id))],
-        "things": [("", "Any thing"), *((name, name.replace("_", " ")) for name in choices.things(site_id))],
+        "actions": [("", "Any action"), *((name, log.label_of(name)) for name in log.actions(site_id))],
+        "things": [("", "Any thing"), *((name, name.replace("_", " ")) for name in log.things(site_id))],
         "origins": [("", "Any origin"), *((origin.lower(), label) for origin, label in ORIGINS.items())],
     }
-
-
-def _lines(entries: Iterator[ActivityEntry], zone: ZoneInfo) -> Iterator[str]:
-    """Yield the table in pieces: for years of entries it takes megabytes."""
-    header = [f"{name} ({zone.key})" if name == "When" else name for name in HEADER]
-    yield spreadsheet.BEGINNING + spreadsheet.lines([header])
-    while some := [_cells(entry, zone) for entry in islice(entries, WRITTEN_AT_ONCE)]:
-        yield spreadsheet.lines(some)
 
 
 def _cells(entry: ActivityEntry, zone: ZoneInfo) -> tuple[str, ...]:

@@ -11,13 +11,13 @@ from flask_login import current_user
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.domain.alerts.alerts import OpenAlert, alerts_of
 from app.domain.alerts.causes import Cause
-from app.domain.alerts.overview import OpenAlert, alerts_of
 from app.domain.orders import queries
 from app.domain.orders.listing import OrderFilter
 from app.domain.pos.order_payments import is_refunded
 from app.domain.relevance.dashboard import dashboard as dashboard_of
-from app.domain.shared.times import rfc3339
+from app.domain.shared.clock import rfc3339
 from app.web.permissions import Permission, allowed, requires
 
 # The pages on which to act on an alert: by its cause, for a failing job by the job's name.

@@ -17,9 +17,9 @@ from app.blueprints.admin.shell import shell
 from app.domain.catalogue.markup import ATTRIBUTES, TAGS
 from app.domain.catalogue.pictures import small_form
 from app.domain.catalogue.queries import ProductRow
-from app.domain.shared.counts import numbered
+from app.domain.shared.clock import format_moment, local_day, rfc3339
 from app.domain.shared.money import format_money
-from app.domain.shared.times import format_moment, local_day, rfc3339
+from app.domain.shared.text import numbered
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.domain.taxonomy.taxonomies import active_tree
 

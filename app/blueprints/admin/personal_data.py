@@ -18,10 +18,8 @@ from app.blueprints.callers import current_author
 from app.config import Config
 from app.domain.bundles.archive import BundleFolder
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED
-from app.domain.personal_data import exporting
-from app.domain.personal_data.erasing import OutsideStores, check_may_erase, erase
-from app.domain.personal_data.erasure_list import KEY
-from app.domain.personal_data.obstacles import obstacles
+from app.domain.personal_data import export
+from app.domain.personal_data.erasure import KEY, OutsideStores, check_may_erase, erase, obstacles
 from app.domain.personal_data.people import Person, find_person
 from app.domain.pos.purge import ADDRESSES_KEPT
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Problem
@@ -63,11 +61,11 @@ def personal_data_export() -> Response | Page:
     try:
         with transaction():
             person = _person()
-            exporting.note_export(current_author(), person)
+            export.note_export(current_author(), person)
     except (Invalid, NotFound) as refused:
         return _not_found(refused)
     now = ports.clock().now()
-    answer = Response(stream_with_context(exporting.export(person, now)), mimetype="application/json")
+    answer = Response(stream_with_context(export.export(person, now)), mimetype="application/json")
     answer.headers["Content-Disposition"] = f'attachment; filename="personal-data-{now:%Y-%m-%d}.json"'
     return answer
 
@@ -123,11 +121,11 @@ def _person_page(person: Person, errors: FieldErrors) -> str:
         "admin/personal_data/person.html",
         person=person,
         who=_to_type(person),
-        kept=exporting.kept_about(person),
-        done=exporting.count_done(person),
+        kept=export.kept_about(person),
+        done=export.count_done(person),
         obstacles=obstacles(person),
         refusal=_refusal(person),
-        shown=exporting.SHOWN,
+        shown=export.SHOWN,
         errors=errors,
     )
 

@@ -12,10 +12,9 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, shown_settings
 from app.blueprints.admin.shell import Tab, section_tabs, shell
 from app.blueprints.callers import current_author
-from app.domain.plan.capabilities import capabilities, change_capabilities
-from app.domain.plan.usage import usage
+from app.domain.plan import capabilities, change_capabilities, usage
 from app.domain.shared.problems import Invalid, NotFound
-from app.domain.sites import shop_settings
+from app.domain.sites import settings as site_settings
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import currency_of
 from app.themes.drawing import themes
@@ -38,8 +37,8 @@ def settings_tabs() -> list[Tab]:
 @bp.get("/settings")
 @requires(Permission.MANAGE_SETTINGS)
 def settings() -> str:
-    shop = shop_settings.shop_settings(current_user.site_id)
-    shown = shown_settings(shop_settings.stored_form(shop.name, shop.page_size, shop.theme))
+    shop = site_settings.shop_settings(current_user.site_id)
+    shown = shown_settings(site_settings.stored_form(shop.name, shop.page_size, shop.theme))
     return _settings_page(shop.name, str(shop.page_size), shop.theme, shown, FieldErrors())
 
 
@@ -52,8 +51,8 @@ def settings_save() -> str | Response | tuple[str, int]:
     page_size = sent_number(typed)
     try:
         with transaction():
-            changes = changes_since(shown, shop_settings.stored_form(name, page_size, theme))
-            changed = shop_settings.change(current_author(), changes, themes().by_name)
+            changes = changes_since(shown, site_settings.stored_form(name, page_size, theme))
+            changed = site_settings.change_shop_settings(current_author(), changes, themes().by_name)
     except Invalid as invalid:
         return _settings_page(name, typed, theme or "", shown, FieldErrors(invalid)), 400
     flash("Saved. Shoppers see it at once." if changed else "No changes to save.", "good")
@@ -73,7 +72,7 @@ def theme_preview(name: str) -> Response:
 def _settings_page(name: str, page_size: str, theme: str, shown: str, errors: FieldErrors) -> str:
     return render_template(
         "admin/settings.html",
-        shop=shop_settings.shop_settings(current_user.site_id),
+        shop=site_settings.shop_settings(current_user.site_id),
         name=name,
         page_size=page_size,
         theme=theme,

@@ -15,10 +15,9 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, sent_number
 from app.blueprints.callers import current_author, password_memory, request_host, user_by_credentials
 from app.domain.shared.problems import Invalid, NotFound
-from app.domain.sites import accounts, audit, sign_in_sessions
-from app.domain.sites.known_devices import LONGEST
+from app.domain.sites import accounts, activity, sign_in_sessions
 from app.domain.sites.models import User
-from app.domain.sites.sign_in_sessions import SignedIn
+from app.domain.sites.sign_in_sessions import DEVICE_KNOWN_FOR, SignedIn
 from app.domain.sites.sites import site_by_host
 from app.extensions import login_manager
 from app.tokens.device_tokens import device_of_token, token_with_user
@@ -47,7 +46,9 @@ def remember_device(response: Response, user: User) -> None:
     """Remember the device of a user. To be called when the user has just signed in."""
     secure = bool(current_app.config["SESSION_COOKIE_SECURE"])
     value = token_with_user(_sent_device(), user, ports.clock().now())
-    response.set_cookie(_device_cookie(), value, LONGEST, path="/", secure=secure, httponly=True, samesite="Lax")
+    response.set_cookie(
+        _device_cookie(), value, DEVICE_KNOWN_FOR, path="/", secure=secure, httponly=True, samesite="Lax"
+    )
 
 
 def _sent_device() -> str:
@@ -152,7 +153,7 @@ def password_change() -> Answer:
         user = user_by_password("current")
         with transaction():
             accounts.set_password(password_memory(), user, request.form.get("password", ""))
-            audit.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")
+            activity.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")
     except Invalid as wrong:
         return render_template("admin/sign_in/password.html", errors=FieldErrors(wrong)), 400
     response = _admit(user, current_user.site_id)

@@ -12,7 +12,7 @@ from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.shell import ROLE_NAMES
 from app.domain.shared.problems import Invalid
 from app.domain.sites import personal_tokens, staff
-from app.domain.sites.staff_rules import grantable
+from app.domain.sites.staff import grantable
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
 

@@ -3,14 +3,10 @@ beside their code."""
 
 from __future__ import annotations
 
-import threading
 import zlib
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from sys import getsizeof
-from typing import Generic, TypeVar
 
-from cachetools import LRUCache
 from flask import Blueprint, current_app, g, request
 from flask.blueprints import BlueprintSetupState
 from flask.sansio.app import App
@@ -30,12 +26,12 @@ from app.domain.seo.heads import ShownListing
 from app.domain.seo.indexing_decision import IndexingDecision
 from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.landing.pages import LandingPages
+from app.domain.shared.byte_cache import ByteCache
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf
 from app.themes.drawing import use_theme
 from app.themes.preview import previewed_theme
 
-T = TypeVar("T")
 FASTEST = 1  # Level of compression; higher ones save little of HTML and cost more.
 bp = Blueprint("storefront", __name__)
 WINDOW = "shop-window"
@@ -94,31 +90,6 @@ class DrawnPage:
         return len(self.packed)
 
 
-class FragmentCache(Generic[T]):
-    """A cache of fragments. A key must name everything that decides how the fragment looks, versions included, so that
-    nothing has to be invalidated: after a change the old key is not looked up again. `most` limits the number of
-    fragments, or the sum of `size_of` them."""
-
-    def __init__(self, most: int, size_of: Callable[[T], int] = lambda _fragment: 1) -> None:
-        self._lock = threading.Lock()
-        self._most, self._size_of = most, size_of
-        self._fragments: LRUCache[Hashable, T] = LRUCache(most, getsizeof=size_of)
-
-    def __len__(self) -> int:
-        return len(self._fragments)
-
-    def get(self, key: Hashable, draw: Callable[[], T]) -> T:
-        """Return the fragment of a key, drawn where it is not cached. Two threads may draw the same one."""
-        with self._lock:
-            cached = self._fragments.get(key)
-        if cached is None:
-            cached = draw()
-            if self._size_of(cached) <= self._most:
-                with self._lock:
-                    self._fragments[key] = cached
-        return cached
-
-
 csrf.exempt(bp)  # A token would need a session, and pages that differ by shopper; see origin.py.
 
 
@@ -148,15 +119,13 @@ def empty_caches(app: App) -> None:
     """Empty all caches, as they are when a process begins."""
     app.extensions[WINDOW] = ShopWindow()
     app.extensions[SERVING] = ServingCache()
-    app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS, lambda listing: listing.size)
-    app.extensions[PAGE_CACHE] = FragmentCache[DrawnPage](PAGES, lambda page: page.size + BESIDE_FRAGMENT)
-    app.extensions[LINKS_CACHE] = FragmentCache[PackedMarkup](LINKS, lambda links: links.size + BESIDE_FRAGMENT)
-    app.extensions[MISSING_CACHE] = FragmentCache[PackedMarkup](MISSING, lambda page: page.size + BESIDE_FRAGMENT)
-    app.extensions[RELATED_CACHE] = FragmentCache[PackedMarkup](RELATED, lambda row: row.size + BESIDE_FRAGMENT)
-    app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS, lambda card: getsizeof(card) + BESIDE_FRAGMENT)
-    app.extensions[SUGGESTIONS_CACHE] = FragmentCache[PackedMarkup](
-        SUGGESTIONS, lambda part: part.size + BESIDE_FRAGMENT
-    )
+    app.extensions[LISTING_CACHE] = ByteCache[DrawnListing](LISTINGS, lambda listing: listing.size)
+    app.extensions[PAGE_CACHE] = ByteCache[DrawnPage](PAGES, lambda page: page.size + BESIDE_FRAGMENT)
+    app.extensions[LINKS_CACHE] = ByteCache[PackedMarkup](LINKS, lambda links: links.size + BESIDE_FRAGMENT)
+    app.extensions[MISSING_CACHE] = ByteCache[PackedMarkup](MISSING, lambda page: page.size + BESIDE_FRAGMENT)
+    app.extensions[RELATED_CACHE] = ByteCache[PackedMarkup](RELATED, lambda row: row.size + BESIDE_FRAGMENT)
+    app.extensions[CARD_CACHE] = ByteCache[Markup](CARDS, lambda card: getsizeof(card) + BESIDE_FRAGMENT)
+    app.extensions[SUGGESTIONS_CACHE] = ByteCache[PackedMarkup](SUGGESTIONS, lambda part: part.size + BESIDE_FRAGMENT)
     app.extensions[SUGGESTION_DIRECTORY] = SuggestionDirectory()
     app.extensions[POPULAR] = PopularCache()
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
@@ -206,23 +175,23 @@ def landing_pages_of(shop: Shop, node: ShopNode) -> LandingPages:
     return ports.landing_directory().of(ports.search_engine(), ports.clock(), shop, node)
 
 
-def listing_cache() -> FragmentCache[DrawnListing]:
-    cache: FragmentCache[DrawnListing] = current_app.extensions[LISTING_CACHE]
+def listing_cache() -> ByteCache[DrawnListing]:
+    cache: ByteCache[DrawnListing] = current_app.extensions[LISTING_CACHE]
     return cache
 
 
-def page_cache() -> FragmentCache[DrawnPage]:
-    cache: FragmentCache[DrawnPage] = current_app.extensions[PAGE_CACHE]
+def page_cache() -> ByteCache[DrawnPage]:
+    cache: ByteCache[DrawnPage] = current_app.extensions[PAGE_CACHE]
     return cache
 
 
-def links_cache() -> FragmentCache[PackedMarkup]:
-    cache: FragmentCache[PackedMarkup] = current_app.extensions[LINKS_CACHE]
+def links_cache() -> ByteCache[PackedMarkup]:
+    cache: ByteCache[PackedMarkup] = current_app.extensions[LINKS_CACHE]
     return cache
 
 
-def card_cache() -> FragmentCache[Markup]:
-    cache: FragmentCache[Markup] = current_app.extensions[CARD_CACHE]
+def card_cache() -> ByteCache[Markup]:
+    cache: ByteCache[Markup] = current_app.extensions[CARD_CACHE]
     return cache
 
 

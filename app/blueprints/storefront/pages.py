@@ -16,7 +16,6 @@ from app.blueprints.storefront.attribution import note_opened
 from app.blueprints.storefront.blueprint import (
     MISSING_CACHE,
     RELATED_CACHE,
-    FragmentCache,
     PackedMarkup,
     bp,
     current_shop,
@@ -35,6 +34,7 @@ from app.domain.search.listings.recommendations import (
     words_of_address,
 )
 from app.domain.seo.heads import collection_head, content_head, home_head, product_head
+from app.domain.shared.byte_cache import ByteCache
 from app.domain.shared.problems import TooManyRequests
 from app.domain.shared.rate_limit import Rate
 from app.themes.drawing import current_theme, drawn
@@ -67,7 +67,7 @@ def product(seo_name: str) -> Response:
 def related(page: ProductPage) -> Markup:
     """Return the products beside a product; nothing while search does not answer."""
     shop = current_shop()
-    cache: FragmentCache[PackedMarkup] = current_app.extensions[RELATED_CACHE]
+    cache: ByteCache[PackedMarkup] = current_app.extensions[RELATED_CACHE]
     hour = int(ports.clock().now().timestamp()) // SECONDS_RELATED
     key = current_theme().name, shop.site_id, shop.version, shop.index_version, hour, page.product.id
 
@@ -108,7 +108,7 @@ def missing_page_suggestions() -> Markup:
     shop = shop_or_none()
     if shop is None or request.method not in ("GET", "HEAD") or not words_of_address(request.path):
         return Markup()
-    cache: FragmentCache[PackedMarkup] = current_app.extensions[MISSING_CACHE]
+    cache: ByteCache[PackedMarkup] = current_app.extensions[MISSING_CACHE]
     key = current_theme().name, shop.site_id, shop.version, shop.index_version, request.path
     try:
         return cache.get(key, lambda: _draw_suggestions(shop, request.path)).html

@@ -20,7 +20,6 @@ from app.blueprints.storefront.blueprint import (
     RELATED_CACHE,
     SUGGESTION_DIRECTORY,
     SUGGESTIONS_CACHE,
-    FragmentCache,
     PackedMarkup,
     bp,
     current_shop,
@@ -41,6 +40,7 @@ from app.domain.search_statistics.counting.daily_counts import SuggestionsShown
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.popular import PopularCache, PopularSearches
 from app.domain.seo.heads import search_head
+from app.domain.shared.byte_cache import ByteCache
 from app.domain.shared.problems import NotFound
 from app.domain.shared.rate_limit import Rate
 from app.themes.drawing import current_theme, drawn
@@ -131,7 +131,7 @@ def _cached_suggestions(shop: Shop, typed: Typed) -> Markup:
         template = "storefront/_suggestions.html"
         return PackedMarkup.of(drawn(template, shop=shop, found=found, pieces=lambda text: pieces(text, found.typed)))
 
-    cache: FragmentCache[PackedMarkup] = current_app.extensions[SUGGESTIONS_CACHE]
+    cache: ByteCache[PackedMarkup] = current_app.extensions[SUGGESTIONS_CACHE]
     return cache.get(key, draw).html
 
 
@@ -163,7 +163,7 @@ def _count_suggestions(shop: Shop) -> None:
 def popular() -> Markup:
     """Return products that sell well; nothing while search or the database does not answer."""
     shop, now = current_shop(), ports.clock().now()
-    cache: FragmentCache[PackedMarkup] = current_app.extensions[RELATED_CACHE]
+    cache: ByteCache[PackedMarkup] = current_app.extensions[RELATED_CACHE]
     hour = int(now.timestamp()) // SECONDS_POPULAR
     key = "popular", current_theme().name, shop.site_id, shop.version, shop.index_version, hour
 

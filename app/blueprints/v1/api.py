@@ -16,9 +16,9 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
+from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Strict, problems_of
-from app.domain.shared.times import rfc3339
 from app.extensions import csrf
 from app.web.errors import http_error
 from app.web.permissions import View

@@ -18,10 +18,10 @@ from app.domain.pos import access, agents, sessions
 from app.domain.pos.models import PosAgent
 from app.domain.pos.rules import device_problems
 from app.domain.shared.problems import Forbidden, Invalid, NotFound, Unauthenticated
-from app.domain.sites import accounts, api_sessions, refresh_chain
+from app.domain.sites import accounts, api_sessions
+from app.domain.sites.accounts import LONGEST_PASSWORD
 from app.domain.sites.api_sessions import Audience, Because, Device, Granted
-from app.domain.sites.passwords import LONGEST as LONGEST_PASSWORD
-from app.domain.sites.personal_token_rules import is_personal
+from app.domain.sites.personal_tokens import is_personal
 from app.domain.sites.sites import site_by_host
 from app.tokens import access_tokens
 from app.tokens.device_tokens import LONGEST_TOKEN, device_of_token, token_with_user
@@ -166,7 +166,7 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
             ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"), _is_other_program
         )
         if isinstance(granted, Unauthenticated):
-            sessions.apply_end_of_session(ports.clock(), refresh_chain.session_of(body["refresh_token"]) or "")
+            sessions.apply_end_of_session(ports.clock(), api_sessions.session_id_in(body["refresh_token"]) or "")
     if isinstance(granted, Unauthenticated):
         raise granted
     return _tokens_json(granted, access.find_agent(granted.caller.site_id, granted.caller.user_id))

@@ -24,8 +24,7 @@ from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated, Unprocessable
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller, Audience
-from app.domain.sites.personal_token_rules import is_personal
-from app.domain.sites.personal_tokens import TokenCaller
+from app.domain.sites.personal_tokens import TokenCaller, is_personal
 from app.domain.sites.sites import site_by_host
 from app.operations.work_context import work_context
 from app.tokens import access_tokens

@@ -18,7 +18,7 @@ from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.pages import LandingPage
 from app.domain.seo.landing.rules import LONGEST_SEGMENT, LONGEST_TEXT, MOST_OVERRIDES, MOST_RULES, LandingMode
 from app.domain.seo.landing.stored_rules import NodeRules
-from app.domain.shared.address_values import lookup_id
+from app.domain.shared.addresses import lookup_id
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag

@@ -1,27 +1,40 @@
-"""Raising and ending alerts. At most one is open for a site (None: the whole machine), a cause and a subject.
+"""Alerts: raised and ended, listed, and kept in memory while they cannot be written. At most one is open for a site
+(None: the whole machine), a cause and a subject. Details are read by the owner and sent by mail: they hold nothing
+personal and no secret.
 
-Everything here is called in a transaction; outside one, or while the database is away, app/domain/alerts/unwritten.py
-keeps the alerts. Details are read by the owner and sent by mail: they hold nothing personal and no secret.
+What raises, ends and reads alerts is called in a transaction. `note_alert` is for where there is none, or the database
+is full or away: its alerts are kept in the memory of this process, bounded, and written once a transaction succeeds.
+Those of the machine that stay unwritten are sent from there (app/jobs/alerts.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import structlog
 from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from app.domain.alerts.causes import Cause
+from app.domain.alerts.causes import BY_KEY, Cause, Severity
 from app.domain.alerts.models import Alert
 from app.domain.shared.clock import Clock
-from app.domain.shared.upserting import upsert
+from app.domain.shared.records import upsert
 from app.events import publish
 from app.extensions import db
 
+log = structlog.get_logger()
 REOPENS_WITHIN = timedelta(minutes=10)  # A fault that comes and goes is one fault, with one message.
 LONGEST_DETAIL = 1_000
 LONGEST_SUBJECT = 200
+MOST_UNWRITTEN = 100
+SENT_AFTER = timedelta(seconds=30)  # A database that is only busy takes the alert before.
+BETWEEN_TRIES = timedelta(minutes=5)
+OVER_ONCE_WRITTEN = (Cause.DATABASE_IO_ERROR, Cause.DISK_FULL)  # That this process can write again is their end.
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,51 @@ class AlertEnded:
     cause: Cause
     site_id: int | None
     subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnwrittenAlert:
+    """An alert that the database did not take. `missing` are the channels that have not taken it yet, None before the
+    first try."""
+
+    cause: Cause
+    detail: str
+    site_id: int | None
+    subject: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+    missing: frozenset[str] | None = None
+    tried_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAlert:
+    cause: Cause
+    subject: str
+    detail: str
+    is_of_machine: bool
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+    @property
+    def is_critical(self) -> bool:
+        return self.cause.severity is Severity.CRITICAL
+
+
+AlertKey = tuple[Cause, int | None, str]
+_unwritten: dict[AlertKey, UnwrittenAlert] = {}
+_logged_at: dict[AlertKey, datetime] = {}
+_lock = threading.Lock()
+
+
+def log_raised(event: AlertRaised) -> None:
+    cause = event.cause
+    fields = {"cause": cause.key, "severity": cause.severity.value, "site": event.site_id, "subject": event.subject}
+    log.error("alert_raised", **fields, detail=event.detail)
+
+
+def log_ended(event: AlertEnded) -> None:
+    log.warning("alert_ended", cause=event.cause.key, site=event.site_id, subject=event.subject)
 
 
 def raise_alert(clock: Clock, cause: Cause, detail: str, site_id: int | None = None, subject: str = "") -> None:
@@ -64,13 +122,20 @@ def note_seen(
 
 
 def _open_or_just_ended(now: datetime, cause: Cause, site_id: int | None, subject: str) -> Alert | None:
-    query = select(Alert).where(*_identity(cause, site_id, subject), _is_of(now)).order_by(Alert.id.desc()).limit(1)
+    query = (
+        select(Alert)
+        .where(*_identity(cause, site_id, subject), _is_open_or_just_ended(now))
+        .order_by(Alert.id.desc())
+        .limit(1)
+    )
     return db.session.scalar(query.with_for_update().execution_options(populate_existing=True))
 
 
 def was_notified(now: datetime, cause: Cause, subject: str) -> bool:
     """Whether the messages about an alert of the whole machine, open or just ended, were written already."""
-    query = select(Alert.id).where(*_identity(cause, None, subject), _is_of(now), Alert.notified_at.is_not(None))
+    query = select(Alert.id).where(
+        *_identity(cause, None, subject), _is_open_or_just_ended(now), Alert.notified_at.is_not(None)
+    )
     return db.session.scalar(query.limit(1)) is not None
 
 
@@ -108,7 +173,7 @@ def last_seen(cause: Cause, site_id: int | None = None, subject: str = "") -> da
     return db.session.scalar(query)
 
 
-def _is_of(now: datetime) -> ColumnElement[bool]:
+def _is_open_or_just_ended(now: datetime) -> ColumnElement[bool]:
     """Return the condition that an alert is open, or would be opened again."""
     return Alert.ended_at.is_(None) | Alert.ended_at.between(now - REOPENS_WITHIN, now + REOPENS_WITHIN)
 
@@ -119,3 +184,119 @@ def _identity(cause: Cause, site_id: int | None, subject: str) -> tuple[ColumnEl
         Alert.subject == subject[:LONGEST_SUBJECT],
         Alert.site_id.is_not_distinct_from(site_id),
     )
+
+
+def note_alert(clock: Clock, cause: Cause, detail: str, site_id: int | None = None, subject: str = "") -> None:
+    """Log the alert at once, unless it was logged within REOPENS_WITHIN, and keep it for `write_unwritten`. Never
+    raises."""
+    key, now = (cause, site_id, subject), clock.now()
+    with _lock:
+        known = _unwritten.get(key)
+        if known is None and len(_unwritten) >= MOST_UNWRITTEN:
+            return
+        known = known or UnwrittenAlert(cause, detail, site_id, subject, now, now)
+        _unwritten[key] = replace(known, detail=detail, last_seen_at=now)
+        was_logged = _was_logged(key, now)
+    if not was_logged:
+        log_raised(AlertRaised(cause, site_id, subject, detail))
+
+
+def _was_logged(key: AlertKey, now: datetime) -> bool:
+    """Whether an alert was logged within REOPENS_WITHIN, or MOST_UNWRITTEN others were; if not, note that it is logged
+    now."""
+    for old in [other for other, at in _logged_at.items() if abs(now - at) >= REOPENS_WITHIN]:
+        del _logged_at[old]
+    if key in _logged_at or len(_logged_at) >= MOST_UNWRITTEN:
+        return True
+    _logged_at[key] = now
+    return False
+
+
+def unwritten_alerts(clock: Clock) -> Sequence[UnwrittenAlert]:
+    """Return the unwritten alerts that were seen within REOPENS_WITHIN, since nothing would end one that is over by
+    now; those about writing itself until a write succeeds."""
+    now = clock.now()
+    with _lock:
+        return [
+            alert
+            for alert in _unwritten.values()
+            if alert.cause in OVER_ONCE_WRITTEN or abs(now - alert.last_seen_at) < REOPENS_WITHIN
+        ]
+
+
+def due_unwritten(clock: Clock) -> Sequence[UnwrittenAlert]:
+    """Return the alerts of the machine that the database has refused for a while, and that are to be sent now."""
+    now = clock.now()
+    return [
+        alert
+        for alert in unwritten_alerts(clock)
+        if alert.site_id is None
+        and abs(now - alert.first_seen_at) >= SENT_AFTER
+        and alert.missing != frozenset()
+        and (alert.tried_at is None or abs(now - alert.tried_at) >= BETWEEN_TRIES)
+    ]
+
+
+def note_tried(clock: Clock, alert: UnwrittenAlert, missing: frozenset[str]) -> None:
+    key = alert.cause, alert.site_id, alert.subject
+    with _lock:
+        if key in _unwritten:
+            _unwritten[key] = replace(_unwritten[key], missing=missing, tried_at=clock.now())
+
+
+def write_unwritten(transaction: Callable[[], AbstractContextManager[None]]) -> None:
+    """Write all unwritten alerts, if there are any, in a transaction of their own; where that fails they stay for the
+    next time. Never raises: it follows another transaction, which is done."""
+    if not _unwritten:
+        return
+    with _lock:
+        alerts = dict(_unwritten)
+        _unwritten.clear()
+    try:
+        with transaction():
+            for alert in alerts.values():
+                seen = alert.first_seen_at, alert.last_seen_at
+                note_seen(alert.cause, alert.detail, alert.site_id, alert.subject, *seen)
+                if alert.missing == frozenset() and alert.tried_at:
+                    note_notified(alert.cause, alert.site_id, alert.subject, alert.tried_at)
+    except IntegrityError:
+        return  # Their site is gone; they stand in the log.
+    except SQLAlchemyError:
+        with _lock:
+            _unwritten.update({**alerts, **_unwritten})
+
+
+def alerts_of(clock: Clock, site_id: int, with_machine: bool) -> Sequence[OpenAlert]:
+    """Return the open alerts of a site, and of the whole machine where they are wanted: the critical first, the newest
+    of each before the older."""
+    scopes = (site_id, None) if with_machine else (site_id,)
+    found = {
+        (alert.is_of_machine, alert.cause, alert.subject): alert
+        for alert in (*_list_unwritten(clock, scopes), *(alert for scope in scopes for alert in _list_written(scope)))
+    }
+    newest_first = sorted(found.values(), key=lambda alert: alert.first_seen_at, reverse=True)
+    return sorted(newest_first, key=lambda alert: not alert.is_critical)
+
+
+def count_by_cause(clock: Clock) -> Mapping[Cause, int]:
+    """Return how many alerts of each cause are open, of all sites and the machine. While the database is away, only
+    those that could not be written are counted."""
+    keys = {(alert.site_id, alert.cause.key, alert.subject) for alert in unwritten_alerts(clock)}
+    with suppress(SQLAlchemyError):
+        query = select(Alert.site_id, Alert.cause, Alert.subject).where(Alert.ended_at.is_(None))
+        keys.update((row.site_id, row.cause, row.subject) for row in db.session.execute(query))
+    return Counter(BY_KEY[key] for _, key, _ in keys if key in BY_KEY)
+
+
+def _list_unwritten(clock: Clock, scopes: Sequence[int | None]) -> list[OpenAlert]:
+    return [_open_alert(alert.cause, alert) for alert in unwritten_alerts(clock) if alert.site_id in scopes]
+
+
+def _list_written(site_id: int | None) -> list[OpenAlert]:
+    """Return the open alerts without those of an earlier version, whose cause is not known any more."""
+    return [_open_alert(BY_KEY[alert.cause], alert) for alert in open_alerts(site_id) if alert.cause in BY_KEY]
+
+
+def _open_alert(cause: Cause, alert: Alert | UnwrittenAlert) -> OpenAlert:
+    seen = alert.first_seen_at, alert.last_seen_at
+    return OpenAlert(cause, alert.subject, alert.detail, alert.site_id is None, *seen)

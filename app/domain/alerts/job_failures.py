@@ -11,7 +11,7 @@ from app.domain.alerts.alerts import end_alert, open_about, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.models import JobFailures
 from app.domain.shared.clock import Clock
-from app.domain.shared.upserting import upsert
+from app.domain.shared.records import upsert
 from app.extensions import db
 
 RAISES_AT = 2

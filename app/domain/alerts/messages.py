@@ -1,19 +1,20 @@
-"""The outbox of messages about alerts: one by each channel when an alert was raised, one when it has ended. Each is
-sent at least once, or given up. Everything here is called in a transaction, and nothing is sent within one."""
+"""Messages about alerts: the notice that is sent, the port to the channels that take it to people, and the outbox: one
+message by each channel when an alert was raised, one when it has ended. Each is sent at least once, or given up.
+Everything here is called in a transaction, and nothing is sent within one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, delete, func, or_, select, update
 
 from app.domain.alerts.alerts import REOPENS_WITHIN, end_alert, open_about, raise_alert
 from app.domain.alerts.causes import BY_KEY, Cause
-from app.domain.alerts.channel import Notice
 from app.domain.alerts.models import Alert, AlertMessage
-from app.domain.shared.clock import Clock
+from app.domain.shared.clock import Clock, rfc3339
 from app.extensions import db
 
 FIRST_PAUSE = timedelta(minutes=1)  # After a failure; it doubles with each further one.
@@ -21,6 +22,76 @@ FREQUENT_ATTEMPTS = 8  # Over two hours.
 LONGEST_PAUSE = timedelta(hours=6)  # Between later attempts.
 ALARMING_ATTEMPTS = 3
 NEWS_FOR = timedelta(days=1)  # An alert that ended earlier is no news any more, as for a channel that is set up later.
+
+
+class NotSent(Exception):
+    """The channel did not take the notice; the message is the reason, for the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """The notice that an alert was raised or has ended, or a test. `id` is the same however often the notice is sent;
+    `site` is the shop's host, None for the whole machine."""
+
+    id: str
+    cause: Cause
+    site: str | None
+    subject: str
+    detail: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+    ended_at: datetime | None = None
+    is_test: bool = False
+
+    @property
+    def event(self) -> str:
+        if self.is_test:
+            return "alert_test"
+        return "alert_ended" if self.ended_at else "alert_raised"
+
+    @property
+    def sentence(self) -> str:
+        return "This is a test of the shop’s alerts; nothing is wrong." if self.is_test else self.cause.sentence
+
+    @property
+    def title(self) -> str:
+        """One line, for the subject of a mail."""
+        prefix = "Test" if self.is_test else "Over" if self.ended_at else self.cause.severity.value.capitalize()
+        return f"{prefix}: {self.sentence} ({self.site or 'whole server'})"
+
+    @property
+    def text(self) -> str:
+        """The body of a mail."""
+        about = f"{self.subject}: {self.detail}" if self.subject else self.detail
+        times = f"First seen {rfc3339(self.first_seen_at)}, last seen {rfc3339(self.last_seen_at)}."
+        news = f"Resolved {rfc3339(self.ended_at)}." if self.ended_at else f"What to do: {self.cause.advice}"
+        paragraphs = [self.sentence, about] if self.is_test else [self.sentence, about, news, times]
+        return "\n\n".join(paragraphs) + "\n"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "event": self.event,
+            "cause": self.cause.key,
+            "severity": self.cause.severity.value,
+            "site": self.site,
+            "subject": self.subject,
+            "sentence": self.sentence,
+            "detail": self.detail,
+            "advice": self.cause.advice,
+            "firstSeenAt": rfc3339(self.first_seen_at),
+            "lastSeenAt": rfc3339(self.last_seen_at),
+            "endedAt": rfc3339(self.ended_at) if self.ended_at else None,
+        }
+
+
+class AlertChannel(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def send(self, notice: Notice) -> None:
+        """Send a notice within half a minute at most. Raises NotSent."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +110,12 @@ def any_due(clock: Clock, channels: Sequence[str]) -> bool:
 def write_messages(clock: Clock, channels: Sequence[str]) -> None:
     """Write the messages about alerts that have none yet."""
     now = clock.now()
-    for alert in _locked(_is_new(now)):
+    for alert in _locked_alerts(_is_new(now)):
         alert.notified_at = now
-        _add(now, alert, channels, is_about_end=False)
-    for alert in _locked(_has_newly_ended(now)):
+        _add_messages(now, alert, channels, is_about_end=False)
+    for alert in _locked_alerts(_has_newly_ended(now)):
         alert.end_notified_at = now
-        _add(now, alert, channels, is_about_end=True)
+        _add_messages(now, alert, channels, is_about_end=True)
 
 
 def due(clock: Clock, channels: Sequence[str]) -> list[MessageKey]:
@@ -60,7 +131,7 @@ def claim(clock: Clock, key: MessageKey, host_of: Callable[[int], str]) -> Notic
     """Claim a message and return its notice; None where another process has claimed it. Unless `note_sent` follows, it
     is tried again after a pause."""
     now = clock.now()
-    query = select(AlertMessage).where(*_is(key), _may_be_sent(now)).with_for_update(skip_locked=True)
+    query = select(AlertMessage).where(*_is_message(key), _may_be_sent(now)).with_for_update(skip_locked=True)
     message = db.session.scalar(query.execution_options(populate_existing=True))
     if message is None:
         return None
@@ -87,7 +158,7 @@ def _notice(key: MessageKey, alert: Alert, host_of: Callable[[int], str]) -> Not
 
 
 def note_sent(clock: Clock, key: MessageKey) -> None:
-    db.session.execute(delete(AlertMessage).where(*_is(key)))
+    db.session.execute(delete(AlertMessage).where(*_is_message(key)))
     if key.channel in failing_channels():
         note_works(clock, key.channel)
 
@@ -107,9 +178,9 @@ def failing_channels() -> set[str]:
 def note_failure(clock: Clock, key: MessageKey, reason: str) -> None:
     """Raise an alert when a message has failed several times, and give it up in the end: once its alert has ended,
     unless it is the last by its channel, which is tried on so that the channel is known to work again."""
-    attempts = db.session.scalar(select(AlertMessage.attempts).where(*_is(key))) or 0
+    attempts = db.session.scalar(select(AlertMessage.attempts).where(*_is_message(key))) or 0
     if attempts >= FREQUENT_ATTEMPTS and _is_old_news(key):
-        db.session.execute(delete(AlertMessage).where(*_is(key)))
+        db.session.execute(delete(AlertMessage).where(*_is_message(key)))
     if attempts >= ALARMING_ATTEMPTS:
         raise_alert(clock, Cause.DELIVERY_FAILED, reason, subject=key.channel)
 
@@ -120,7 +191,7 @@ def _is_old_news(key: MessageKey) -> bool:
     return has_ended and (db.session.scalar(by_channel) or 0) > 1
 
 
-def _add(now: datetime, alert: Alert, channels: Sequence[str], is_about_end: bool) -> None:
+def _add_messages(now: datetime, alert: Alert, channels: Sequence[str], is_about_end: bool) -> None:
     """Add a message for every channel; the alert about a channel that fails goes to the others alone."""
     own = alert.subject if alert.cause == Cause.DELIVERY_FAILED.key else None
     for channel in channels:
@@ -141,7 +212,7 @@ def _has_newly_ended(now: datetime) -> ColumnElement[bool]:
     return Alert.notified_at.is_not(None) & Alert.end_notified_at.is_(None) & over & Alert.cause.in_(BY_KEY)
 
 
-def _locked(which: ColumnElement[bool]) -> Sequence[Alert]:
+def _locked_alerts(which: ColumnElement[bool]) -> Sequence[Alert]:
     query = select(Alert).where(which).order_by(Alert.id).with_for_update(skip_locked=True)
     return db.session.scalars(query.execution_options(populate_existing=True)).all()
 
@@ -151,7 +222,7 @@ def _may_be_sent(now: datetime) -> ColumnElement[bool]:
     return or_(AlertMessage.next_try_at <= now, AlertMessage.next_try_at > now + LONGEST_PAUSE)
 
 
-def _is(key: MessageKey) -> tuple[ColumnElement[bool], ...]:
+def _is_message(key: MessageKey) -> tuple[ColumnElement[bool], ...]:
     return (
         AlertMessage.alert_id == key.alert_id,
         AlertMessage.channel == key.channel,

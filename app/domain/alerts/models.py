@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.shared.columns import UtcDateTime
+from app.domain.shared.records import UtcDateTime
 from app.extensions import Base
 
 

@@ -16,6 +16,7 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.paging import batched
 from app.domain.shared.problems import Problem
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
@@ -100,8 +101,7 @@ def ids_by_sku(task: ImportTask, skus: Sequence[str]) -> dict[str, int]:
     """Return the ids of products by SKU; in a dry run also of the products that it would add, with an id that no record
     has."""
     found: dict[str, int] = {}
-    for start in range(0, len(skus), AT_ONCE):
-        part = skus[start : start + AT_ONCE]
+    for part in batched(skus, AT_ONCE):
         query = select(Product.sku, Product.id).where(Product.site_id == task.site_id, Product.sku.in_(part))
         found.update(db.session.execute(query).all())
     if task.dry_run:

@@ -22,7 +22,7 @@ from app.domain.bundles.table_rows import TableFormat
 from app.domain.bundles.taxonomy_file import import_taxonomies
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
-from app.domain.sites import audit
+from app.domain.sites import activity
 
 # The shape of each document: an object with only the list of this name in it, a plain list, or an object.
 DOCUMENTS: Mapping[str, str | type] = {
@@ -154,4 +154,4 @@ def _log_import(task: ImportTask) -> None:
     counts = {kind: counts.as_json() for kind, counts in task.report.counts.items()}
     with task.transaction():
         summary = f"Imported {task.name} into {task.report.host}"
-        audit.record(task.author, IMPORTED, ("site", str(task.site_id)), summary, after=counts)
+        activity.record(task.author, IMPORTED, ("site", str(task.site_id)), summary, after=counts)

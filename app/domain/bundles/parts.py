@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.shared.author import Origin
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 
 TILL_SETTING = "pos"  # What the names of the till's settings begin with.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import select
@@ -32,6 +31,7 @@ from app.domain.bundles.reading import FileRow, read_bytes, read_rows
 from app.domain.bundles.report import shorten_value
 from app.domain.catalogue.pictures import LARGEST_UPLOAD, StoredImage
 from app.domain.catalogue.product_rules import VariantDraft, seo_name_of, variants_problems
+from app.domain.shared.paging import batched
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import UNCLASSIFIED, UNKNOWN_LEVEL, classification
@@ -92,7 +92,8 @@ class ProductImport:
 
     def _complete(self, rows: Iterator[FileRow]) -> Iterator[FileRow]:
         """Yield the rows. Those of a table that lack fields which every product needs get the stored ones."""
-        while some := [*self._with_options(list(islice(rows, LOOKED_UP)))]:
+        for batch in batched(rows, LOOKED_UP):
+            some = [*self._with_options(batch)]
             skus = [str(raw.fields.get("sku")) for raw in some if raw.is_partial and not raw.fields.keys() >= NEEDED]
             known = needed_fields(self._task.site_id, skus) if skus else {}
             for raw in some:

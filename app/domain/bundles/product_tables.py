@@ -4,7 +4,6 @@ site as a table in our own columns."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,12 +26,11 @@ from app.domain.bundles.table_rows import (
     PRODUCT_FIELDS,
     VARIANT_FIELDS,
     TableFormat,
-    TableLine,
     keyed_lines,
     read_products,
 )
+from app.domain.shared.csv_tables import BrokenTable, TableLine, read_lines
 from app.domain.shared.money import decimal_text
-from app.domain.shared.table_cells import unguarded
 from app.domain.sites.models import Site
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.products.panel import path_label, stored_texts
@@ -70,19 +68,16 @@ class Lines:
         self._first = first
 
     def __iter__(self) -> Iterator[TableLine]:
-        reader = csv.reader(self._decode_lines(), delimiter=self._separator, strict=True)
-        before = 0
         try:
-            for raw in reader:
-                number, before, self._size = before + 1, reader.line_num, 0
-                if len(raw) > MOST_COLUMNS:
-                    message = f"A table has at most {MOST_COLUMNS} columns; this line has {len(raw):,} cells."
-                    raise BrokenBundle.at(self._name, message, number)
-                cells = [unguarded(cell) for cell in raw]
-                if any(cell.strip() for cell in cells):
-                    yield TableLine(number, cells, sum(map(len, raw)))
-        except csv.Error as error:
-            raise BrokenBundle.at(self._name, f"The table ends too early: {error}.", reader.line_num) from error
+            for line in read_lines(self._decode_lines(), self._separator):
+                self._size = 0
+                if len(line.cells) > MOST_COLUMNS:
+                    message = f"A table has at most {MOST_COLUMNS} columns; this line has {len(line.cells):,} cells."
+                    raise BrokenBundle.at(self._name, message, line.number)
+                if not line.is_blank:
+                    yield line
+        except BrokenTable as error:
+            raise BrokenBundle.at(self._name, f"The table ends too early: {error}.", error.line) from error
 
     def _decode_lines(self) -> Iterator[str]:
         yield self._first

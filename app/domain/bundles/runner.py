@@ -21,12 +21,11 @@ from app.domain.search.index.runs import Scope, request_rebuild
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.domain.sites import accounts
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
-from app.domain.work.leases import Claim
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, perform
 from app.extensions import db
 
 BETWEEN_NOTES = 1.0  # Seconds.

@@ -22,13 +22,11 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.work import leases
-from app.domain.work.joining import insert_alone
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.models import requested_now
+from app.domain.work.leases import insert_alone
+from app.domain.work.models import UNFINISHED, State, WorkKind, WorkRequested, requested_now
 from app.domain.work.progress import WorkSummary
-from app.domain.work.states import UNFINISHED, State
 from app.events import publish
 from app.extensions import db
 
@@ -163,7 +161,7 @@ def cancel_run(author: Author, run_id: str) -> None:
     if not run.is_unfinished:
         raise Conflict("It has already ended.")
     run.is_cancelled = True
-    audit.record(author, "bundle.cancel", ("bundle_run", run.id), f"Cancelled the {run.action} {run.name}".strip())
+    activity.record(author, "bundle.cancel", ("bundle_run", run.id), f"Cancelled the {run.action} {run.name}".strip())
     if run.state == State.WAITING:
         leases.end(BUNDLE_RUN, author.clock, run, State.DONE, CANCELLED)
 
@@ -248,7 +246,7 @@ def _request(author: Author, user_id: int, action: Action, parts: frozenset[Part
     subject = {Action.EXPORT: "an export", Action.IMPORT: f"the import of {run.name}"}
     what = subject.get(action, f"the transfer from {run.name}")
     summary = f"Requested{preview} {what}: {', '.join(listed)}"
-    audit.record(author, "bundle.request", ("bundle_run", run.id), summary)
+    activity.record(author, "bundle.request", ("bundle_run", run.id), summary)
     publish(WorkRequested(BUNDLE_RUN.name, run.id))
     return run
 

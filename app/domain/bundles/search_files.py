@@ -32,9 +32,9 @@ from app.domain.relevance.synonyms import add_checked, change_checked, live_grou
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
+from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Choice, Flag, Object, Record, Text, Whole
-from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome
 from app.extensions import db
 
 SYNONYMS_FILE = "synonyms.json"

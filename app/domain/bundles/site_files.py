@@ -20,11 +20,10 @@ from app.domain.search import settings as search_settings
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
 from app.domain.sites import accounts, sites, staff
+from app.domain.sites.accounts import Role, password_problems
 from app.domain.sites.models import Domain, RoleGrant, Site, User
-from app.domain.sites.passwords import password_problems
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
-from app.domain.sites.staff_rules import NOT_ADDABLE, StaffRights, may_adopt, role_problems
+from app.domain.sites.staff import NOT_ADDABLE, StaffRights, may_adopt, role_problems
 from app.extensions import db
 
 SITE_FILE = "site.json"

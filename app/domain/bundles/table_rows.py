@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.domain.bundles.reading import FileRow
 from app.domain.catalogue.product_rules import MOST_VARIANTS, split_terms
+from app.domain.shared.csv_tables import TableLine
 from app.domain.shared.money import parse_money
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.text import one_line
@@ -141,14 +142,6 @@ def _missing_columns(chosen: Mapping[str, int]) -> Iterator[str]:
         yield "Choose at least one more column to import."
     if "level" not in chosen and any(target.startswith(ATTRIBUTE) for target in chosen):
         yield "Attribute columns need a column for the level."
-
-
-class TableLine(NamedTuple):
-    """A line of cells; `number` is where it begins in the file, the first being 1, `size` the length of its cells."""
-
-    number: int
-    cells: list[str]
-    size: int
 
 
 @dataclass(frozen=True, slots=True)

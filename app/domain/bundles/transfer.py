@@ -11,7 +11,7 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.domain.work.context import WorkContext
 
@@ -73,4 +73,4 @@ def note_transfer(
         (target, source, TRANSFERRED_FROM, "Took parts over from"),
     ):
         author = Author(site_id, importer.name, clock, importer.origin)
-        audit.record(author, action, ("site", str(site_id)), f"{summary} {other_host}", after=counts)
+        activity.record(author, action, ("site", str(site_id)), f"{summary} {other_host}", after=counts)

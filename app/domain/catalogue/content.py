@@ -27,7 +27,7 @@ from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import block_problems, line_problems, one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.extensions import db
 
 
@@ -162,7 +162,7 @@ def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Re
     kind.assign_further(record, clean_draft)
     db.session.add(record)
     flush_or_conflict()
-    audit.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added {title}")
+    activity.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added {title}")
     return record
 
 
@@ -183,7 +183,7 @@ def save(
         record.revision += 1
         record.updated_at = author.now()
         summary = f"Changed {kind.title_of(record)}"
-        audit.record(author, f"{kind.noun}.save", (kind.noun, str(record.id)), summary, before, after)
+        activity.record(author, f"{kind.noun}.save", (kind.noun, str(record.id)), summary, before, after)
         kind.follow(author, record, before)
     flush_or_conflict()
     return record, tuple(before)
@@ -195,7 +195,7 @@ def delete(author: Author, kind: ContentKind[Record, Draft], record_id: int) -> 
     title, before = kind.title_of(record), {name: getattr(record, name) for name in kind.fields}
     db.session.delete(record)
     db.session.flush()
-    audit.record(author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted {title}", before)
+    activity.record(author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted {title}", before)
     return title
 
 

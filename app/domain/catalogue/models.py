@@ -10,7 +10,7 @@ from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, Integer, Strin
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column, relationship
 
 from app.domain.catalogue.markup import HoldsMarkup
-from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base

@@ -21,22 +21,18 @@ from app.domain.catalogue.markup import MEDIA_PREFIX, HoldsMarkup
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
 from app.domain.catalogue.pictures import FORMS, StoredImage
 from app.domain.catalogue.products import product_of
-from app.domain.retention.allowance import OVERDUE, most_at_once
-from app.domain.retention.purging import Purged
+from app.domain.retention.purging import OVERDUE, Purged, most_at_once
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
-from app.domain.work.models import requested_now
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, perform
+from app.domain.work.models import UNFINISHED, WorkKind, WorkRequested, requested_now
 from app.domain.work.progress import WorkSummary
-from app.domain.work.states import UNFINISHED
 from app.events import publish
 from app.extensions import db
 
@@ -161,7 +157,7 @@ def _note(author: Author, product: Product, action: str, summary: str) -> None:
     """Date the change, so that cached copies of the product are stale, and log it."""
     product.updated_at = author.now()
     db.session.flush()
-    audit.record(author, action, ("product", str(product.id)), summary)
+    activity.record(author, action, ("product", str(product.id)), summary)
 
 
 LONGEST_FILE_NAME = 100

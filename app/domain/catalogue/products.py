@@ -30,7 +30,7 @@ from app.domain.catalogue.revisions import (
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, Problem
 from app.domain.shared.records import existing, find_record
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.events import publish
 from app.extensions import db
 
@@ -74,7 +74,7 @@ def create(author: Author, draft: ProductDraft, terms: Sequence[object]) -> Save
     refused = _take_terms(product, terms)
     db.session.add(product)
     flush_or_conflict()
-    audit.record(author, "product.create", ("product", str(product.id)), f"Added {product.name}")
+    activity.record(author, "product.create", ("product", str(product.id)), f"Added {product.name}")
     return Saved(product, FIELDS, refused)
 
 
@@ -126,7 +126,7 @@ def delete(author: Author, product_id: int) -> str:
     name, before = product.name, snapshot(product)
     db.session.delete(product)
     db.session.flush()
-    audit.record(author, "product.delete", ("product", str(product_id)), f"Deleted {name}", before)
+    activity.record(author, "product.delete", ("product", str(product_id)), f"Deleted {name}", before)
     publish(ProductDeleted(author.site_id, product_id))
     return name
 
@@ -178,7 +178,7 @@ def note_changes(author: Author, product: Product, before: dict[str, Any]) -> tu
     if changed:
         product.revision += 1
         product.updated_at = author.now()
-        audit.record(
+        activity.record(
             author,
             "product.save",
             ("product", str(product.id)),

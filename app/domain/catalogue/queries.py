@@ -13,10 +13,9 @@ from sqlalchemy.orm import InstrumentedAttribute, selectinload
 
 from app.domain.catalogue.listing import PAGE_SIZE, ProductList, ProductOrder, Shown, Stock
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
-from app.domain.shared.address_values import id_in
-from app.domain.shared.containing import containing
+from app.domain.shared.addresses import id_in
 from app.domain.shared.paging import Paged
-from app.domain.shared.records import existing
+from app.domain.shared.records import containing, existing
 from app.extensions import db
 
 LOOKUP_SIZE = 10

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.catalogue.models import Product
-from app.domain.shared import flushing
+from app.domain.shared import records
 from app.domain.shared.addresses import free_slug
 from app.domain.shared.problems import Problem, StaleRevision
 from app.domain.sites.models import AuditEntry
@@ -41,7 +41,7 @@ def assign(record: object, draft: object, fields: Iterable[str]) -> dict[str, An
 
 def flush_or_conflict() -> None:
     """Flush the session. Raises Conflict when another user took a name of the record at the same moment."""
-    flushing.flush_or_conflict("Another user took this SKU or SEO name at the same moment. Nothing was saved.")
+    records.flush_or_conflict("Another user took this SKU or SEO name at the same moment. Nothing was saved.")
 
 
 def free_seo_name(site_id: int, wanted: str, title: InstrumentedAttribute[str] = Product.name) -> str:

@@ -14,11 +14,10 @@ from app.domain.catalogue.product_rules import add_to_terms, clean_terms, split_
 from app.domain.catalogue.products import note_changes, product_of, snapshot
 from app.domain.catalogue.queries import LOOKUP_SIZE, contains, contains_words, look_up
 from app.domain.shared.author import Author
-from app.domain.shared.columns import JsonValue
-from app.domain.shared.elements import elements, value_of
-from app.domain.shared.paging import Paged
+from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
+from app.domain.shared.paging import Paged, batched
 from app.domain.shared.problems import Conflict, Invalid, NotFound
-from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
+from app.domain.shared.records import JsonValue, elements, value_of
 from app.domain.shared.text import one_line
 from app.extensions import db
 
@@ -186,8 +185,8 @@ def apply_import(author: Author, text: str, digest: str) -> ImportReport[Product
 
 def _stored_terms(site_id: int, skus: Sequence[str]) -> dict[str, ProductTerms]:
     found: dict[str, ProductTerms] = {}
-    for start in range(0, len(skus), AT_ONCE):
+    for some in batched(skus, AT_ONCE):
         query = select(Product.id, Product.sku, Product.search_terms)
-        named = query.where(Product.site_id == site_id, Product.sku.in_(skus[start : start + AT_ONCE]))
+        named = query.where(Product.site_id == site_id, Product.sku.in_(some))
         found |= {sku: ProductTerms(id, sku, tuple(terms)) for id, sku, terms in db.session.execute(named)}
     return found

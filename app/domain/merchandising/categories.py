@@ -33,11 +33,10 @@ from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.merchandising.nodes import arrangement_of, mark_changed, node_of, store_arrangement
 from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Invalid, NotFound, Problem
 from app.domain.shared.records import find_record
-from app.domain.shared.text import one_line
-from app.domain.sites import audit
+from app.domain.shared.text import numbered, one_line
+from app.domain.sites import activity
 from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
@@ -218,7 +217,7 @@ def place_product(author: Author, product_id: int, node_id: int | None) -> None:
     db.session.add(Placement(site_id=author.site_id, node_id=node_id, product_id=product_id, position=position))
     mark_changed(author, node)
     summary = f"Placed {product.name} in {node.name}"
-    audit.record(author, "product.place", ("product", str(product_id)), summary)
+    activity.record(author, "product.place", ("product", str(product_id)), summary)
 
 
 def unplace_product(author: Author, product_id: int, node_id: int) -> None:
@@ -231,7 +230,7 @@ def unplace_product(author: Author, product_id: int, node_id: int) -> None:
     db.session.delete(placement)
     mark_changed(author, node)
     summary = f"Took {product.name} out of {node.name}"
-    audit.record(author, "product.unplace", ("product", str(product_id)), summary)
+    activity.record(author, "product.unplace", ("product", str(product_id)), summary)
 
 
 def _placements_of(site_id: int, product_id: int) -> dict[int, Placement]:

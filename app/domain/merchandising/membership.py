@@ -14,6 +14,7 @@ from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.tree import ShopTree
+from app.domain.shared.paging import batched
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
@@ -35,8 +36,7 @@ def any_of(conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
     nested ORs into one."""
     if len(conditions) <= SIDE_BY_SIDE:
         return or_(false(), *conditions)
-    parts = [conditions[start : start + SIDE_BY_SIDE] for start in range(0, len(conditions), SIDE_BY_SIDE)]
-    return any_of([func.coalesce(any_of(part), false()) for part in parts])
+    return any_of([func.coalesce(any_of(part), false()) for part in batched(conditions, SIDE_BY_SIDE)])
 
 
 Makers = frozenset[str]

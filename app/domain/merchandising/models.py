@@ -9,7 +9,7 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, synonym
 
 from app.domain.catalogue.markup import HoldsMarkup
-from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.extensions import Base
 

@@ -16,11 +16,10 @@ from app.domain.merchandising.category_rules import name_problems, slug_from
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.records import existing, find_record
+from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.shared.text import one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.extensions import db
 
 ADDRESS_TAKEN = "Another user took this address at the same moment. Nothing was saved."
@@ -188,7 +187,7 @@ def mark_changed(author: Author, node: Node) -> None:
 
 
 def note_change(author: Author, node: Node, act: str, summary: str, before: Any = None, after: Any = None) -> None:
-    audit.record(author, f"category.{act}", ("category", str(node.id)), summary, before, after)
+    activity.record(author, f"category.{act}", ("category", str(node.id)), summary, before, after)
 
 
 def _new_node(author: Author, tree: Tree, name: str, place: Place) -> Node:

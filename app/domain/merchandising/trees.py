@@ -19,11 +19,10 @@ from app.domain.merchandising.arrangement import Place, version_of
 from app.domain.merchandising.facets import clean_facets
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.shared.records import existing, find_record
+from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.extensions import db
 
 LONGEST_NAME = 200
@@ -160,7 +159,7 @@ def _clean_name(site_id: int, name: str, own_id: int | None) -> str:
 
 
 def _note_change(author: Author, tree: Tree, act: str, summary: str, before: Any = None, after: Any = None) -> None:
-    audit.record(author, f"tree.{act}", ("tree", str(tree.id)), summary, before, after)
+    activity.record(author, f"tree.{act}", ("tree", str(tree.id)), summary, before, after)
 
 
 MANY_ROWS = 60  # A tree with more opens with its branches closed.

@@ -16,8 +16,8 @@ from app.domain.orders.basket import MOST_LINES, MOST_OF_ONE, Availability, Bask
 from app.domain.orders.models import OPEN, Order, OrderLine
 from app.domain.orders.offers import Offer, offer_of, offers_of
 from app.domain.shared.clock import Clock
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, TooManyRequests
+from app.domain.shared.records import flush_or_conflict
 from app.domain.sites.sites import currency_of
 from app.extensions import db
 

@@ -28,11 +28,10 @@ from app.domain.orders.offers import (
     subtotal_of,
 )
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, Invalid, Problem, StaleRevision, Unprocessable
-from app.domain.shared.records import existing, find_record
-from app.domain.sites import audit
+from app.domain.shared.records import existing, find_record, flush_or_conflict
+from app.domain.sites import activity
 from app.domain.sites.sites import currency_of
 from app.extensions import db
 
@@ -189,7 +188,7 @@ def _set_discount(author: Author, order: Order, discount: int) -> None:
     set_total(order)
     summary = f"Order {order.number}: the discount is {format_money(discount, order.currency)}"
     amounts = {"discount": before}, {"discount": discount}
-    audit.record(author, "order.discount", ("order", order.id), summary, *amounts)
+    activity.record(author, "order.discount", ("order", order.id), summary, *amounts)
 
 
 def _new_line(site_id: int, offer: Offer) -> OrderLine:

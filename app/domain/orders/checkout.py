@@ -17,7 +17,7 @@ from app.domain.orders.offers import offers_of, take_stock
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, NotFound
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.sites import currency_of
 from app.extensions import db
 
@@ -115,6 +115,6 @@ def _submit(clock: Clock, order: Order, contact: Contact) -> None:
     order.revision += 1
     # The contact is stored in the order alone, where it is purged in time; the log keeps its entries for good.
     author = Author(order.site_id, SHOPPER, clock)
-    audit.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed")
+    activity.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed")
     db.session.flush()
     request_mail(author, order, OrderMailKind.RECEIVED)

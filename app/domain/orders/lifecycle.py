@@ -22,9 +22,8 @@ from app.domain.orders.offers import check_available, give_back, offers_of, repr
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, NotFound
-from app.domain.shared.records import existing, find_record
-from app.domain.shared.upserting import upsert
-from app.domain.sites import audit, stored_events
+from app.domain.shared.records import existing, find_record, upsert
+from app.domain.sites import activity, stored_events
 from app.extensions import db
 
 
@@ -48,7 +47,7 @@ def submit(author: Author, order_id: str, accept_difference: bool = False) -> Or
     order.submitted_at = order.updated_at = author.now()
     order.revision += 1
     shortage = f"; not in stock: {', '.join(missing)}" if missing else ""
-    audit.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed{shortage}")
+    activity.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed{shortage}")
     end_alert(author.clock, Cause.PAID_BASKET_OPEN, order.site_id, order.id)
     if missing:
         detail = f"Order {order.number} was paid, and these were not in stock: {', '.join(missing)}."
@@ -132,7 +131,7 @@ def fulfil(clock: Clock, site_id: int, order_id: str, is_short: bool) -> bool:
         summary = f"Order {order.number} was handed over at the till"
     else:
         summary = f"Order {order.number} is awaiting collection"
-    audit.record(Author(site_id, THE_SHOP, clock), "order.fulfil", ("order", order.id), summary)
+    activity.record(Author(site_id, THE_SHOP, clock), "order.fulfil", ("order", order.id), summary)
     return True
 
 
@@ -198,7 +197,7 @@ def _order_to_collect(author: Author, order_id: str) -> Order:
 def _note_ready(author: Author, order: Order, action: str, summary: str) -> StatusChange:
     order.updated_at = author.now()
     order.revision += 1
-    audit.record(author, action, ("order", order.id), f"Order {order.number} {summary}")
+    activity.record(author, action, ("order", order.id), f"Order {order.number} {summary}")
     return StatusChange(order.number or 0, changed=True)
 
 
@@ -266,7 +265,7 @@ def _set_status(
     end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
     order.settled_at = order.updated_at = author.now()
     order.revision += 1
-    audit.record(
+    activity.record(
         author,
         action,
         ("order", order.id),

@@ -16,8 +16,6 @@ from sqlalchemy.orm import selectinload
 from app.domain.orders.models import SUBMITTED, Order, OrderLine, OrderMail
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.letters import html_of, link_html, rows_html, rows_text, text_of
-from app.domain.shared.mailing import Mail, Mailer
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import NotFound
 from app.domain.shared.records import find_record
@@ -25,10 +23,8 @@ from app.domain.shared.text import one_line
 from app.domain.sites.models import Site
 from app.domain.work import leases, mailing
 from app.domain.work.context import WorkContext
-from app.domain.work.kinds import WorkRequested
-from app.domain.work.mailing import NotTrueAnyMore
-from app.domain.work.models import requested_now
-from app.domain.work.states import State
+from app.domain.work.mailing import Mail, Mailer, NotTrueAnyMore, html_of, link_html, rows_html, rows_text, text_of
+from app.domain.work.models import State, WorkRequested, requested_now
 from app.events import publish
 from app.extensions import db
 

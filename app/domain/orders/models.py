@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.work.mailing import MailToSend
 from app.domain.work.models import state_known
 from app.extensions import Base

@@ -20,7 +20,7 @@ from app.domain.orders.models import Order, OrderLine
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.sites import currency_of
 from app.extensions import db
 
@@ -208,7 +208,7 @@ def _change_stock(clock: Clock, product: Product, variant: Variant | None, by: i
     holder.stock = min(before + by, LARGEST_STOCK)
     product.revision += 1
     what = f"stock of {variant.sku}" if variant else "stock"
-    audit.record(
+    activity.record(
         Author(product.site_id, f"Order {number}", clock),
         "product.stock",
         ("product", str(product.id)),

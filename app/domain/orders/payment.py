@@ -19,7 +19,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.records import find_record
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
@@ -142,4 +142,4 @@ def _money(order: Order, amount: int) -> str:
 def _record(clock: Clock, order: Order, transaction_id: str, summary: str) -> None:
     author = Author(order.site_id, THE_TILL, clock)
     after = {"transactionId": transaction_id, "paidAmount": order.paid_amount}
-    audit.record(author, PAY, ("order", order.id), summary, after=after)
+    activity.record(author, PAY, ("order", order.id), summary, after=after)

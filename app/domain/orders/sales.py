@@ -11,7 +11,7 @@ from sqlalchemy import distinct, func, select
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import COLLECTED, SUBMITTED, Order, OrderLine, ProductSales
 from app.domain.shared.clock import Clock
-from app.domain.shared.portions import portions
+from app.domain.shared.paging import batched
 from app.domain.sites.models import Site
 from app.extensions import db
 
@@ -48,7 +48,7 @@ def _lock_products(product_ids: Collection[int]) -> list[int]:
     there = select(Product.id).with_for_update(read=True, key_share=True, skip_locked=True)
     return [
         id
-        for some in portions(sorted(product_ids))
+        for some in batched(sorted(product_ids))
         for id in db.session.scalars(there.where(Product.id.in_(some)).order_by(Product.id))
     ]
 

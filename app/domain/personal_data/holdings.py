@@ -11,8 +11,7 @@ from sqlalchemy import ColumnElement, and_, case, false, or_, select
 from sqlalchemy.sql.elements import ColumnElement as Expression
 
 from app.domain.orders.models import Order, OrderLine, OrderMail
-from app.domain.personal_data.people import Person
-from app.domain.personal_data.spelling import has_address
+from app.domain.personal_data.people import Person, has_address
 from app.domain.pos.models import (
     PosAgent,
     PosIdempotencyKey,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.orders import basket
 from app.domain.orders.models import Order
-from app.domain.personal_data.spelling import has_address
 from app.domain.pos.models import PosAgent, PosReceiptMail, PosTransaction
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid, NotFound
@@ -160,3 +160,14 @@ def _names_of_others(user_id: int, names: Collection[str]) -> frozenset[str]:
         select(PosAgent.display_name).where(PosAgent.user_id != user_id, PosAgent.display_name.in_(names)),
     )
     return frozenset(name for query in others for name in db.session.scalars(query))
+
+
+def has_address(column: ColumnElement[Any] | InstrumentedAttribute[Any], email: str) -> ColumnElement[bool]:
+    """Return the condition that a column holds an email address, which is given in lower case."""
+    return func.lower(column).in_(spellings(email))
+
+
+def spellings(text: str) -> list[str]:
+    """Return the forms that lower() of any database gives to a text of lower case, however it is stored: its letters
+    beyond ASCII all lower, or all upper. Those that are stored mixed are not found on SQLite."""
+    return sorted({text, "".join(sign if sign.isascii() else sign.upper() for sign in text)})

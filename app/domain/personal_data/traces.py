@@ -14,9 +14,9 @@ from sqlalchemy import ColumnElement, Table, Text, and_, cast, func, or_, select
 
 from app.domain.orders.models import Order
 from app.domain.personal_data.classification import searched_columns
-from app.domain.personal_data.people import Person
-from app.domain.personal_data.spelling import spellings
+from app.domain.personal_data.people import Person, spellings
 from app.domain.pos.models import PosAgent, PosRefund, PosSession, PosTransaction, PosTransactionEvent
+from app.domain.shared.paging import batched
 from app.domain.sites.models import AuditEntry
 from app.extensions import Base, db
 
@@ -178,8 +178,7 @@ def _replace_actors(person: Person, table: Table, actors: Collection[str]) -> in
 
 
 def _rewrite(table: Table, names: Collection[str], which: ColumnElement[bool], replacement: Replacement) -> int:
-    words, rewritten = list(replacement.words), replacement.writer()
-    parts = (words[start : start + LOOKED_FOR_AT_ONCE] for start in range(0, len(words), LOOKED_FOR_AT_ONCE))
+    rewritten, parts = replacement.writer(), batched(replacement.words, LOOKED_FOR_AT_ONCE)
     return sum(_rewrite_holders(table, names, which, part, rewritten) for part in parts)
 
 

@@ -12,8 +12,8 @@ from sqlalchemy.orm import selectinload
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent, PosAgentLocation, PosLocation, PosSession
 from app.domain.shared.problems import Forbidden, NotFound
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Setting, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 
 ADMINS = frozenset((Role.ADMIN, Role.SUPERADMIN))

@@ -18,16 +18,14 @@ from app.domain.pos.models import PosAgent, PosLocation, PosSession
 from app.domain.pos.rules import AgentFields, agent_problems
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.containing import containing
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Invalid, Problem, StaleRevision
-from app.domain.shared.records import existing, find_record
+from app.domain.shared.records import containing, existing, find_record, flush_or_conflict
 from app.domain.shared.text import one_line
-from app.domain.sites import accounts, api_sessions, audit
+from app.domain.sites import accounts, activity, api_sessions
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import TILL_ROLES, Because
 from app.domain.sites.models import AuditEntry, RoleGrant, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 
 MISSING = "There is no such agent in this shop."
@@ -187,7 +185,7 @@ def _facts(agent: PosAgent) -> dict[str, object]:
 def _record(
     author: Author, agent: PosAgent, action: str, summary: str, before: object = None, after: object = None
 ) -> None:
-    audit.record(author, action, ("pos_agent", str(agent.id)), summary, before, after)
+    activity.record(author, action, ("pos_agent", str(agent.id)), summary, before, after)
 
 
 class AgentStatus(StrEnum):

@@ -16,9 +16,8 @@ from app.domain.pos.processor import Intent
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
-from app.domain.shared.records import existing, find_record
-from app.domain.shared.upserting import upsert
-from app.domain.sites import audit
+from app.domain.shared.records import existing, find_record, upsert
+from app.domain.sites import activity
 from app.extensions import db
 
 MOST_LISTED = 200
@@ -70,7 +69,7 @@ def settle_difference(author: Author, difference_id: int) -> LedgerDifference:
     if found.settled_at is None:
         found.settled_at, found.settled_by = author.now(), author.name[:100]
         summary = f"Settled a difference with the payment processor: {DifferenceKind(found.kind).label}"
-        audit.record(author, "pos.difference_settled", ("pos_difference", str(found.id)), summary)
+        activity.record(author, "pos.difference_settled", ("pos_difference", str(found.id)), summary)
         db.session.flush()
         end_alert_if_settled(author.clock, author.site_id)
     return found

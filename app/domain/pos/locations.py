@@ -17,10 +17,9 @@ from app.domain.pos.models import PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, Address, PaymentProcessor
 from app.domain.pos.rules import LocationFields, clean_location, id_problems, location_problems
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem, StaleRevision
-from app.domain.shared.records import existing
-from app.domain.sites import audit
+from app.domain.shared.records import existing, flush_or_conflict
+from app.domain.sites import activity
 from app.domain.sites.models import Setting, Site
 from app.domain.sites.settings import SiteSettings, settings_of
 from app.extensions import db
@@ -180,7 +179,7 @@ def _facts(location: PosLocation) -> dict[str, object]:
 def _record(
     author: Author, location: PosLocation, action: str, summary: str, before: object = None, after: object = None
 ) -> None:
-    audit.record(author, action, ("pos_location", location.location_id[:120]), summary, before, after)
+    activity.record(author, action, ("pos_location", location.location_id[:120]), summary, before, after)
 
 
 def account_of(own: str | None, settings: SiteSettings) -> str:

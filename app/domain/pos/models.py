@@ -23,7 +23,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.domain.pos.processor import Address
 from app.domain.pos.rules import LocationFields
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
-from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
+from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
 from app.domain.work.mailing import MailToSend
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base

@@ -15,11 +15,10 @@ from datetime import datetime
 from html import escape
 from zoneinfo import ZoneInfo
 
-from app.domain.shared.letters import html_of, link_html, rows_html, rows_text, text_of
-from app.domain.shared.mailing import Mail
+from app.domain.shared.clock import format_moment
 from app.domain.shared.money import format_money
 from app.domain.shared.text import one_line
-from app.domain.shared.times import format_moment
+from app.domain.work.mailing import Mail, html_of, link_html, rows_html, rows_text, text_of
 
 Rows = list[tuple[str, str]]
 PURPOSE = "receipts"  # Of the key.

@@ -22,16 +22,14 @@ from app.domain.pos.states import PAID_STATUSES, card_name, in_words
 from app.domain.pos.transactions import get_transaction
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.mailing import Mail, Mailer
 from app.domain.shared.problems import Invalid, NotFound, Problem, TooManyRequests
 from app.domain.shared.records import existing, find_record
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.domain.work import mailing
 from app.domain.work.context import WorkContext
-from app.domain.work.kinds import WorkRequested
-from app.domain.work.mailing import mail_kind
-from app.domain.work.models import requested_now
+from app.domain.work.mailing import Mail, Mailer, mail_kind
+from app.domain.work.models import WorkRequested, requested_now
 from app.events import publish
 from app.extensions import db
 
@@ -129,7 +127,7 @@ def request_mail(
     )
     db.session.add(mail)
     db.session.add(timeline_entry(author, get_transaction(author.site_id, transaction_id), "receipt by email"))
-    audit.record(author, "pos.receipt", ("pos_transaction", transaction_id), "Sent a receipt by email")
+    activity.record(author, "pos.receipt", ("pos_transaction", transaction_id), "Sent a receipt by email")
     db.session.flush()
     publish(WorkRequested(RECEIPT_MAIL.name, mail.id))
     return mail

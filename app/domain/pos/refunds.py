@@ -38,7 +38,7 @@ from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Unprocessable
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.work.context import WorkContext
 from app.extensions import db
 
@@ -202,7 +202,7 @@ def _store(author: Author, request: RefundRequest, reason: str) -> tuple[str, bo
     db.session.add(refund)
     amount = format_money(refund.amount, payment.currency)
     db.session.add(timeline_entry(author, payment, "refund requested", f"{amount}: {reason}"))
-    audit.record(author, "pos.refund", ("pos_transaction", payment.id), f"Refunded {amount}: {reason}")
+    activity.record(author, "pos.refund", ("pos_transaction", payment.id), f"Refunded {amount}: {reason}")
     db.session.flush()
     return refund_id, True
 

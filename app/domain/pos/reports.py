@@ -25,8 +25,7 @@ from app.domain.pos.report_figures import (
     total_of,
 )
 from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
-from app.domain.shared.clock import Clock
-from app.domain.shared.local_days import ends_at, same_time_before, starts_at
+from app.domain.shared.clock import Clock, ends_at, same_time_before, starts_at
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
 

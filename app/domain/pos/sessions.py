@@ -21,10 +21,10 @@ from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import one_line
-from app.domain.sites import api_sessions, audit, throttle
+from app.domain.sites import activity, api_sessions, throttle
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import IDLE, ApiCaller, Audience, Because, Device
 from app.domain.sites.models import ApiSession, User
-from app.domain.sites.roles import Role
 from app.domain.sites.sites import currency_of
 from app.extensions import db
 
@@ -137,7 +137,7 @@ def _check_amount(amount: int, pointer: str) -> None:
 def _record(
     author: Author, session: PosSession, action: str, summary: str, before: object = None, after: object = None
 ) -> None:
-    audit.record(author, action, ("pos_session", session.id), summary, before, after)
+    activity.record(author, action, ("pos_session", session.id), summary, before, after)
 
 
 class EndReason(StrEnum):

@@ -17,7 +17,7 @@ from app.domain.pos.locations import (
 from app.domain.pos.rules import id_problems
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
 
 ENABLED, QUICK_PAYMENTS, LARGEST = "posEnabled", "posAllowQuickPayments", "posMaxTransactionAmount"
@@ -66,7 +66,9 @@ def change(author: Author, values: Mapping[str, object], may_share: bool = False
     changed = change_settings(author.site_id, values)
     if changed:
         before, after = ({key: pair[place] for key, pair in changed.items()} for place in (0, 1))
-        audit.record(author, "settings.pos", ("settings", "pos"), "Changed the settings of Mobile POS", before, after)
+        activity.record(
+            author, "settings.pos", ("settings", "pos"), "Changed the settings of Mobile POS", before, after
+        )
     seed_first(author)
     return [LABELS[key] for key in changed]
 

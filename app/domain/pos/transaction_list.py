@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
-from app.domain.shared.address_values import day_in, id_in, reversed_days
+from app.domain.shared.addresses import day_in, id_in, reversed_days
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.problems import Problem
 

@@ -23,7 +23,7 @@ from app.domain.pos.models import (
 )
 from app.domain.pos.states import TransactionStatus, in_words
 from app.domain.pos.transaction_list import StatusFilter, TransactionList
-from app.domain.shared.local_days import ends_at, starts_at
+from app.domain.shared.clock import ends_at, starts_at
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import DomainError, Problem
 from app.domain.shared.records import existing, find_record

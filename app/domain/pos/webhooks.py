@@ -28,7 +28,7 @@ from app.domain.pos.refunds import apply_reported_refund
 from app.domain.pos.states import OPEN_STATUSES
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.upserting import upsert
+from app.domain.shared.records import upsert
 from app.domain.work.context import WorkContext
 from app.extensions import db
 

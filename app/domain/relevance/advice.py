@@ -12,7 +12,7 @@ from app.domain.catalogue.product_rules import LONGEST_TERM
 from app.domain.relevance.explanation import FIRST, ProductExplanation, SearchExplanation
 from app.domain.search.engine import EngineState
 from app.domain.search.text import query_words, stem, tokens
-from app.domain.shared.counts import numbered
+from app.domain.shared.text import numbered
 
 MOST_WORDS = 3  # Unknown words that are advised on, a sentence each.
 MANY = 5_000

@@ -16,7 +16,7 @@ from app.domain.search.ranking.scoring import rank_by_meaning
 from app.domain.search.serving.plan import factors_of
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
-from app.domain.shared.times import rfc3339
+from app.domain.shared.clock import rfc3339
 
 FIRST = 10  # Specification: the first ten results are shown.
 LEARNED_PART, LEVEL_PART, MEANING_PART = "learned", "learned_level", "meaning"

@@ -13,8 +13,8 @@ from app.domain.relevance import rules, synonyms
 from app.domain.relevance.rules import RuleQuery
 from app.domain.relevance.synonym_definition import StatusFilter, SynonymList
 from app.domain.shared.clock import Clock
-from app.domain.shared.folding import fold
 from app.domain.shared.money import format_money
+from app.domain.shared.text import fold
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.taxonomies import active_taxonomy
 from app.domain.taxonomy.tree import TaxonomyTree

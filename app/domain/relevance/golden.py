@@ -30,11 +30,10 @@ from app.domain.search.serving.query import search_many_products
 from app.domain.search.serving.rules import normalized_term
 from app.domain.search.text import query_words
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Invalid, Problem, StaleRevision
-from app.domain.shared.records import existing, find_record
+from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.settings import settings_of
 from app.domain.work.context import read_afresh
 from app.extensions import db
@@ -209,12 +208,12 @@ def _write(author: Author, row: GoldenSearch, clean: Expectation, act: str, summ
     db.session.add(row)
     flush_or_conflict("Another user added the same golden search at this moment.")
     subject = "golden_search", str(row.id)
-    audit.record(author, f"golden.{act}", subject, summary, before, expectation_of(row).as_json())
+    activity.record(author, f"golden.{act}", subject, summary, before, expectation_of(row).as_json())
 
 
 def _remove(author: Author, row: GoldenSearch, act: str, summary: str) -> None:
     subject = "golden_search", str(row.id)
-    audit.record(author, f"golden.{act}", subject, summary, expectation_of(row).as_json(), None)
+    activity.record(author, f"golden.{act}", subject, summary, expectation_of(row).as_json(), None)
     db.session.delete(row)
     db.session.flush()
 

@@ -22,10 +22,10 @@ from app.domain.search import settings as search_settings
 from app.domain.search.serving.synonyms import LABELS
 from app.domain.search.settings import TITLES
 from app.domain.shared.author import Author
+from app.domain.shared.clock import format_moment
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.shared.records import existing, find_record
-from app.domain.shared.times import format_moment
 from app.domain.sites.activity import FieldChange, differences
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import settings_of

@@ -15,11 +15,10 @@ from app.domain.relevance.models import ForgottenWord, LearnedWord
 from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.plan import LearningMode, search_of_json
-from app.domain.shared.containing import containing
-from app.domain.shared.counts import numbered
-from app.domain.shared.paging import Paged
-from app.domain.shared.portions import portions
-from app.domain.shared.times import rfc3339
+from app.domain.shared.clock import rfc3339
+from app.domain.shared.paging import Paged, batched
+from app.domain.shared.records import containing
+from app.domain.shared.text import numbered
 from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
@@ -125,7 +124,7 @@ def _product_names(site_id: int, ids: Iterable[int]) -> Mapping[int, tuple[str, 
     query = select(Product.id, Product.sku, Product.name).where(Product.site_id == site_id)
     return {
         id: (sku, name)
-        for some in portions(sorted(ids))
+        for some in batched(sorted(ids))
         for id, sku, name in db.session.execute(query.where(Product.id.in_(some)))
     }
 

@@ -39,9 +39,9 @@ from app.domain.search_statistics.counting.weekly_counts import forget_site, pro
 from app.domain.search_statistics.models import SearchProductWeek
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.portions import portions
+from app.domain.shared.paging import batched
 from app.domain.shared.problems import NotFound
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import settings_of
 from app.events import publish
@@ -164,7 +164,7 @@ def _basis(site_id: int) -> Basis:
 def _lessons(site_id: int, today: date, words: Sequence[str], forgotten: Mapping[str, date]) -> dict[str, Lesson]:
     return {
         word: lesson
-        for some in portions(words, WORDS_AT_ONCE)
+        for some in batched(words, WORDS_AT_ONCE)
         for word, lesson in _lessons_of_some(site_id, today, some, forgotten).items()
         if lesson.learned
     }
@@ -193,7 +193,7 @@ def _levels(site_id: int, product_ids: Iterable[int]) -> Mapping[int, str | None
     shown = select(Product.id, Product.taxonomy_level_id).where(Product.site_id == site_id, Product.enabled.is_(True))
     return {
         id: level
-        for some in portions(sorted(product_ids))
+        for some in batched(sorted(product_ids))
         for id, level in db.session.execute(shown.where(Product.id.in_(some)))
     }
 
@@ -213,7 +213,7 @@ def _replace(clock: Clock, site_id: int, lessons: Mapping[str, Lesson], words: S
         changed |= row.learned != written
         row.learned, row.opens, row.learned_at = written, lesson.opens, now
     gone = [word for word in known if word not in lessons]
-    for some in portions(gone):
+    for some in batched(gone):
         of_site = (LearnedWord.site_id == site_id) & LearnedWord.word.in_(some)
         db.session.execute(delete(LearnedWord).where(of_site), execution_options={"synchronize_session": "fetch"})
     db.session.flush()
@@ -288,7 +288,7 @@ def _forget_through(author: Author, word: str, through: date | None) -> None:
     what = f"for the search “{word}”" if word else "for all searches"
     summary = f"{'Forgot' if through else 'Restored'} what was learned from clicks {what}"
     after = None if through is None else {"through": through.isoformat()}
-    audit.record(author, ACTION, (AUDIT_KIND, word or ALL_ID), summary, before, after)
+    activity.record(author, ACTION, (AUDIT_KIND, word or ALL_ID), summary, before, after)
 
 
 def _end_of_week(clock: Clock, site_id: int) -> date:

@@ -14,8 +14,8 @@ from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import is_live
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule, normalized_term
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
-from app.domain.shared.times import rfc3339
+from app.domain.shared.clock import rfc3339
+from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 

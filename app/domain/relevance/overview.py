@@ -29,11 +29,11 @@ from app.domain.search.index.reconcile import DAYS, DriftHistory, drift
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun, ReconcileReport
 from app.domain.shared.clock import Clock
-from app.domain.shared.counts import numbered
 from app.domain.shared.paging import Paged
+from app.domain.shared.text import numbered
 from app.domain.taxonomy.taxonomies import active_taxonomy
 from app.domain.work import leases
-from app.domain.work.states import UNFINISHED, State
+from app.domain.work.models import UNFINISHED, State
 from app.extensions import db
 
 RECENT_RUNS = 10

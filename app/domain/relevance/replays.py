@@ -21,16 +21,14 @@ from app.domain.search.engine import SearchContext
 from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.counts import numbered
+from app.domain.shared.paging import batched
 from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import numbered
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
-from app.domain.work.models import requested_now
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, perform
+from app.domain.work.models import UNFINISHED, WorkKind, WorkRequested, requested_now
 from app.domain.work.progress import WorkSummary
-from app.domain.work.states import UNFINISHED
 from app.events import publish
 from app.extensions import db
 
@@ -108,10 +106,11 @@ def _run_replay(context: SearchContext, claim: Claim[SearchReplay]) -> None:
     proposal, touched = proposals.read_proposal(stored), list[Touched]()
     note(0)
     with start_trial(context.engine, claim.site_id, proposal, context.clock.now()) as trial:
-        for start in range(0, len(words), BETWEEN_NOTES):
-            batch = words[start : start + BETWEEN_NOTES]
+        done = 0
+        for batch in batched(words, BETWEEN_NOTES):
             touched += _changed_searches(trial, proposal, batch)
-            note(start + len(batch))
+            done += len(batch)
+            note(done)
     report = ReplayReport.of(len(words), touched).as_json()
     context.commit(lambda: leases.finish(context.clock, claim, report=report, done=len(words)))
 

@@ -24,8 +24,8 @@ from app.domain.relevance.rules import (
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.shared.author import Author
+from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.text import one_line
 
 NAMES = (

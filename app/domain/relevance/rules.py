@@ -31,13 +31,11 @@ from app.domain.relevance.rule_definition import (
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.paging import Paged
-from app.domain.shared.portions import portions
+from app.domain.shared.clock import rfc3339
+from app.domain.shared.paging import Paged, batched
 from app.domain.shared.problems import Problem
-from app.domain.shared.records import existing, find_record
-from app.domain.shared.times import rfc3339
-from app.domain.sites import audit
+from app.domain.shared.records import existing, find_record, flush_or_conflict
+from app.domain.sites import activity
 from app.extensions import db
 
 # Fields of the JSON whose change makes the effect of a rule be measured anew.
@@ -185,7 +183,7 @@ def product_names(site_id: int, skus: Iterable[str]) -> dict[str, str]:
     query = select(Product.sku, Product.name).where(Product.site_id == site_id)
     return {
         sku: name
-        for some in portions(sorted(skus), SKUS_AT_ONCE)
+        for some in batched(sorted(skus), SKUS_AT_ONCE)
         for sku, name in db.session.execute(query.where(Product.sku.in_(some)))
     }
 
@@ -202,7 +200,7 @@ def _insert(author: Author, row: SearchRule, clean: Rule, action: str, summary: 
     row.words_version = configuration.raise_version(row.site_id)
     db.session.add(row)
     flush_or_conflict(TAKEN)
-    audit.record(author, action, ("rule", str(row.id)), summary, None, row.value.as_json())
+    activity.record(author, action, ("rule", str(row.id)), summary, None, row.value.as_json())
 
 
 def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
@@ -210,7 +208,7 @@ def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
     configuration.raise_version(row.site_id)
     db.session.delete(row)
     db.session.flush()
-    audit.record(author, action, subject, summary, before)
+    activity.record(author, action, subject, summary, before)
 
 
 def _switch(author: Author, rule_id: int, enabled: bool) -> SearchRule:
@@ -234,7 +232,7 @@ def _save_change(author: Author, row: SearchRule, before: Record, action: str, s
     row.updated_at, row.updated_by = now, author.name[:100]
     row.words_version = configuration.raise_version(row.site_id)
     flush_or_conflict(TAKEN)
-    audit.record(author, action, ("rule", str(row.id)), summary, before, after)
+    activity.record(author, action, ("rule", str(row.id)), summary, before, after)
 
 
 def missing_pages(site_id: int, paths: Iterable[str | None]) -> dict[str, str]:

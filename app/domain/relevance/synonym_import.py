@@ -13,8 +13,8 @@ from app.domain.relevance.synonyms import add_checked, change_checked, live_grou
 from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
+from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, read_cells, refused
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, read_cells, refused
 from app.domain.shared.text import one_line
 
 COLUMNS = ("type", "root", "words")

@@ -24,9 +24,8 @@ from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search.text import query_words, stem, tokens
 from app.domain.search_statistics.counting.aggregation import Rephrased
 from app.domain.search_statistics.counting.memory import WEEK
-from app.domain.shared.counts import numbered
-from app.domain.shared.folding import fold
 from app.domain.shared.problems import DomainError
+from app.domain.shared.text import fold, numbered
 
 REASONS = {
     "spelling": "It is spelled nearly like words of the catalogue.",

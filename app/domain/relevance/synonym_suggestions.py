@@ -52,17 +52,14 @@ from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.weekly_counts import rephrased
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import DomainError, Invalid
+from app.domain.shared.records import flush_or_conflict
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.sites import time_zone_of
 from app.domain.work import leases
-from app.domain.work.joining import insert_alone
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim, LeaseLost
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, LeaseLost, insert_alone, perform
+from app.domain.work.models import State, WorkKind, WorkRequested
 from app.domain.work.progress import WorkSummary
-from app.domain.work.states import State
 from app.events import publish
 from app.extensions import db
 

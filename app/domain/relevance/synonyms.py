@@ -33,12 +33,11 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.configuration import is_behind, serving_state
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.folding import fold
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.records import existing, find_record
-from app.domain.sites import audit
+from app.domain.shared.records import existing, find_record, flush_or_conflict
+from app.domain.shared.text import fold
+from app.domain.sites import activity
 from app.extensions import db
 
 Record = Mapping[str, Any]
@@ -126,7 +125,7 @@ def delete(author: Author, synonym_id: int, revision: int) -> str:
         db.session.delete(synonym)
         db.session.flush()
     subject = "synonym", str(synonym_id)
-    audit.record(author, "synonym.delete", subject, f"Deleted the synonym {written}", before, after)
+    activity.record(author, "synonym.delete", subject, f"Deleted the synonym {written}", before, after)
     return written
 
 
@@ -230,7 +229,7 @@ def _check_room(live: int) -> None:
 
 
 def _record_change(author: Author, synonym: Synonym, act: str, summary: str, before: Record | None) -> None:
-    audit.record(author, f"synonym.{act}", ("synonym", str(synonym.id)), summary, before, synonym.record)
+    activity.record(author, f"synonym.{act}", ("synonym", str(synonym.id)), summary, before, synonym.record)
 
 
 def records(site_id: int, ids: list[int]) -> dict[str, Record]:
@@ -278,7 +277,7 @@ def _take_back(author: Author, synonym: Synonym) -> None:
         _mark_rejected(author, synonym)
         _record_change(author, synonym, "undo", summary, before)
         return
-    audit.record(author, "synonym.undo", ("synonym", str(synonym.id)), summary, before=before)
+    activity.record(author, "synonym.undo", ("synonym", str(synonym.id)), summary, before=before)
     db.session.delete(synonym)
     db.session.flush()
 

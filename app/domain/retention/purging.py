@@ -1,11 +1,15 @@
 """The purge of records that are kept only for a time, one for all of them. Each context declares what it keeps how
-long; app/jobs/purging.py has the list. Call it in a transaction."""
+long; app/jobs/purging.py has the list. Call it in a transaction.
+
+Where the clock is wrong unnoticed, everything looks old; the allowance keeps most of it until that is noticed. Where
+much is old for a good reason, it goes within a few nights.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Delete, Update, delete, func, select, true, tuple_, update
@@ -14,12 +18,14 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.retention.allowance import OVERDUE, most_at_once
 from app.domain.shared.clock import Clock
 from app.extensions import db
 
 Dated = ColumnElement[Any] | InstrumentedAttribute[Any]
 EVERYTHING = true()
+SHARE = 4  # A quarter; a shop that is in use loses a ninetieth of its counts in a night.
+FEW = 20  # Of a handful of records even all may be old.
+OVERDUE = timedelta(days=30)  # Records that should have been removed that long ago are waiting for a person.
 
 
 def _nothing(_now: datetime) -> None: ...
@@ -56,6 +62,11 @@ def purge(clock: Clock, retentions: Iterable[Retention], is_confirmed: bool = Fa
     """Remove old records, the oldest first, and no more at once than `most_at_once` allows without a person's
     confirmation."""
     return [_purge(clock, retention, is_confirmed) for retention in retentions]
+
+
+def most_at_once(kept: int) -> int:
+    """Return how many of `kept` records one purge may remove."""
+    return max(FEW, kept // SHARE)
 
 
 def _purge(clock: Clock, retention: Retention, is_confirmed: bool) -> Purged:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, Integer, String, Text, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 

@@ -14,7 +14,7 @@ from app.domain.search.serving.plan import LearningMode
 from app.domain.search.text import tokens
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.taxonomy.taxonomies import active_tree
 from app.events import publish
@@ -136,7 +136,7 @@ def _check(site_id: int, wanted: SearchSettings) -> None:
 def _store(author: Author, values: Mapping[str, object]) -> SavedSettings:
     changed = change_settings(author.site_id, values)
     if changed:
-        audit.record(
+        activity.record(
             author,
             "settings.search",
             ("settings", "search"),

@@ -26,7 +26,7 @@ from app.domain.search.serving.plan import Plan, Served, plan
 from app.domain.search.serving.query import search_many_products, search_products
 from app.domain.search.serving.rules import SEARCH_PATH
 from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, request_words, stem, tokens
-from app.domain.shared.folding import fold
+from app.domain.shared.text import fold
 
 SHORTEST = 2  # Letters and digits; fewer fit nearly everything.
 _WORDS = re.compile(r"[^\W_]+")

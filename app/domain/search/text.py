@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from app.domain.shared.folding import fold
+from app.domain.shared.text import fold
 
 # English plurals that no rule of endings gets right; `stem` looks here first. Kept small: words by which shops sell
 # things and whose plural would otherwise not get the stem of its singular, or get that of another word.

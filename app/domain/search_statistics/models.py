@@ -7,7 +7,7 @@ from datetime import date, datetime
 from sqlalchemy import BigInteger, CheckConstraint, Date, ForeignKey, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.shared.columns import UtcDateTime
+from app.domain.shared.records import UtcDateTime
 from app.extensions import Base
 
 

@@ -16,8 +16,8 @@ from app.domain.search_statistics.counting.daily_counts import suggestions_shown
 from app.domain.search_statistics.measures import PAGE_SIZE, SUM_NAMES, ListName, ListRequest, Measure, Period, measures
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.clock import Clock
-from app.domain.shared.containing import containing
 from app.domain.shared.paging import Paged
+from app.domain.shared.records import containing
 from app.domain.sites.models import Site
 from app.extensions import db
 

@@ -19,7 +19,7 @@ from app.domain.seo.crawlers import OTHERS, CrawlerVisit
 from app.domain.seo.models import CrawlerHits
 from app.domain.seo.settings import PAGE_PARAMETER, PARAMETER, SeoSettings, stored_settings
 from app.domain.shared.clock import Clock
-from app.domain.shared.upserting import upsert
+from app.domain.shared.records import upsert
 from app.domain.sites.models import Site
 from app.extensions import db
 

@@ -7,7 +7,7 @@ from datetime import date
 from sqlalchemy import Date, ForeignKey, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.shared.columns import JsonValue
+from app.domain.shared.records import JsonValue
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 

@@ -14,7 +14,7 @@ from app.domain.search.listings.listing import PRICE
 from app.domain.search.listings.listing_parameters import LONGEST_NAME, listing_parameters
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
 from app.extensions import db
@@ -134,7 +134,7 @@ def _store_changes(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]
         titles = " and ".join(TITLES[key] for key in changed)
         before = {key: old for key, (old, _) in changed.items()}
         after = {key: new for key, (_, new) in changed.items()}
-        audit.record(author, "settings.seo", ("settings", "seo"), f"Changed {titles}", before, after)
+        activity.record(author, "settings.seo", ("settings", "seo"), f"Changed {titles}", before, after)
     return tuple(TITLES[key] for key in changed)
 
 

@@ -25,16 +25,14 @@ from app.domain.seo.site_crawl import MEANINGS, Crawl, CrawledShop, Finding, Fin
 from app.domain.seo.sitemap.generator import SitemapGenerator, categories_left_out
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict
-from app.domain.sites import audit
+from app.domain.shared.text import numbered
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
-from app.domain.work.joining import join_or_create
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, join_or_create, perform
+from app.domain.work.models import WorkKind, WorkRequested
 from app.domain.work.progress import WorkSummary
 from app.events import publish
 from app.extensions import db
@@ -116,7 +114,7 @@ def request_check(author: Author) -> SiteCheck:
         raise Conflict("This is a staging site, which is hidden from search engines, so there is nothing to check.")
     check, is_new = join_or_create(SiteCheck, author)
     if is_new:
-        audit.record(author, "seo.site_check", ("site_check", check.id), "Requested a site check")
+        activity.record(author, "seo.site_check", ("site_check", check.id), "Requested a site check")
     publish(WorkRequested(SITE_CHECK.name, check.id))
     return check
 

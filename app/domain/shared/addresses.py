@@ -1,9 +1,11 @@
-"""Addresses that people type: the names in this shop's URLs, and URLs to other places."""
+"""What an address holds: names in this shop's URLs, URLs to other places, and ids and days, which are read strictly,
+since anybody can send anything. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from datetime import date
 from urllib.parse import urlsplit
 
 from slugify import slugify
@@ -14,6 +16,7 @@ from app.domain.shared.text import UNPRINTABLE
 LONGEST_SLUG = 200
 LONGEST_URL = 500
 SLUG = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*", re.ASCII)
+LARGEST_ID = 2_147_483_647  # PostgreSQL refuses to compare a column of ids with more.
 
 
 def slug(text: str, fallback: str) -> str:
@@ -75,3 +78,30 @@ def _is_web_address(text: str) -> bool:
 
 def _has_forbidden(text: str) -> bool:
     return UNPRINTABLE.search(text) is not None or any(sign in text for sign in "\\ \"'<>`")
+
+
+def id_in(text: str | None) -> int | None:
+    """Return the id in a text, a whole number from 1 to LARGEST_ID; None for any other text."""
+    number = int(text) if text and text.isascii() and text.isdigit() and len(text) < 11 else 0
+    return number if 0 < number <= LARGEST_ID else None
+
+
+def lookup_id(text: str | None) -> int:
+    """Return the id in a text; 0, which no record has, for any other text."""
+    return id_in(text) or 0
+
+
+def day_in(text: str | None) -> date | None:
+    """Return a day written as 2026-11-23; None for anything else, as 20261123 or 2026-W48-1."""
+    if not text or not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def reversed_days(first: date | None, last: date | None) -> Iterator[Problem]:
+    """Yield the problem of a filter whose first day is after its last."""
+    if first is not None and last is not None and first > last:
+        yield Problem("invalid_filter", f"From {first} is after to {last}, so no day is between them.", "#/from")

@@ -1,12 +1,14 @@
-"""A page of a list."""
+"""Pages and batches of a list. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+STATEMENT_VALUES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +38,10 @@ class Paged(Generic[T]):
     @property
     def last_item(self) -> int:
         return self.first_item + len(self.items) - 1 if self.items else 0
+
+
+def batched(items: Iterable[T], size: int = STATEMENT_VALUES) -> Iterator[list[T]]:
+    """Yield the items in batches of at most `size`. Python has this as itertools.batched from 3.12 on."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch

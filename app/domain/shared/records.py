@@ -1,15 +1,31 @@
-"""The one way to look up a record of a site by its id."""
+"""Stored records: column types and conditions that mean the same on every database, the one way to look up a record of
+a site, inserts that may meet another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import JSON, Boolean, ColumnElement, DateTime, Dialect, literal, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm.interfaces import ORMOption
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.sql.selectable import TableValuedAlias
+from sqlalchemy.types import TypeDecorator
 
-from app.domain.shared.problems import NotFound
-from app.extensions import db
+from app.domain.shared.problems import Conflict, NotFound
+from app.extensions import Base, db
+
+JsonValue = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+# By default SQLite gives the id of a deleted record to the next one; the activity log names records by it.
+NEVER_REUSED = {"sqlite_autoincrement": True}
+ESCAPE = "/"
 
 
 class OfSite(Protocol):
@@ -21,6 +37,26 @@ class OfSite(Protocol):
 
 Model = TypeVar("Model", bound=OfSite)
 T = TypeVar("T")
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime in UTC. SQLite keeps no zone, so it goes in naive and comes out aware."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("A time without a zone cannot be stored.")
+        in_utc = value.astimezone(UTC)
+        return in_utc.replace(tzinfo=None) if dialect.name == "sqlite" else in_utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 def find_record(
@@ -39,3 +75,73 @@ def existing(record: T | None, missing: str) -> T:
     if record is None:
         raise NotFound(missing)
     return record
+
+
+def upsert(model: type[Base]) -> Any:
+    """An insert into the model's table that has `on_conflict_do_nothing` and `on_conflict_do_update`."""
+    on_postgresql = db.session.get_bind().dialect.name == "postgresql"
+    return (postgresql if on_postgresql else sqlite).insert(model)
+
+
+def flush_or_conflict(message: str) -> None:
+    """Flush the session. Raises Conflict with the message where a constraint refuses a record, as for the second of two
+    savers that found the same name free."""
+    try:
+        db.session.flush()
+    except IntegrityError as error:
+        raise Conflict(message) from error
+
+
+class _Like(FunctionElement[bool]):
+    """A LIKE without case: LIKE itself on SQLite, ILIKE on PostgreSQL. lower() on both sides would make a scan twice as
+    slow."""
+
+    name = "contains_text"
+    type = Boolean()
+    inherit_cache = True
+
+
+def containing(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
+    """Return the condition that the column contains the text, whatever the case of ASCII letters; `%` and `_` have no
+    special meaning."""
+    escaped = text.replace(ESCAPE, ESCAPE * 2).replace("%", f"{ESCAPE}%").replace("_", f"{ESCAPE}_")
+    return _Like(column, literal(f"%{escaped}%"))
+
+
+@compiles(_Like)
+def _compile_like(element: _Like, compiler: SQLCompiler, **options: Any) -> str:
+    return _format_like(element, compiler, "LIKE", options)
+
+
+@compiles(_Like, "postgresql")
+def _compile_ilike(element: _Like, compiler: SQLCompiler, **options: Any) -> str:
+    return _format_like(element, compiler, "ILIKE", options)
+
+
+def _format_like(element: _Like, compiler: SQLCompiler, operator: str, options: dict[str, Any]) -> str:
+    column, pattern = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({column} {operator} {pattern} ESCAPE '{ESCAPE}')"
+
+
+class _Elements(FunctionElement[Any]):
+    name = "list_elements"
+    inherit_cache = True
+
+
+def elements(column: InstrumentedAttribute[list[str]]) -> TableValuedAlias:
+    """Return the texts of a list as rows with one column, `value`."""
+    return _Elements(column).table_valued("value")
+
+
+def value_of(rows: TableValuedAlias) -> ColumnElement[str]:
+    return rows.c.value
+
+
+@compiles(_Elements)
+def _compile_elements(element: _Elements, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_Elements, "postgresql")
+def _compile_elements_on_postgresql(element: _Elements, compiler: SQLCompiler, **options: Any) -> str:
+    return f"jsonb_array_elements_text({compiler.process(element.clauses, **options)})"

@@ -1,4 +1,5 @@
-"""Validation of any text that people send, before a database or a page can hold it."""
+"""Texts: validation of what people send, before a database or a page can hold it; folding of words; counts in words.
+Pure."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ _NO_TEXT = f"\x7f-\x9f\ud800-\udfff\ufffe\uffff{_TURNING}"
 _FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 UNPRINTABLE = re.compile(f"[\x00-\x1f\u2028\u2029{_NO_TEXT}]")
 UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_NO_TEXT}]")
+_MARKS = dict.fromkeys(map(ord, "®™©℠'’"))
 
 
 def one_line(text: str) -> str:
@@ -60,3 +62,16 @@ def _unprintable(pattern: re.Pattern[str], text: str, label: str, pointer: str) 
     if not _is_found(pattern, text):
         return []
     return [Problem("unprintable", f"{label} contains characters that cannot be shown.", pointer)]
+
+
+def fold(text: str) -> str:
+    """Return the text in lower case without accents, ligatures, width variants or trade marks: `cafe` for `Café™`."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text.translate(_MARKS).casefold())
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return text.replace("'", "").lower()
+
+
+def numbered(number: int, noun: str, plural: str = "") -> str:
+    """Format a count with its noun, "1 page" or "19,406 products"; without `plural` it takes an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

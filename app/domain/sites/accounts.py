@@ -5,23 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
 
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import exists, select
 
 from app.domain.shared.clock import Clock
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.shared.records import existing
+from app.domain.shared.records import existing, flush_or_conflict
 from app.domain.shared.text import line_problems
-from app.domain.sites.events import SessionsEnded
 from app.domain.sites.models import Domain, RoleGrant, Site, User
-from app.domain.sites.passwords import hasher, matches, password_problems
-from app.domain.sites.roles import Role
 from app.events import publish
 from app.extensions import db
 
 EMAIL = re.compile(r"[^\s@<>\"'(),:;\\]{1,64}@[^\s@<>\"'(),:;\\]{1,189}")
 WRONG = "The email address or the password is not right."
+SHORTEST_PASSWORD = 12
+LONGEST_PASSWORD = 200
+DEMO_PASSWORD = "demo-password-1"
+
+
+class Role(StrEnum):
+    MERCHANDISER = "MERCHANDISER"
+    ADMIN = "ADMIN"
+    SUPERADMIN = "SUPERADMIN"
+    POS_AGENT = "POS_AGENT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,13 @@ class ReachableSite:
     id: int
     name: str
     host: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsEnded:
+    """Sessions of a user ended, or became invalid by a new password."""
+
+    user_id: int
 
 
 def normal_email(email: str) -> str:
@@ -40,6 +57,37 @@ def user_problems(email: str, display_name: str) -> list[Problem]:
     if not EMAIL.fullmatch(email):
         problems.append(Problem("invalid_email", f"“{email[:60]}” is not an email address.", "#/email"))
     return problems
+
+
+def password_problems(password: str, pointer: str = "#/password") -> list[Problem]:
+    if len(password) < SHORTEST_PASSWORD:
+        return [Problem("too_short", f"A password needs at least {SHORTEST_PASSWORD} characters.", pointer)]
+    if len(password) > LONGEST_PASSWORD:
+        return [Problem("too_long", f"A password has at most {LONGEST_PASSWORD} characters.", pointer)]
+    if len(set(password)) < 4:
+        return [Problem("too_simple", "This password repeats too few characters.", pointer)]
+    return []
+
+
+@lru_cache(maxsize=4)
+def hasher(memory_kib: int) -> PasswordHasher:
+    """Return an argon2id hasher with OWASP's parameters at the default memory of 19 MiB: two passes, one lane."""
+    return PasswordHasher(time_cost=2, memory_cost=memory_kib, parallelism=1)
+
+
+@lru_cache(maxsize=4)
+def _nobodys_hash(memory_kib: int) -> str:
+    return hasher(memory_kib).hash("nobody's password")
+
+
+def matches_password(memory_kib: int, stored: str | None, password: str) -> bool:
+    """Whether a password has the stored hash. It takes equally long without a hash, so that the time reveals
+    nothing."""
+    try:
+        hasher(memory_kib).verify(stored or _nobodys_hash(memory_kib), password)
+    except (VerificationError, InvalidHashError):
+        return False
+    return stored is not None
 
 
 def create_user(clock: Clock, memory_kib: int, email: str, display_name: str, password: str | None = None) -> User:
@@ -119,7 +167,7 @@ def check_password(memory_kib: int, email: str, password: str, refused: Containe
     the user is unknown, disabled, without a password, mistyped it, or has one of the refused ones."""
     user = find_user(email)
     stored = user.password_hash if user else None
-    right = matches(memory_kib, stored, password)
+    right = matches_password(memory_kib, stored, password)
     if user is None or not right or not user.enabled or password in refused:
         raise Invalid.one("wrong_credentials", WRONG)
     return user

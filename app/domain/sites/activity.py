@@ -1,32 +1,119 @@
-"""Reading the activity log."""
+"""The activity log: written in the transaction of each change, found by a filter that a page's address holds, and
+read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Select, and_, case, null, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, null, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
-from app.domain.shared.author import Origin
-from app.domain.shared.containing import containing
-from app.domain.shared.local_days import ends_at, starts_at
+from app.domain.shared.addresses import day_in, id_in, reversed_days
+from app.domain.shared.author import Author, Origin
+from app.domain.shared.clock import ends_at, starts_at
 from app.domain.shared.money import format_money
-from app.domain.shared.records import existing
-from app.domain.sites import audit
-from app.domain.sites.activity_filter import BY_ITSELF, ORIGINS, ActivityFilter
+from app.domain.shared.problems import Problem
+from app.domain.shared.records import containing, existing
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
 
+COMMAND_LINE = "command line"  # The actor in the activity log where nobody signed in.
+LOST_VALUES = "taxonomy.lost_values"  # Its `before` may be megabytes: what the products of one batch lost.
+LONGEST_WORDS = 200
+BY_ITSELF = "shop"  # The origin of what the shop did by itself.
+ORIGINS = {
+    Origin.ADMIN.value: "Admin pages",
+    Origin.API.value: "API",
+    Origin.COMMAND_LINE.value: "Command line",
+    Origin.MCP.value: "MCP",
+    BY_ITSELF: "The shop itself",
+}
 PAGE_SIZE = 50
 READ_AT_ONCE = 500
 WAYS = {Origin.API.value: "through the API", Origin.MCP.value: "through MCP"}  # The command line is its own actor.
-EVERYTHING = ActivityFilter()
 LONGEST_VALUE = 200
 AMOUNTS = frozenset(("openingFloat", "countedCash", "maxTransactionAmount", "posMaxTransactionAmount"))  # Minor units.
+MOST_CHOICES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityFilter:
+    """A filter of the activity log, and a place in it. Days are those of the shop's time zone, both included. `before`
+    and `after` are the ids of entries: a page lies before the one or after the other. An invalid value filters nothing
+    and is named in `problems`."""
+
+    words: str = ""
+    who: str = ""
+    action: str = ""
+    thing: str = ""
+    thing_id: str = ""
+    origin: str = ""
+    first: date | None = None
+    last: date | None = None
+    before: int | None = None
+    after: int | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> ActivityFilter:
+        first, last = day_in(parameters.get("from")), day_in(parameters.get("to"))
+        origin = next((origin for origin in ORIGINS if origin.lower() == parameters.get("origin", "").lower()), "")
+        read = {"from": first, "to": last, "origin": origin, "before": id_in(parameters.get("before"))}
+        read["after"] = id_in(parameters.get("after"))
+        return cls(
+            words=_clean_words(parameters.get("q")),
+            who=_clean_words(parameters.get("who")),
+            action=_clean_words(parameters.get("action")),
+            thing=_clean_words(parameters.get("thing")),
+            thing_id=_clean_words(parameters.get("id")),
+            origin=origin,
+            first=first,
+            last=last,
+            before=id_in(parameters.get("before")),
+            after=id_in(parameters.get("after")),
+            problems=(*_filter_problems(parameters, read), *reversed_days(first, last)),
+        )
+
+    @property
+    def is_filtered(self) -> bool:
+        return replace(self, before=None, after=None, problems=()) != ActivityFilter()
+
+    def query(self, **changes: object) -> str:
+        """Return the query string of this filter with changes, at the first page unless they name another."""
+        changed = replace(self, **{"before": None, "after": None, **changes})  # type: ignore[arg-type]
+        parameters = {
+            "q": changed.words,
+            "who": changed.who,
+            "action": changed.action,
+            "thing": changed.thing,
+            "id": changed.thing_id,
+            "origin": changed.origin.lower(),
+            "from": changed.first,
+            "to": changed.last,
+            "before": changed.before,
+            "after": changed.after,
+        }
+        return urlencode({name: str(value) for name, value in parameters.items() if value})
+
+
+def _filter_problems(parameters: Mapping[str, str], read: Mapping[str, object]) -> Iterator[Problem]:
+    labels = {"from": "From", "to": "To", "origin": "Origin", "before": "Page", "after": "Page"}
+    for name, value in read.items():
+        if not value and (text := parameters.get(name, "")):
+            yield Problem("invalid_filter", f"{labels[name]}: “{text[:40]}” cannot be looked for.", f"#/{name}")
+
+
+def _clean_words(value: str | None) -> str:
+    return " ".join((value or "")[:LONGEST_WORDS].replace("\0", "").split())
+
+
+EVERYTHING = ActivityFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +159,45 @@ class ActivityPage:
     older: int | None = None
 
 
-_IS_LOST = AuditEntry.action == audit.LOST_VALUES
+def record(
+    author: Author,
+    action: str,
+    subject: tuple[str, str],
+    summary: str,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Add an entry to the activity log, in the transaction of the change. `subject` is (type, id); `action` is a dotted
+    verb such as `product.save`; `before` and `after` hold only what changed."""
+    db.session.add(
+        AuditEntry(
+            site_id=author.site_id,
+            at=author.now(),
+            actor=author.name[:100],
+            action=action,
+            subject_type=subject[0],
+            subject_id=subject[1],
+            summary=summary[:500],
+            before=before,
+            after=after,
+            origin=author.origin.value if author.origin else None,
+        )
+    )
+
+
+def last_action(site_id: int) -> str | None:
+    """Return the latest action on the site; None where there was none."""
+    newest = select(AuditEntry.action).where(AuditEntry.site_id == site_id)
+    return db.session.scalar(newest.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(1))
+
+
+def has_entry(site_id: int, action: str) -> bool:
+    """Whether the site's activity log has an entry of this action."""
+    query = select(AuditEntry.id).where(AuditEntry.site_id == site_id, AuditEntry.action == action).limit(1)
+    return db.session.scalar(query) is not None
+
+
+_IS_LOST = AuditEntry.action == LOST_VALUES
 _COLUMNS = select(
     AuditEntry.id,
     AuditEntry.at,
@@ -182,30 +307,56 @@ def differences(before: Any, after: Any, currency: str = "") -> tuple[FieldChang
     """Return the differences: field by field where a side is a record, else the one value against the other. Amounts of
     money are formatted where `currency` is given."""
     if not isinstance(before, dict) and not isinstance(after, dict):
-        return () if before == after else (FieldChange("", written(before), written(after)),)
+        return () if before == after else (FieldChange("", format_value(before), format_value(after)),)
     old = before if isinstance(before, dict) else {}
     new = after if isinstance(after, dict) else {}
     names = dict.fromkeys((*old, *new))
     return tuple(
-        FieldChange(name, *(_of_field(name, side.get(name), currency) for side in (old, new)))
+        FieldChange(name, *(_format_field(name, side.get(name), currency) for side in (old, new)))
         for name in names
         if old.get(name) != new.get(name)
     )
 
 
-def _of_field(name: str, value: Any, currency: str) -> str:
+def _format_field(name: str, value: Any, currency: str) -> str:
     is_amount = currency and name in AMOUNTS and isinstance(value, int)
-    return format_money(value, currency) if is_amount else written(value)
+    return format_money(value, currency) if is_amount else format_value(value)
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Format a value for people; a long one is cut."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        text = ", ".join(f"{name}: {written(item)}" for name, item in value.items())
+        text = ", ".join(f"{name}: {format_value(item)}" for name, item in value.items())
     elif isinstance(value, list):
-        text = ", ".join(written(item) for item in value)
+        text = ", ".join(format_value(item) for item in value)
     else:
         text = "" if value is None else str(value)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def actions(site_id: int) -> list[str]:
+    return _distinct_values(site_id, "action")
+
+
+def label_of(action: str) -> str:
+    """An action in words: `pos_agent.enable` is “POS agent: enable”."""
+    thing, _, act = action.replace("_", " ").partition(".")
+    thing = thing[:1].upper() + thing[1:]
+    return f"{thing}: {act}".replace("Pos ", "POS ", 1) if act else thing
+
+
+def things(site_id: int) -> list[str]:
+    return _distinct_values(site_id, "subject_type")
+
+
+def _distinct_values(site_id: int, name: str) -> list[str]:
+    """Return the values of a column by a recursive query: the smallest value, then the smallest above it, and so on."""
+    column: InstrumentedAttribute[Any] = getattr(AuditEntry, name)
+    found = select(func.min(column).label("value")).where(AuditEntry.site_id == site_id).cte("found", recursive=True)
+    entry = aliased(AuditEntry)
+    above = select(func.min(getattr(entry, name))).where(entry.site_id == site_id, getattr(entry, name) > found.c.value)
+    found = found.union_all(select(above.scalar_subquery()).where(found.c.value.is_not(None)))
+    query = select(found.c.value).where(found.c.value.is_not(None)).limit(MOST_CHOICES)
+    return list(db.session.scalars(query))

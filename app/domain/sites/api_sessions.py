@@ -1,10 +1,21 @@
-"""Sessions of programs that are signed in at /v1 for a user, and how they end.
+"""Sessions of programs that are signed in at /v1 for a user, how they end, and their refresh tokens.
+
+Each refresh token is made from the one before it, so that a spent one differs from a forged one. A token is
+`<session id>.<43 characters>`. The first secret is random; every next one is the HMAC of the token before it, which
+only the holder of the key can make. The key never leaves the server, so a stolen token reveals nothing about its
+successors, while the server finds out how old a token is by going on from it to the current one. Nothing but the hash
+of the current token is kept.
 
 Sources: RFC 9700 section 4.14.2 for rotation and reuse, ASVS 5 sections 7.3 and 7.4 for the ends of sessions.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import re
+import secrets
 import uuid
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -16,11 +27,9 @@ from sqlalchemy import ColumnElement, exists, select, true, update
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden, Invalid, Unauthenticated
-from app.domain.sites import audit, refresh_chain, throttle
-from app.domain.sites.accounts import roles_among, roles_of
-from app.domain.sites.events import SessionsEnded
+from app.domain.sites import activity, throttle
+from app.domain.sites.accounts import Role, SessionsEnded, roles_among, roles_of
 from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
-from app.domain.sites.roles import Role
 from app.events import publish
 from app.extensions import db
 
@@ -30,11 +39,12 @@ GRACE = timedelta(seconds=20)  # An answer may get lost, and two windows may ref
 ENDED_AS_SUSPICIOUS = "api_session.end"  # In the activity log.
 OLDEST_SPENT = int(LONGEST / throttle.REFRESH_WINDOW) * throttle.REFRESHES
 TILL_ROLES = frozenset((Role.POS_AGENT, Role.ADMIN, Role.SUPERADMIN))
-
 NO_TOKEN = "This token is not one of ours, or is for another shop."
 OVER = "This session has reached its end. Sign in again."
 ENDED = "This session was ended. Sign in again."
 REUSED = "This refresh token was used before, so the session was ended. Sign in again."
+REFRESH_TOKEN = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.[A-Za-z0-9_-]{43}", re.ASCII)
+SHORTEST_KEY = 32  # Bytes.
 
 
 class Audience(StrEnum):
@@ -89,8 +99,49 @@ class Granted:
 Suspicion = Callable[[str], bool]
 
 
-def _trusted(_session_id: str) -> bool:
+def _is_never_stolen(_session_id: str) -> bool:
     return False
+
+
+class RoleRequired(Forbidden):
+    code = "role_required"
+
+
+class TillRoleRequired(Forbidden):
+    code = "pos_role_required"
+
+
+def first_token(session_id: str) -> str:
+    return f"{session_id}.{secrets.token_urlsafe(32)}"
+
+
+def session_id_in(token: str) -> str | None:
+    """Return the id of the session that a token names; None for a text that does not have the form of a token."""
+    found = REFRESH_TOKEN.fullmatch(token)
+    return found[1] if found else None
+
+
+def next_token(key: bytes, token: str) -> str:
+    """Return the successor of a token, always the same for the same key and token. Raises ValueError for a key under 32
+    bytes."""
+    if len(key) < SHORTEST_KEY:
+        raise ValueError(f"The key for refresh tokens must have at least {SHORTEST_KEY} bytes.")
+    digest = hmac.digest(key, token.encode(), "sha256")
+    return f"{token.partition('.')[0]}.{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+
+
+def hash_token(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def token_age(key: bytes, token: str, current_hash: str, oldest: int) -> int | None:
+    """Return the number of tokens that were issued after this one: 0 for the current, None for one that never belonged
+    to the chain or is older than `oldest`."""
+    for steps in range(oldest + 1):
+        if hmac.compare_digest(hash_token(token), current_hash):
+            return steps
+        token = next_token(key, token)
+    return None
 
 
 def open_session(clock: Clock, user: User, site_id: int, audience: Audience, device: Device) -> Granted:
@@ -103,12 +154,12 @@ def open_session(clock: Clock, user: User, site_id: int, audience: Audience, dev
         raise TillRoleRequired("Your role on this site does not allow working at a till.")
     now = clock.now()
     session_id = str(uuid.uuid4())
-    token = refresh_chain.first_token(session_id)
+    token = first_token(session_id)
     session = ApiSession(
         id=session_id,
         user_id=user.id,
         site_id=site_id,
-        refresh_hash=refresh_chain.hash_of(token),
+        refresh_hash=hash_token(token),
         device_id=device.id,
         device_name=device.name,
         audience=audience.value,
@@ -119,14 +170,6 @@ def open_session(clock: Clock, user: User, site_id: int, audience: Audience, dev
     )
     db.session.add(session)
     return Granted(_caller(session, user, roles), token)
-
-
-class RoleRequired(Forbidden):
-    code = "role_required"
-
-
-class TillRoleRequired(Forbidden):
-    code = "pos_role_required"
 
 
 def find_caller(
@@ -148,7 +191,7 @@ def find_caller(
 
 
 def refresh(
-    clock: Clock, key: bytes, token: str, host: str, device_id: str | None, is_stolen: Suspicion = _trusted
+    clock: Clock, key: bytes, token: str, host: str, device_id: str | None, is_stolen: Suspicion = _is_never_stolen
 ) -> Granted | Unauthenticated:
     """Exchange a refresh token for its successor. A spent token ends the session, which is why that refusal is
     returned, to be raised after the commit; only within GRACE of the exchange it gets the same successor again.
@@ -157,29 +200,29 @@ def refresh(
     Raises Unauthenticated when nothing was changed, TooManyRequests, and Invalid when the session belongs to a device
     that is not named. `key` has at least 32 bytes.
     """
-    found = _find(refresh_chain.session_of(token), host, to_change=True)
+    found = _find(session_id_in(token), host, to_change=True)
     if found is None:
         raise Unauthenticated("token_invalid", NO_TOKEN)
     session, user = found
-    spent = refresh_chain.age(key, token, session.refresh_hash, OLDEST_SPENT)
+    spent = token_age(key, token, session.refresh_hash, OLDEST_SPENT)
     if spent is None:
         raise Unauthenticated("token_invalid", NO_TOKEN)
     if session.ended_because == Because.REFRESH_REUSE.value:
         raise Unauthenticated("refresh_reused", REUSED)
     _check_standing(clock, session, user)
-    if refusal := _suspicion(clock, session, user, spent, device_id, is_stolen):
+    if refusal := _end_if_suspicious(clock, session, user, spent, device_id, is_stolen):
         return refusal
     throttle.note_refresh(clock, session.id)
-    fresh = refresh_chain.successor(key, token)
+    fresh = next_token(key, token)
     if not spent:
-        session.refresh_hash, session.last_used_at = refresh_chain.hash_of(fresh), clock.now()
+        session.refresh_hash, session.last_used_at = hash_token(fresh), clock.now()
     return Granted(_caller(session, user, roles_of(user.id, session.site_id)), fresh)
 
 
 def session_of_refresh_token(key: bytes, token: str, host: str) -> str | None:
     """Return the id of the session whose current refresh token this is; None for any other text."""
-    found = _find(refresh_chain.session_of(token), host)
-    if found is None or refresh_chain.age(key, token, found[0].refresh_hash, 0) is None:
+    found = _find(session_id_in(token), host)
+    if found is None or token_age(key, token, found[0].refresh_hash, 0) is None:
         return None
     return found[0].id
 
@@ -232,7 +275,7 @@ def _check_standing(clock: Clock, session: ApiSession, user: User) -> None:
         raise Unauthenticated("session_expired", OVER)
 
 
-def _suspicion(
+def _end_if_suspicious(
     clock: Clock, session: ApiSession, user: User, spent: int, device_id: str | None, is_stolen: Suspicion
 ) -> Unauthenticated | None:
     """End a session that a thief seems to have, and return the refusal; None without suspicion."""
@@ -254,7 +297,7 @@ def _end_with_note(clock: Clock, session: ApiSession, user: User, because: Becau
     session.ended_at, session.ended_because = clock.now(), because.value
     summary = f"An API session was ended: {why}"
     subject = ("user", str(user.id))
-    audit.record(Author(session.site_id, user.display_name, clock), ENDED_AS_SUSPICIOUS, subject, summary)
+    activity.record(Author(session.site_id, user.display_name, clock), ENDED_AS_SUSPICIOUS, subject, summary)
 
 
 def _caller(session: ApiSession, user: User, roles: frozenset[Role]) -> ApiCaller:

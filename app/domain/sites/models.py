@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.shared.records import JsonValue, UtcDateTime
 from app.extensions import Base
 
 
@@ -108,7 +108,7 @@ class SignInSession(Base):
 
 class ApiSession(Base):
     """A program that signed in at /v1 for a user. Access tokens name it and live for minutes; the refresh token, of
-    which this row holds the SHA-256, is exchanged for its successor at each use (app/domain/sites/refresh_chain.py).
+    which this row holds the SHA-256, is exchanged for its successor at each use (app/domain/sites/api_sessions.py).
     `last_used_at` is when that happened last."""
 
     __tablename__ = "api_sessions"

@@ -3,8 +3,11 @@ user holds there at that moment. The database keeps the hash alone; the token is
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from sqlalchemy import ColumnElement, select, update
 
@@ -12,32 +15,37 @@ from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, Problem, Unauthenticated
 from app.domain.shared.records import existing
-from app.domain.shared.text import one_line
-from app.domain.sites import audit, personal_token_rules
-from app.domain.sites.accounts import roles_among, roles_of
+from app.domain.shared.text import line_problems, one_line
+from app.domain.sites import activity
+from app.domain.sites.accounts import Role, roles_among, roles_of
 from app.domain.sites.models import PersonalToken, RoleGrant, User
-from app.domain.sites.personal_token_rules import (
-    MOST_ACTIVE,
-    SHOWN_CHARACTERS,
-    TokenFacts,
-    TokenStatus,
-    hash_of,
-    status_of,
-    token_problems,
-)
-from app.domain.sites.roles import Role
 from app.extensions import db
 
+PREFIX = "shop_pat_"  # By which people, scanners of leaked secrets and the log's redaction recognise one.
+SHOWN_CHARACTERS = len(PREFIX) + 4
+LONGEST_NAME = 60
+LIFETIMES = (30, 90, 365)  # Days that the page offers.
+LONGEST_LIFETIME = 365
+DEFAULT_LIFETIME = 90
+MOST_ACTIVE = 20  # Of a user on a site.
 NOTED_EVERY = timedelta(hours=1)  # A busy agent costs one write an hour.
-REFUSALS = {
-    TokenStatus.REVOKED: ("token_revoked", "This access token was revoked. Make another under Access tokens."),
-    TokenStatus.EXPIRED: ("token_expired", "This access token has expired. Make another under Access tokens."),
-    TokenStatus.PASSWORD_CHANGED: (
-        "token_revoked",
-        "This access token ended when its user’s password was changed. Make another under Access tokens.",
-    ),
-}
 UNKNOWN = "This is no access token of this shop."
+
+
+class TokenStatus(StrEnum):
+    ACTIVE = "ACTIVE"
+    EXPIRED = "EXPIRED"
+    REVOKED = "REVOKED"
+    PASSWORD_CHANGED = "PASSWORD_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """The facts that decide whether a token is valid."""
+
+    expires_at: datetime
+    revoked_at: datetime | None
+    session_version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,48 @@ class TokenCaller:
     is_stale: bool
 
 
+REFUSALS = {
+    TokenStatus.REVOKED: ("token_revoked", "This access token was revoked. Make another under Access tokens."),
+    TokenStatus.EXPIRED: ("token_expired", "This access token has expired. Make another under Access tokens."),
+    TokenStatus.PASSWORD_CHANGED: (
+        "token_revoked",
+        "This access token ended when its user’s password was changed. Make another under Access tokens.",
+    ),
+}
+
+
+def status_of(facts: TokenFacts, users_version: int, now: datetime) -> TokenStatus:
+    """Return the status of a token. `users_version` is the user's session version now: a new password ends tokens as it
+    ends sessions."""
+    if facts.revoked_at is not None:
+        return TokenStatus.REVOKED
+    if facts.session_version != users_version:
+        return TokenStatus.PASSWORD_CHANGED
+    return TokenStatus.EXPIRED if now >= facts.expires_at else TokenStatus.ACTIVE
+
+
+def new_token() -> str:
+    """Return a new token: 192 random bits, in characters that a double click selects as one word."""
+    return PREFIX + secrets.token_hex(24)
+
+
+def is_personal(token: str) -> bool:
+    return token.startswith(PREFIX)
+
+
+def hash_of(token: str) -> str:
+    """Return the hash of a token. For so many random bits a plain hash is as safe as a slow one, and the look-up can
+    use an index."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def token_problems(name: str, days: int | None) -> list[Problem]:
+    problems = line_problems(name, "The name", LONGEST_NAME, "#/name", required=True)
+    if days is None or not 1 <= days <= LONGEST_LIFETIME:
+        problems.append(Problem("invalid_lifetime", f"A token holds for 1 to {LONGEST_LIFETIME} days.", "#/days"))
+    return problems
+
+
 def make_token(author: Author, user_id: int, name: str, days: int | None) -> IssuedToken:
     """Make a token of the user for the author's site, valid for so many days. Raises Invalid with every problem,
     Forbidden for a user who could do nothing with it, and Conflict where the user has too many."""
@@ -89,18 +139,18 @@ def make_token(author: Author, user_id: int, name: str, days: int | None) -> Iss
         raise Forbidden("Only users who can sign in and have a role in this shop can have access tokens.")
     name = one_line(name)
     active = [token for token in tokens_of(author.clock, author.site_id, user.id) if token.is_active]
-    problems = [*token_problems(name, days), *_taken(name, active)]
+    problems = [*token_problems(name, days), *_name_problems(name, active)]
     if problems or days is None:
         raise Invalid(problems)
     if len(active) >= MOST_ACTIVE:
         raise Conflict(f"There are {MOST_ACTIVE} access tokens already. Revoke one that is no longer used.")
-    text = personal_token_rules.new_token()
-    row = _row(author, user, name, text, days)
+    text = new_token()
+    row = _new_row(author, user, name, text, days)
     db.session.add(row)
     db.session.flush()
     after = {"name": row.name, "expiresAt": row.expires_at.isoformat()}
     _note(author, user, "token.create", f"Made the access token “{row.name}” for {user.display_name}", after)
-    return IssuedToken(text, _listed(row, user.session_version, author.now()))
+    return IssuedToken(text, _listed_token(row, user.session_version, author.now()))
 
 
 def tokens_of(clock: Clock, site_id: int, user_id: int) -> list[ListedToken]:
@@ -112,7 +162,7 @@ def tokens_of(clock: Clock, site_id: int, user_id: int) -> list[ListedToken]:
         .order_by(PersonalToken.created_at.desc(), PersonalToken.id.desc())
     )
     now = clock.now()
-    return sorted((_listed(row, version, now) for row, version in rows), key=lambda token: not token.is_active)
+    return sorted((_listed_token(row, version, now) for row, version in rows), key=lambda token: not token.is_active)
 
 
 def active_token(author: Author, user_id: int, name: str) -> ListedToken:
@@ -177,13 +227,13 @@ def _locked_user(user_id: int) -> User:
     return db.session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
 
 
-def _taken(name: str, active: list[ListedToken]) -> list[Problem]:
+def _name_problems(name: str, active: list[ListedToken]) -> list[Problem]:
     if name not in {token.name for token in active}:
         return []
     return [Problem("duplicate", f"There is an access token “{name}” already.", "#/name")]
 
 
-def _row(author: Author, user: User, name: str, text: str, days: int) -> PersonalToken:
+def _new_row(author: Author, user: User, name: str, text: str, days: int) -> PersonalToken:
     now = author.now()
     return PersonalToken(
         site_id=author.site_id,
@@ -201,7 +251,7 @@ def _facts(row: PersonalToken) -> TokenFacts:
     return TokenFacts(row.expires_at, row.revoked_at, row.session_version)
 
 
-def _listed(row: PersonalToken, users_version: int, now: datetime) -> ListedToken:
+def _listed_token(row: PersonalToken, users_version: int, now: datetime) -> ListedToken:
     status = status_of(_facts(row), users_version, now)
     return ListedToken(row.id, row.name, row.beginning, row.created_at, row.expires_at, row.last_used_at, status)
 
@@ -222,4 +272,4 @@ def _caller(clock: Clock, token: PersonalToken, user: User, roles: frozenset[Rol
 
 
 def _note(author: Author, user: User, action: str, summary: str, after: object = None) -> None:
-    audit.record(author, action, ("user", str(user.id)), summary, after=after)
+    activity.record(author, action, ("user", str(user.id)), summary, after=after)

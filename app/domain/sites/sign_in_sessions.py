@@ -1,24 +1,32 @@
-"""Sessions of signed-in browsers. The browser holds a random token, the database its hash, the site and the host."""
+"""Sessions of signed-in browsers, and the devices on which a user signed in before.
+
+The browser holds a random token, the database its hash, the site and the host. A device itself remembers who signed in
+on it (OWASP: device cookies). Wrong passwords from a known device count for it alone, so that guesses from elsewhere do
+not lock the user out of it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy import delete, select, update
 
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
-from app.domain.sites.accounts import reachable_sites, roles_among
+from app.domain.sites.accounts import Role, reachable_sites, roles_among
 from app.domain.sites.models import RoleGrant, SignInSession, Site, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 
 IDLE = timedelta(hours=8)
 LONGEST = timedelta(hours=24)
 SEEN_EVERY = timedelta(minutes=5)
+DEVICE_KNOWN_FOR = timedelta(days=400)  # Browsers keep no cookie longer.
+MOST_USERS_OF_DEVICE = 20  # Of one device: the staff who share a till.
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ def open_session(clock: Clock, user: User, host: str, site_id: int) -> str:
     now = clock.now()
     db.session.add(
         SignInSession(
-            token_hash=_hash(token),
+            token_hash=_hash_token(token),
             user_id=user.id,
             site_id=site_id if site_id in reachable or not reachable else reachable[0],
             host=host,
@@ -70,12 +78,12 @@ def find_session(clock: Clock, token: str, host: str) -> SignedIn | None:
         select(SignInSession, User, Site.name)
         .join(User, User.id == SignInSession.user_id)
         .join(Site, Site.id == SignInSession.site_id)
-        .where(SignInSession.token_hash == _hash(token), SignInSession.host == host)
+        .where(SignInSession.token_hash == _hash_token(token), SignInSession.host == host)
     ).one_or_none()
     if found is None:
         return None
     session, user, site_name = found
-    if not _holds(clock, session, user):
+    if not _is_valid(clock, session, user):
         return None
     grants = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user.id))
     return SignedIn(
@@ -94,7 +102,7 @@ def find_session(clock: Clock, token: str, host: str) -> SignedIn | None:
 def see(clock: Clock, token: str) -> None:
     """Note that a session was used just now."""
     db.session.execute(
-        update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(last_seen_at=clock.now())
+        update(SignInSession).where(SignInSession.token_hash == _hash_token(token)).values(last_seen_at=clock.now())
     )
 
 
@@ -102,11 +110,13 @@ def switch_site(token: str, user_id: int, site_id: int) -> None:
     """Make a session act on another site from now on. Raises NotFound for a site that the user cannot reach."""
     if site_id not in {site.id for site in reachable_sites(user_id)}:
         raise NotFound("There is no such shop.")
-    db.session.execute(update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(site_id=site_id))
+    db.session.execute(
+        update(SignInSession).where(SignInSession.token_hash == _hash_token(token)).values(site_id=site_id)
+    )
 
 
 def close_session(token: str) -> None:
-    db.session.execute(delete(SignInSession).where(SignInSession.token_hash == _hash(token)))
+    db.session.execute(delete(SignInSession).where(SignInSession.token_hash == _hash_token(token)))
 
 
 def close_sessions_of(user_id: int) -> None:
@@ -114,7 +124,7 @@ def close_sessions_of(user_id: int) -> None:
     db.session.execute(delete(SignInSession).where(SignInSession.user_id == user_id))
 
 
-def _holds(clock: Clock, session: SignInSession, user: User) -> bool:
+def _is_valid(clock: Clock, session: SignInSession, user: User) -> bool:
     """Whether a session is valid; one that was opened or used while the clock was far ahead holds no longer than any
     other."""
     now = clock.now()
@@ -122,5 +132,34 @@ def _holds(clock: Clock, session: SignInSession, user: User) -> bool:
     return in_time and user.enabled and session.session_version == user.session_version
 
 
-def _hash(token: str) -> str:
+def _hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+class KnownDevice(NamedTuple):
+    """A device as one user knows it: `id` is random, `known_at` in seconds since 1970. A change of the password, which
+    raises the user's session version, makes it unknown."""
+
+    id: str
+    user_id: int
+    session_version: int
+    known_at: int
+
+
+def device_of(known: Iterable[KnownDevice], user: User, now: datetime) -> str | None:
+    """Return the id under which the device is known for the user, None where it is not."""
+    oldest = (now - DEVICE_KNOWN_FOR).timestamp()
+    return next(
+        (
+            device.id
+            for device in known
+            if (device.user_id, device.session_version) == (user.id, user.session_version) and device.known_at > oldest
+        ),
+        None,
+    )
+
+
+def device_with_user(known: Iterable[KnownDevice], user: User, now: datetime) -> list[KnownDevice]:
+    """Return the list that the device stores after the user signed in, the latest first."""
+    latest = KnownDevice(secrets.token_urlsafe(12), user.id, user.session_version, int(now.timestamp()))
+    return [latest, *(device for device in known if device.user_id != user.id)][:MOST_USERS_OF_DEVICE]

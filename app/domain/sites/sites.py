@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute, selectinload
 
 from app.domain.shared.clock import Clock
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
-from app.domain.shared.records import existing
+from app.domain.shared.records import existing, flush_or_conflict
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites.events import SiteCreated
 from app.domain.sites.models import Domain, Site
 from app.events import publish
 from app.extensions import db
@@ -24,6 +23,13 @@ HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-
 TAKEN = "Another user took this host at the same moment. Nothing was saved."
 # What a new site may use unless its plan says otherwise.
 CAPABILITIES = ("TAXONOMY_ENGINE",)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteCreated:
+    """A site was made. It has nothing yet but its host and name."""
+
+    site_id: int
 
 
 def clean_host(typed: str) -> str:

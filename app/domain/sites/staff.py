@@ -1,4 +1,4 @@
-"""The members of a shop's staff: listed, invited and changed."""
+"""The members of a shop's staff: what one may change of another, and listing, inviting and changing them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,58 @@ from sqlalchemy import func, select
 
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.clock import Clock
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Forbidden, Invalid, Problem
-from app.domain.shared.records import existing
+from app.domain.shared.records import existing, flush_or_conflict
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import accounts, api_sessions, audit, personal_tokens
+from app.domain.sites import accounts, activity, api_sessions, personal_tokens
+from app.domain.sites.accounts import Role, password_problems
 from app.domain.sites.models import RoleGrant, SignInSession, User
-from app.domain.sites.passwords import password_problems
-from app.domain.sites.roles import Role
 from app.domain.sites.sign_in_sessions import SignedIn, close_sessions_of
-from app.domain.sites.staff_rules import NOT_ADDABLE, StaffRights, may_adopt, role_problems
 from app.extensions import db
+
+NOT_ADDABLE = "This address cannot be added here; ask a superadmin."
+ORDER = (Role.MERCHANDISER, Role.ADMIN, Role.POS_AGENT, Role.SUPERADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class StaffRights:
+    """The rights of an actor (`actor_*`) to change a user. `elsewhere` says that the user also works for another
+    shop."""
+
+    actor_id: int
+    actor_roles: frozenset[Role]
+    user_id: int
+    user_roles: frozenset[Role]
+    elsewhere: bool = False
+
+    @property
+    def actor_is_superadmin(self) -> bool:
+        return Role.SUPERADMIN in self.actor_roles
+
+    @property
+    def is_oneself(self) -> bool:
+        return self.actor_id == self.user_id
+
+    @property
+    def may_change_roles(self) -> bool:
+        """Whether the actor may change the user's roles: a superadmin's only as a superadmin, and never one's own."""
+        return not self.is_oneself and (self.actor_is_superadmin or Role.SUPERADMIN not in self.user_roles)
+
+    @property
+    def may_change_account(self) -> bool:
+        """Whether the actor may change name, password and sign-in. These hold on every shop, so only a superadmin may
+        where the user also works for another one."""
+        return self.may_change_roles and (self.actor_is_superadmin or not self.elsewhere)
+
+    @property
+    def why_not(self) -> str | None:
+        if self.is_oneself:
+            return "You cannot change your own roles. Change your password in the menu under your name."
+        if not self.may_change_roles:
+            return "A superadmin can only be changed by a superadmin."
+        if not self.may_change_account:
+            return "They also work for another shop, so only a superadmin can change their name, password or sign-in."
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +76,27 @@ class Member:
     roles: tuple[Role, ...]
     rights: StaffRights
     seen_at: datetime | None = None
+
+
+def grantable(actor_roles: Collection[Role]) -> tuple[Role, ...]:
+    """Return the roles that an actor may grant, in order: SUPERADMIN only for a superadmin."""
+    return tuple(role for role in ORDER if role is not Role.SUPERADMIN or Role.SUPERADMIN in actor_roles)
+
+
+def may_adopt(actor_roles: Collection[Role]) -> bool:
+    """Whether the actor may give roles to a known user. The person who chose that user's password could sign in with
+    the new roles, so an admin of one shop cannot judge it."""
+    return Role.SUPERADMIN in actor_roles
+
+
+def role_problems(wanted: Collection[str], actor_roles: Collection[Role], some: bool = False) -> list[Problem]:
+    """Return the problems of chosen roles. `some`: at least one role is needed."""
+    allowed = {role.value for role in grantable(actor_roles)}
+    refused = sorted(set(wanted) - allowed)
+    problems = [Problem("role_not_allowed", f"You cannot give the role {name[:40]!r}.", "#/role") for name in refused]
+    if some and not wanted:
+        problems.append(Problem("required", "Choose at least one role.", "#/role"))
+    return problems
 
 
 def members(actor: SignedIn) -> list[Member]:
@@ -57,7 +119,7 @@ def invite(
     with every problem; that an address is taken is said only when all else is right, so that it cannot be probed
     without adding."""
     known = accounts.find_user(email)
-    adopted = _adopted(actor, known)
+    adopted = _user_to_adopt(actor, known)
     if problems := invitation_problems(actor, email, name, password, roles):
         raise Invalid(problems)
     if known is not None and adopted is None:
@@ -72,12 +134,12 @@ def invite(
 def invitation_problems(actor: SignedIn, email: str, name: str, password: str, roles: Collection[str]) -> list[Problem]:
     """Return all problems that can be found before a user is added."""
     problems = role_problems(roles, actor.roles, some=True)
-    if _adopted(actor, accounts.find_user(email)) is None:
+    if _user_to_adopt(actor, accounts.find_user(email)) is None:
         problems += [*accounts.user_problems(email.strip(), name), *password_problems(password)]
     return problems
 
 
-def _adopted(actor: SignedIn, known: User | None) -> User | None:
+def _user_to_adopt(actor: SignedIn, known: User | None) -> User | None:
     return known if may_adopt(actor.roles) else None
 
 
@@ -111,7 +173,7 @@ def change(
 
 def holds_just(user: User, site_id: int, roles: Collection[Role]) -> bool:
     """Whether `set_roles` with these roles would change nothing."""
-    here, elsewhere = _grants(user.id, site_id)
+    here, elsewhere = _granted_roles(user.id, site_id)
     return here | elsewhere == {*roles} | elsewhere
 
 
@@ -144,7 +206,7 @@ def _members(actor: SignedIn, users: Collection[User]) -> list[Member]:
     query = select(RoleGrant.user_id, RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id.in_(ids))
     for user_id, role, site_id in db.session.execute(query):
         grants[user_id].append((role, site_id))
-    seen = _seen(ids)
+    seen = _last_seen(ids)
     return [_member(actor, user, grants[user.id], seen.get(user.id)) for user in users]
 
 
@@ -160,7 +222,7 @@ def _member(actor: SignedIn, user: User, grants: list[tuple[str, int]], seen_at:
     return Member(user.id, user.email, user.display_name, user.enabled, tuple(sorted(roles)), rights, seen_at)
 
 
-def _seen(user_ids: list[int]) -> dict[int, datetime]:
+def _last_seen(user_ids: list[int]) -> dict[int, datetime]:
     query = select(SignInSession.user_id, func.max(SignInSession.last_seen_at))
     rows = db.session.execute(query.where(SignInSession.user_id.in_(user_ids)).group_by(SignInSession.user_id))
     return {user_id: seen_at for user_id, seen_at in rows}
@@ -189,7 +251,7 @@ def _replace_roles(clock: Clock, user: User, site_id: int, wanted: set[Role]) ->
     return sorted(held)
 
 
-def _grants(user_id: int, site_id: int) -> tuple[set[Role], set[Role]]:
+def _granted_roles(user_id: int, site_id: int) -> tuple[set[Role], set[Role]]:
     """Return the roles that were granted on the site, and those granted elsewhere that count here, too."""
     query = select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user_id)
     grants = [(Role(role), granted_at) for role, granted_at in db.session.execute(query)]
@@ -214,4 +276,4 @@ def _note_changed(author: Author, user: User, before: object, after: object) -> 
 
 
 def _note(author: Author, user: User, action: str, summary: str, before: object = None, after: object = None) -> None:
-    audit.record(author, action, ("user", str(user.id)), summary, before, after)
+    activity.record(author, action, ("user", str(user.id)), summary, before, after)

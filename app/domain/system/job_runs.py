@@ -1,19 +1,34 @@
-"""The latest runs of the scheduled jobs. Call the writing functions in a transaction."""
+"""The latest run of each scheduled job: its table, and what writes and reads it. Call the writing functions in a
+transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import String, select
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.clock import Clock
-from app.domain.shared.upserting import upsert
-from app.domain.system.models import JobRun
-from app.extensions import db
+from app.domain.shared.records import JsonValue, UtcDateTime, upsert
+from app.extensions import Base, db
 
 MACHINE = ""  # In place of a site's id.
 LONGEST_ERROR = 1000
+
+
+class JobRun(Base):
+    """A row for each scheduled job. `finished_at` is None while it runs, and of a run that was cut off. `errors` are
+    the reasons of failures by site id, "" for the whole machine; `report` is that of the last run that made one."""
+
+    __tablename__ = "job_runs"
+
+    job: Mapped[str] = mapped_column(String(64), primary_key=True)
+    started_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    errors: Mapped[dict[str, str]] = mapped_column(JsonValue, default=dict)
+    report: Mapped[Any | None] = mapped_column(JsonValue)
 
 
 def note_start(clock: Clock, job: str) -> None:

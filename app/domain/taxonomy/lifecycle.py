@@ -18,12 +18,11 @@ from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, or_, selec
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.shared.addresses import free_slug, slug
 from app.domain.shared.author import Author
-from app.domain.shared.columns import JsonValue
-from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import Conflict, Forbidden, Invalid
+from app.domain.shared.records import JsonValue, flush_or_conflict
 from app.domain.shared.text import one_line
-from app.domain.shared.times import rfc3339
-from app.domain.sites import audit, stored_events
+from app.domain.sites import activity, stored_events
 from app.domain.sites.models import Setting, Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy
@@ -132,7 +131,7 @@ def create_taxonomy(author: Author, name: str, description: str, sample: bool) -
     made = _add_taxonomy(author, name, description, levels)
     change = "Made from the sample." if sample else "Made without levels."
     record_revision(author, made, [change])
-    audit.record(author, "taxonomy.create", ("taxonomy", made.id), f"Added the taxonomy {name}")
+    activity.record(author, "taxonomy.create", ("taxonomy", made.id), f"Added the taxonomy {name}")
     return made
 
 
@@ -143,7 +142,7 @@ def duplicate_taxonomy(author: Author, taxonomy_id: str, name: str) -> Taxonomy:
     made = _add_taxonomy(author, name, description, copy.deepcopy(source.root_levels))
     record_revision(author, made, [f"Copied from “{source.name}”, revision {source.revision}."])
     summary = f"Copied the taxonomy {source.name} as {name}"
-    audit.record(author, "taxonomy.copy", ("taxonomy", made.id), summary)
+    activity.record(author, "taxonomy.copy", ("taxonomy", made.id), summary)
     return made
 
 
@@ -183,7 +182,7 @@ def delete_taxonomy(author: Author, taxonomy_id: str) -> str:
     db.session.delete(taxonomy)
     db.session.flush()
     summary = f"Deleted the taxonomy {name}"
-    audit.record(author, "taxonomy.delete", ("taxonomy", taxonomy_id), summary, before=before)
+    activity.record(author, "taxonomy.delete", ("taxonomy", taxonomy_id), summary, before=before)
     return name
 
 
@@ -315,7 +314,7 @@ def _archive_slot(taxonomy_id: str, archived_at: str) -> ColumnElement[Any]:
 def _record_activation(
     author: Author, taxonomy: Taxonomy, summary: str, former: str | None, products_cleared: int
 ) -> None:
-    audit.record(
+    activity.record(
         author,
         "taxonomy.activate",
         ("taxonomy", taxonomy.id),

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.domain.taxonomy.stored_tree import read_stored, write_stored
 from app.domain.work.models import LeasedWork, state_known

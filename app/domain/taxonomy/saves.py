@@ -12,7 +12,7 @@ from sqlalchemy import CursorResult, select, update
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem, StaleRevision
 from app.domain.shared.text import block_problems, one_line
-from app.domain.sites import audit, stored_events, versioning
+from app.domain.sites import activity, stored_events, versioning
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.diff import StructureDiff, compare
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
@@ -280,4 +280,4 @@ def _record_in_activity_log(author: Author, taxonomy: Taxonomy, changes: list[st
     after = {"revision": taxonomy.revision, "changes": changes} | ({"note": note} if note else {})
     summary = f"Saved the taxonomy {taxonomy.name}"
     before = {"revision": taxonomy.revision - 1}
-    audit.record(author, "taxonomy.save", subject, summary, before, after)
+    activity.record(author, "taxonomy.save", subject, summary, before, after)

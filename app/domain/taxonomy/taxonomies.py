@@ -22,7 +22,7 @@ from app.domain.sites.settings import settings_of
 from app.domain.taxonomy.models import Kind, Taxonomy, TaxonomyTask
 from app.domain.taxonomy.renames import Renames, ValueRename, words_of_saves
 from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.work.states import UNFINISHED, State
+from app.domain.work.models import UNFINISHED, State
 from app.extensions import db
 
 ACTIVE = "taxonomy-active-id"

@@ -1,30 +1,37 @@
-"""Claims of work: leases, so that a dead worker blocks no other, and fences, so that a late one changes nothing.
+"""Leased work from request to end: leases, so that a dead worker blocks no other, and fences, so that a late one
+changes nothing.
 
-Everything here is called in a transaction; app/domain/work/performing.py brings its own.
+Everything but `perform` is called in a transaction; that brings its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic
 
-from sqlalchemy import ColumnElement, CompoundSelect, Update, and_, false, func, or_, select, union_all, update
+from sqlalchemy import ColumnElement, CompoundSelect, Engine, Update, and_, false, func, or_, select, union_all, update
 from sqlalchemy import inspect as state_of
+from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from app.domain.alerts import job_failures
 from app.domain.retention.purging import Retention
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.work.context import WorkerLocks
-from app.domain.work.kinds import W, WorkKind
-from app.domain.work.models import LeasedWork
-from app.domain.work.states import UNFINISHED, State
+from app.domain.shared.problems import Conflict
+from app.domain.work.context import WorkContext, WorkerLocks
+from app.domain.work.models import UNFINISHED, LeasedWork, State, W, WorkKind, requested_now
 from app.extensions import Base, db
 
 FARTHEST = timedelta(days=1)  # A lease that runs longer was dated by a clock that was wrong.
 ANSWERS_WITHIN = timedelta(seconds=15)  # The queue wakes a worker at once, the scheduler's poll within seconds.
 LONGEST_ERROR = 1000
+ATTEMPTS = 3
+BEATS_IN_A_LEASE = 4
+INTERRUPTIONS = (OperationalError, SystemExit, KeyboardInterrupt)
 
 
 class LeaseLost(Exception):
@@ -54,6 +61,32 @@ class Claim(Generic[W]):
 def lock_name(kind: WorkKind[Any], key: Any, fence: int) -> str:
     """Return the name of the lock that a worker holds while it does claimed work."""
     return f"{kind.name}-{key}-{fence}"
+
+
+def join_or_create(model: type[W], author: Author, **columns: Any) -> tuple[W, bool]:
+    """Return the unfinished work of the author's site, or new work with these columns, and whether it is new. The
+    table must allow one unfinished row of a site. Call it in a transaction. Raises Conflict where others are quicker
+    again and again."""
+    unfinished = select(model).where(model.site_id == author.site_id, model.state.in_(UNFINISHED))
+    for _ in range(ATTEMPTS):
+        under_way = db.session.scalar(unfinished.execution_options(populate_existing=True))
+        if under_way is not None:
+            return under_way, False
+        created = model(**requested_now(author), **columns)
+        if insert_alone(created):
+            return created, True
+    raise Conflict("Others are asking for the same at this moment. Try again.")
+
+
+def insert_alone(work: LeasedWork) -> bool:
+    """Insert new work and return True; False when another request was quicker."""
+    try:
+        with db.session.begin_nested():
+            db.session.add(work)
+            db.session.flush()
+    except IntegrityError:
+        return False
+    return True
 
 
 def claim(
@@ -90,10 +123,57 @@ def is_abandoned(kind: WorkKind[W], now: datetime) -> ColumnElement[bool]:
     return (kind.model.state == State.RUNNING) & lapsed
 
 
+def perform(context: WorkContext, claim: Claim[Any], work: Callable[[], object]) -> bool:
+    """Do the work, whose last step finishes it, and return True; False when the lease was lost meanwhile. Where the
+    worker is stopped or the database goes away, work of a kind that is resumed is released; any other error fails it.
+    Errors that the row does not explain are raised as well."""
+    kind = claim.kind
+    with context.locks.hold(claim.lock), _heartbeat(context.clock, claim):
+        try:
+            work()
+        except LeaseLost:
+            return False
+        except (*INTERRUPTIONS, Exception) as error:
+            db.session.rollback()
+            is_resumed = kind.is_resumed and isinstance(error, INTERRUPTIONS)
+            with suppress(LeaseLost):
+                if is_resumed:
+                    context.commit(lambda: release(context.clock, claim))
+                else:
+                    words = kind.describe_error(error)
+                    context.commit(lambda: fail(context.clock, claim, words))
+            if is_resumed or not isinstance(error, kind.expected):
+                raise
+    return True
+
+
+@contextmanager
+def _heartbeat(clock: Clock, claim: Claim[Any]) -> Iterator[None]:
+    """Renew the lease by a thread while the block runs. A process that dies or is stopped stops renewing."""
+    ended = threading.Event()
+    thread = threading.Thread(target=_beat, args=(clock, claim, db.engine, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _beat(clock: Clock, claim: Claim[Any], engine: Engine, ended: threading.Event) -> None:
+    """Renew the lease at intervals, and not through the session, which belongs to the thread that works."""
+    pause = claim.lease.total_seconds() / BEATS_IN_A_LEASE
+    while not ended.wait(pause):
+        with suppress(SQLAlchemyError), engine.begin() as connection:  # A busy database takes the next beat.
+            since = clock.monotonic()
+            if connection.execute(renewal(clock, claim)).rowcount:
+                claim.extend(since)
+
+
 def renew(clock: Clock, claim: Claim[W], **columns: Any) -> W:
     """Renew the lease, set further columns and return the row, locked. Raises LeaseLost, also when the lease has run
     out unnoticed."""
-    row = _set(hold(clock, claim), {"lease_until": clock.now() + claim.lease, **columns})
+    row = _set_columns(hold(clock, claim), {"lease_until": clock.now() + claim.lease, **columns})
     claim.extend(clock.monotonic())
     return row
 
@@ -118,12 +198,12 @@ def renewal(clock: Clock, claim: Claim[W]) -> Update:
 
 def finish(clock: Clock, claim: Claim[W], **columns: Any) -> None:
     """Finish claimed work. Raises LeaseLost."""
-    end(claim.kind, clock, _set(held(claim), columns), State.DONE, columns.get("error"))
+    end(claim.kind, clock, _set_columns(held(claim), columns), State.DONE, columns.get("error"))
 
 
 def fail(clock: Clock, claim: Claim[W], error: str, **columns: Any) -> None:
     """End claimed work as failed. Raises LeaseLost."""
-    end(claim.kind, clock, _set(held(claim), columns), State.FAILED, error)
+    end(claim.kind, clock, _set_columns(held(claim), columns), State.FAILED, error)
 
 
 def release(clock: Clock, claim: Claim[W]) -> None:
@@ -154,7 +234,7 @@ def held(claim: Claim[W]) -> W:
     return row
 
 
-def _set(row: W, columns: dict[str, Any]) -> W:
+def _set_columns(row: W, columns: dict[str, Any]) -> W:
     for name, value in columns.items():
         setattr(row, name, value)
     return row
@@ -173,33 +253,6 @@ def release_dead(kind: WorkKind[W], clock: Clock, locks: WorkerLocks) -> None:
         held = kind.key == key, kind.model.fence == fence, kind.model.state == State.RUNNING.value
         ended = update(kind.model).where(*held).values(lease_until=clock.now())
         db.session.execute(ended, execution_options={"synchronize_session": False})
-
-
-def free_keys(kind: WorkKind[W], clock: Clock) -> Sequence[Any]:
-    """Return the keys of the work that no worker holds, the oldest first."""
-    return db.session.scalars(select(kind.key).where(is_free(kind, clock.now())).order_by(kind.model.created_at)).all()
-
-
-def is_unanswered(kind: WorkKind[W], clock: Clock, row: W) -> bool:
-    """Whether unfinished work waits though no worker is busy with any of its queue."""
-    return bool(unanswered(kind, clock, [row]))
-
-
-def unanswered(kind: WorkKind[W], clock: Clock, rows: Sequence[W]) -> list[W]:
-    """Return the unfinished rows that wait though no worker is busy with any work of their queue."""
-    unfinished = [row for row in rows if row.is_unfinished]
-    if not unfinished:
-        return []
-    signs = [sign for sign in db.session.scalars(_signs_of_workers(kind.model.queue)) if sign is not None]
-    return [row for row in unfinished if clock.now() - max([row.created_at, *signs]) > ANSWERS_WITHIN]
-
-
-def _signs_of_workers(queue: str) -> CompoundSelect[Any]:
-    """Return the query of the last signs of a queue's workers: the latest lease and the latest end of each kind of
-    work."""
-    tables: list[Any] = [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, LeasedWork)]
-    models = sorted((model for model in tables if model.queue == queue), key=lambda model: model.__tablename__)
-    return union_all(*(select(func.max(sign)) for model in models for sign in (model.lease_until, model.finished_at)))
 
 
 def expire(kind: WorkKind[W], clock: Clock, is_done: Callable[[W], bool] = lambda _row: False) -> list[W]:
@@ -228,6 +281,50 @@ def expire(kind: WorkKind[W], clock: Clock, is_done: Callable[[W], bool] = lambd
 def _why_late(kind: WorkKind[W], row: W, now: datetime) -> str:
     most = kind.lasts_at_most or kind.waits_at_most
     return kind.overdue if most is not None and now - row.created_at >= most else kind.abandoned
+
+
+def redate(kind: WorkKind[W], before: datetime, now: datetime) -> None:
+    """Shift unfinished work after the clock was set from `before`, the time that it would show otherwise, to `now`.
+    Times that were noted since then stay. Call it in a transaction."""
+    unfinished = select(kind.model).where(kind.model.state.in_(UNFINISHED)).with_for_update()
+    for row in db.session.scalars(unfinished.execution_options(populate_existing=True)):
+        if _is_of_before(row.created_at, before, now):
+            row.created_at += now - before
+        if row.started_at and _is_of_before(row.started_at, before, now):
+            row.started_at += now - before
+        if row.lease_until and before < row.lease_until <= before + kind.lease:
+            row.lease_until += now - before
+
+
+def _is_of_before(moment: datetime, before: datetime, now: datetime) -> bool:
+    return moment <= before if now > before else moment > now
+
+
+def free_keys(kind: WorkKind[W], clock: Clock) -> Sequence[Any]:
+    """Return the keys of the work that no worker holds, the oldest first."""
+    return db.session.scalars(select(kind.key).where(is_free(kind, clock.now())).order_by(kind.model.created_at)).all()
+
+
+def is_unanswered(kind: WorkKind[W], clock: Clock, row: W) -> bool:
+    """Whether unfinished work waits though no worker is busy with any of its queue."""
+    return bool(unanswered(kind, clock, [row]))
+
+
+def unanswered(kind: WorkKind[W], clock: Clock, rows: Sequence[W]) -> list[W]:
+    """Return the unfinished rows that wait though no worker is busy with any work of their queue."""
+    unfinished = [row for row in rows if row.is_unfinished]
+    if not unfinished:
+        return []
+    signs = [sign for sign in db.session.scalars(_signs_of_workers(kind.model.queue)) if sign is not None]
+    return [row for row in unfinished if clock.now() - max([row.created_at, *signs]) > ANSWERS_WITHIN]
+
+
+def _signs_of_workers(queue: str) -> CompoundSelect[Any]:
+    """Return the query of the last signs of a queue's workers: the latest lease and the latest end of each kind of
+    work."""
+    tables: list[Any] = [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, LeasedWork)]
+    models = sorted((model for model in tables if model.queue == queue), key=lambda model: model.__tablename__)
+    return union_all(*(select(func.max(sign)) for model in models for sign in (model.lease_until, model.finished_at)))
 
 
 def any_unfinished(kind: WorkKind[W]) -> bool:

@@ -1,28 +1,91 @@
-"""Mails to customers as leased work: sent by a worker, tried again for three days, and the address then forgotten."""
+"""Mails to customers: the port to email, the layout of a mail as text and as HTML that every mail program shows, and
+mails as leased work: sent by a worker, tried again for three days, and the address then forgotten."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from html import escape
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, String, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.clock import Clock
-from app.domain.shared.columns import UtcDateTime
-from app.domain.shared.mailing import Mail, Mailer, MailNotSent
+from app.domain.shared.records import UtcDateTime
 from app.domain.work import leases
 from app.domain.work.context import WorkContext, read_afresh
-from app.domain.work.kinds import WorkKind
-from app.domain.work.leases import Claim
-from app.domain.work.models import LeasedWork
-from app.domain.work.performing import perform
-from app.domain.work.states import State
+from app.domain.work.leases import Claim, perform
+from app.domain.work.models import LeasedWork, State, WorkKind
 from app.extensions import db
 
 TRIED_AGAIN_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180))
 GIVEN_UP_AFTER = timedelta(days=3)
+LabelledRows = Sequence[tuple[str, str]]
+
+
+class MailNotSent(Exception):
+    """The error that a mail could not be sent; its message is for people and names no address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A mail to one person, in text and the same in HTML. `key` identifies the mail: it is the same at every try."""
+
+    to: str
+    subject: str
+    text: str
+    html: str
+    key: str
+
+
+class Mailer(Protocol):
+    def send(self, mail: Mail) -> None:
+        """Send a mail within half a minute at most. Raises MailNotSent."""
+        ...
+
+    def forget(self, address: str) -> int:
+        """Remove the mails to an address that this mailer keeps, and return their number. Raises OSError."""
+        ...
+
+
+class NoMailer:
+    """The mailer of a shop that sends no mail."""
+
+    def send(self, mail: Mail) -> None:
+        raise MailNotSent("No mail is set up.")
+
+    def forget(self, address: str) -> int:
+        return 0
+
+
+def text_of(*parts: str) -> str:
+    """Return the parts as one text, with a blank line between them; empty parts are left out."""
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def rows_text(rows: LabelledRows) -> str:
+    return "\n".join(f"{label}: {value}" for label, value in rows)
+
+
+def rows_html(rows: LabelledRows) -> str:
+    cells = "".join(
+        f'<tr><th align="left">{escape(label)}</th><td align="right">{escape(value)}</td></tr>' for label, value in rows
+    )
+    return f'<table cellpadding="4">{cells}</table>' if cells else ""
+
+
+def link_html(address: str, words: str) -> str:
+    return f'<p><a href="{escape(address)}">{escape(words)}</a></p>'
+
+
+def html_of(title: str, heading: str, body: str) -> str:
+    """Return a document of a heading and a body, which is HTML."""
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>'
+        f"<h1>{escape(heading)}</h1>{body}</body></html>"
+    )
 
 
 class MailToSend(LeasedWork):
@@ -67,19 +130,19 @@ def _forget_address(_clock: Clock, mail: MailToSend) -> None:
 
 def due(kind: WorkKind[M], clock: Clock) -> Sequence[str]:
     """Return the ids of the mails that no worker holds and that are due, in the order of their next try."""
-    query = select(kind.model.id).where(*_due(kind, clock)).order_by(kind.model.next_try_at)
+    query = select(kind.model.id).where(*_is_due(kind, clock)).order_by(kind.model.next_try_at)
     return db.session.scalars(query).all()
 
 
 def send(context: WorkContext, mailer: Mailer, kind: WorkKind[M], mail_id: str, letter: Letter[M]) -> bool:
     """Send a mail and return True; False when another worker holds it, it is not due or the lease was lost. The outcome
     is in its row. `letter` may raise NotTrueAnyMore: then nothing is sent, which is no failure."""
-    which = (kind.model.id == mail_id, *_due(kind, context.clock))
+    which = (kind.model.id == mail_id, *_is_due(kind, context.clock))
     claim = context.commit(lambda: leases.claim(kind, context.clock, *which))
-    return claim is not None and perform(context, claim, lambda: _send(context, mailer, claim, letter))
+    return claim is not None and perform(context, claim, lambda: _send_claimed(context, mailer, claim, letter))
 
 
-def _send(context: WorkContext, mailer: Mailer, claim: Claim[M], letter: Letter[M]) -> None:
+def _send_claimed(context: WorkContext, mailer: Mailer, claim: Claim[M], letter: Letter[M]) -> None:
     """Send the mail of a claim. No transaction is open while the mail server is called. Raises LeaseLost."""
     try:
         mail = letter(db.session.get_one(claim.kind.model, claim.key))
@@ -103,5 +166,5 @@ def _try_later(clock: Clock, claim: Claim[Any], reason: str) -> None:
     row.state, row.lease_until, row.error, row.next_try_at = State.WAITING.value, None, reason, clock.now() + pause
 
 
-def _due(kind: WorkKind[M], clock: Clock) -> tuple[ColumnElement[bool], ...]:
+def _is_due(kind: WorkKind[M], clock: Clock) -> tuple[ColumnElement[bool], ...]:
     return leases.is_free(kind, clock.now()), kind.model.next_try_at <= clock.now()

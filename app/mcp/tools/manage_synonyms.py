@@ -25,7 +25,7 @@ from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.shared.address_values import lookup_id
+from app.domain.shared.addresses import lookup_id
 from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes

@@ -20,7 +20,7 @@ from app.domain.search.ranking.query import (
     Query,
 )
 from app.domain.search.ranking.scoring import PlacedDocuments
-from app.domain.shared.folding import fold
+from app.domain.shared.text import fold
 from tests.adapters.reference_engine.documents import Documents, Scores, carries, lies_in, sells
 from tests.adapters.reference_engine.matching import Index
 

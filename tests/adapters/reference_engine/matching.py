@@ -33,7 +33,7 @@ from app.domain.search.ranking.scoring import (
 )
 from app.domain.search.ranking.spelling import Spelling
 from app.domain.search.text import joined, neighbours
-from app.domain.shared.folding import fold
+from app.domain.shared.text import fold
 from tests.adapters.reference_engine.documents import Documents, Scores, carries, sells
 
 Lifts = dict[str, Scores]  # What scores are multiplied by, by the kind of score part that it shows as, in order.

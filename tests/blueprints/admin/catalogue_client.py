@@ -9,7 +9,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.factories import make_site, make_user

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.transaction import transaction
 from tests.factories import make_site, make_user
 from tests.page_client import PageClient

@@ -10,8 +10,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.sites import accounts, personal_tokens
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, PersonalToken, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import clock as shop_clock
 from app.transaction import transaction

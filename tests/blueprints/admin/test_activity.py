@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 
 from app.domain.shared.author import Author, Origin
-from app.domain.sites import audit
+from app.domain.sites import activity
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -30,7 +30,7 @@ def admin(signed_in) -> PageClient:
 def note(app: Flask, clock: StoppedClock, summary: str, **more: object) -> int:
     with app.app_context(), transaction():
         author = Author(1, str(more.get("who", "Mia Moss")), clock, Origin.MCP)
-        audit.record(author, "product.save", ("product", "7"), summary, {"price": 1}, {"price": 2})
+        activity.record(author, "product.save", ("product", "7"), summary, {"price": 1}, {"price": 2})
         db.session.flush()
         return max(db.session.scalars(db.select(AuditEntry.id)))
 

@@ -8,12 +8,11 @@ import re
 import pytest
 from flask import Flask
 
-from app.domain.alerts import unwritten
-from app.domain.alerts.alerts import end_alert, raise_alert
+from app.domain.alerts import alerts
+from app.domain.alerts.alerts import end_alert, note_alert, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.models import Alert
-from app.domain.alerts.unwritten import note_alert
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.extensions import db
 from app.jobs.leased import LEASED_JOBS
 from app.transaction import transaction
@@ -122,7 +121,7 @@ def test_the_next_transaction_that_succeeds_writes_what_could_not_be_written(app
         with transaction():
             make_site()
         assert db.session.query(Alert).one().subject == "database"
-        assert not unwritten.unwritten_alerts(clock)
+        assert not alerts.unwritten_alerts(clock)
 
 
 def test_a_cause_of_another_version_breaks_no_page(app: Flask, signed_in: SignedIn) -> None:

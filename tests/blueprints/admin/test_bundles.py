@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 
 from app.domain.bundles.models import BundleRun
 from app.domain.catalogue.models import Product
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import RoleGrant, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import bundles
 from app.transaction import transaction

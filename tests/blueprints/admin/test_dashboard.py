@@ -9,8 +9,8 @@ from app.domain.catalogue.models import Product
 from app.domain.search.index.runs import request_rebuild
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import indexing
 from app.ports import search_engine, worker_locks

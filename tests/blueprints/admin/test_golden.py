@@ -8,8 +8,8 @@ from sqlalchemy import event, select
 
 from app.domain.relevance.models import GoldenSearch
 from app.domain.search.engine import SearchContext
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser

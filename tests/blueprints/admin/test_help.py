@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app.blueprints.admin.help import PARTS, help_of
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.web.documentation import DOCUMENTS, document
 from tests.blueprints.admin.conftest import SignedIn
 

@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
 from app.domain.merchandising.models import Node, Tree
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction

@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 
 from app.domain.orders.models import Order, OrderMail
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn

@@ -10,8 +10,8 @@ from sqlalchemy import event
 
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import Order, OrderLine
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn

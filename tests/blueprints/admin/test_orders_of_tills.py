@@ -7,8 +7,8 @@ from flask import Flask
 
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn

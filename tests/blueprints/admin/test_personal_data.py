@@ -11,8 +11,8 @@ from sqlalchemy import select
 from app.domain.orders.models import Order
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED
 from app.domain.pos.purge import ADDRESSES_KEPT
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_order, make_site, make_transaction, make_user

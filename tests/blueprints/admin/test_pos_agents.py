@@ -13,8 +13,8 @@ from sqlalchemy import select
 from app.domain.pos import agents
 from app.domain.pos.models import PosAgent, PosRefund, PosSession
 from app.domain.pos.rules import AgentFields
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import ApiSession, AuditEntry, Site, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import WHEN, make_agent, make_location, make_site, make_transaction, make_user, make_work_session

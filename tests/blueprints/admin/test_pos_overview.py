@@ -13,7 +13,7 @@ from app.domain.pos.ledger import note_difference
 from app.domain.pos.ledger_comparison import Difference, DifferenceKind
 from app.domain.pos.models import LedgerDifference, PosRefund
 from app.domain.shared.author import Author
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction

@@ -10,8 +10,8 @@ from flask import Flask
 
 from app.domain.pos.models import PosReceiptMail, PosRefund, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from app.domain.pos import locations
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import NoProcessor
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 from app.ports import EXTENSION

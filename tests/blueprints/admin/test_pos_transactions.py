@@ -12,8 +12,8 @@ from flask import Flask
 from app.blueprints.admin.pos.transactions import BADGES, status_kind
 from app.domain.pos.models import PosRefund, PosTransactionEvent, StoredProcessorEvent
 from app.domain.pos.states import STATUS_LABELS, TransactionStatus
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn

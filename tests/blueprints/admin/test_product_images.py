@@ -18,7 +18,7 @@ from app.domain.catalogue.models import PictureUpload, ProductImage
 from app.domain.catalogue.pictures import LARGEST_UPLOAD, StoredImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.shared.author import Author
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.domain.work import leases
 from app.extensions import db
 from app.jobs.pictures import prepare

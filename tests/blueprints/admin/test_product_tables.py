@@ -15,8 +15,8 @@ from app.domain.bundles import runs
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import FILE_KEPT
 from app.domain.catalogue.models import Product
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import bundles
 from app.transaction import transaction

@@ -16,8 +16,8 @@ from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving import configuration
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.models import SearchWordDay
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs.trials import replay
 from app.transaction import transaction

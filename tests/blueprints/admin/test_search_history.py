@@ -17,7 +17,7 @@ from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.ports import clock
@@ -224,7 +224,7 @@ def test_what_orders_took_off_the_stock_is_no_matter_of_search(app: Flask, site_
         product = make_product(db.session.get(Site, site_id), stock=5)
         subject = ("product", str(product.id))
         said = "Order 1 took 2 of Xerox"
-        audit.record(Author(site_id, "Order 1", clock()), "product.stock", subject, said, {"stock": 5}, {"stock": 3})
+        activity.record(Author(site_id, "Order 1", clock()), "product.stock", subject, said, {"stock": 5}, {"stock": 3})
         assert history.history_page(site_id, 1).items == []
         with pytest.raises(NotFound):
             history.history_entry(site_id, newest().id)

@@ -17,7 +17,7 @@ from app.domain.search.index.runs import request_rebuild
 from app.domain.search.serving import configuration
 from app.domain.search.settings import stored_settings
 from app.domain.shared.author import Author
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.domain.sites.settings import change_settings
 from app.jobs import indexing
 from app.jobs.scheduled import run_scheduled

@@ -20,8 +20,8 @@ from app.domain.search.models import OutboxEntry
 from app.domain.search.serving import configuration
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import indexing
 from app.ports import EXTENSION, search_engine, worker_locks

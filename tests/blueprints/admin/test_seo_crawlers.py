@@ -7,8 +7,8 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import counting
 from app.transaction import transaction

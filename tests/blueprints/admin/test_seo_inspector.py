@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 
 from app.domain.merchandising.models import Node
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import site_checks
 from app.transaction import transaction

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.domain.seo.settings import SeoSettings, stored_settings
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from tests.page_client import PageClient
 
 PAGE = "/admin/seo/settings"

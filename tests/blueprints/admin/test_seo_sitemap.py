@@ -14,8 +14,8 @@ from app.domain.merchandising.models import Node
 from app.domain.search.engine import SearchContext
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap import builds
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser

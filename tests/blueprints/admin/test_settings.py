@@ -6,10 +6,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
-from app.domain.sites.settings import change_settings
-from app.domain.sites.shop_settings import shop_settings
+from app.domain.sites.settings import change_settings, shop_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.page_client import PageClient

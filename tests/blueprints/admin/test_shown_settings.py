@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.blueprints.admin.forms import changes_since, shown_settings
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.domain.sites.settings import change_settings, settings_of
 from app.transaction import transaction
 from tests.page_client import PageClient

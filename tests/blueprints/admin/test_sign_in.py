@@ -9,9 +9,8 @@ from flask import Flask
 from sqlalchemy import delete, func, select, update
 
 from app.domain.sites import accounts
+from app.domain.sites.accounts import DEMO_PASSWORD, Role
 from app.domain.sites.models import Domain, RoleGrant, SignInSession, User
-from app.domain.sites.passwords import DEMO_PASSWORD
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import PASSWORD, make_site, make_user

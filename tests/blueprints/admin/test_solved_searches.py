@@ -7,8 +7,8 @@ from flask import Flask
 
 from app.domain.search.engine import SearchContext
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests import counted_searches

@@ -18,8 +18,8 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from structlog.typing import EventDict
 
 from app.domain.alerts.causes import Cause
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.operations.storage import cause_of
 from app.transaction import transaction

@@ -7,8 +7,8 @@ import re
 import pytest
 from flask import Flask
 
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn

@@ -13,11 +13,11 @@ from app import ports
 from app.adapters.queue import RqQueue
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.sentence_model import SentenceModel
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.domain.system import job_runs
-from app.domain.work.queue_overview import FailedJob, QueueKind, QueueOverview, QueueWorker
+from app.domain.work.progress import FailedJob, QueueKind, QueueOverview, QueueWorker
 from app.extensions import db
 from app.jobs import purging
 from app.jobs.scheduled import run_scheduled

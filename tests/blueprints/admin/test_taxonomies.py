@@ -9,8 +9,8 @@ from sqlalchemy import event, select
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Tree
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site, StoredEvent
-from app.domain.sites.roles import Role
 from app.domain.taxonomy.lifecycle import activate_taxonomy
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.taxonomies import active_id

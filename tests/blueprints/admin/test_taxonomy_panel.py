@@ -10,8 +10,8 @@ from flask import Flask
 
 from app.domain.catalogue.models import Product
 from app.domain.search.models import OutboxEntry, RebuildRun
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.products.classification import classify

@@ -15,8 +15,8 @@ from werkzeug.test import TestResponse
 
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Tree
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
 from app.domain.taxonomy.products.classification import classify
 from app.domain.taxonomy.taxonomies import active_tree

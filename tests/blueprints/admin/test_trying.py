@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from app.adapters.whoosh import WhooshEngine
 from app.domain.relevance.replays import REPLAY
 from app.domain.search.engine import SearchContext
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.domain.work import leases
 from app.extensions import db
 from app.jobs.trials import replay

@@ -7,8 +7,8 @@ from flask import Flask
 from sqlalchemy import event, select
 
 from app.domain.sites import accounts
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site, make_user

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 from flask import Flask
 from markupsafe import Markup
 
-from app.blueprints.storefront.blueprint import LISTING_CACHE, PAGE_CACHE, FragmentCache, PackedMarkup
+from app.blueprints.storefront.blueprint import LISTING_CACHE, PAGE_CACHE, PackedMarkup
 from app.domain.catalogue.models import Product
 from app.extensions import db
 from app.transaction import transaction
@@ -16,49 +14,11 @@ from tests.blueprints.storefront.conftest import Get
 from tests.fakes.clock import StoppedClock
 
 
-def test_a_part_is_drawn_once():
-    parts = FragmentCache(2)
-    drawn = [parts.get("a", lambda: "A"), parts.get("a", lambda: "never")]
-    assert drawn == ["A", "A"]
-
-
-def test_the_part_not_used_for_longest_goes_first():
-    parts = FragmentCache(2)
-    for key in ("a", "b", "a", "c"):
-        parts.get(key, lambda: "old")
-    assert parts.get("a", lambda: "new") == "old"
-    assert parts.get("b", lambda: "new") == "new"
-    assert len(parts) == 2
-
-
-def test_a_part_that_cannot_be_drawn_is_not_kept():
-    parts = FragmentCache(2)
-    try:
-        parts.get("a", lambda: str(1 / 0))
-    except ZeroDivisionError:
-        assert len(parts) == 0
-
-
-def test_parts_are_kept_up_to_a_size_and_one_beyond_it_is_not():
-    parts = FragmentCache(10, len)
-    for key, size in (("a", 4), ("b", 4), ("large", 11), ("c", 4)):
-        assert parts.get(key, lambda size=size: "x" * size) == "x" * size
-    assert [parts.get(key, lambda: "new") for key in ("b", "c", "a")] == ["xxxx", "xxxx", "new"]
-
-
 def test_packed_markup_is_the_same_and_smaller():
     html = '<li class="card">Zelt für 2 – €</li>' * 100
     packed = PackedMarkup.of(html)
     assert packed.html == Markup(html) and isinstance(packed.html, Markup)
     assert packed.size < len(html) / 8
-
-
-def test_threads_get_whole_parts():
-    parts = FragmentCache(3)
-    with ThreadPoolExecutor(8) as threads:
-        got = list(threads.map(lambda n: parts.get(n % 7, lambda: f"part {n % 7}"), range(700)))
-    assert [str(part) for part in got] == [f"part {n % 7}" for n in range(700)]
-    assert len(parts) == 3
 
 
 def test_a_listing_is_drawn_anew_within_a_second_of_a_change_of_the_index(

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.transaction import transaction
 from tests.factories import PASSWORD, make_site, make_user
 from tests.snapshots import built

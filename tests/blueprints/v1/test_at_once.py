@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from flask import Flask
 
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from tests.blueprints.v1.conftest import ApiClient
 
 TAXONOMIES = "/v1/admin/taxonomies"

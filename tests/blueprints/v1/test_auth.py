@@ -13,9 +13,8 @@ from werkzeug.test import TestResponse
 from app import ports
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, personal_tokens
+from app.domain.sites.accounts import DEMO_PASSWORD, Role
 from app.domain.sites.models import ApiSession, AuditEntry, Domain, SignInFailure
-from app.domain.sites.passwords import DEMO_PASSWORD
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import LOGIN, LOGOUT, REFRESH, ApiClient

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site, User
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs import events

@@ -11,8 +11,8 @@ from app.blueprints.v1.baskets import BasketShape
 from app.domain.orders import payment
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site, User
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from app.adapters.null_engine import NullEngine
 from app.blueprints.v1.catalogue import ProductShape, ProductsShape
 from app.domain.catalogue.models import Collection, CollectionEntry, Product, ProductImage, Variant
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction

@@ -12,8 +12,8 @@ from app.domain.pos import agents
 from app.domain.pos.models import PosAgent, PosSession
 from app.domain.shared.author import Author
 from app.domain.sites import staff
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site, User
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.extensions import db

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from tests.blueprints.v1.conftest import LOGOUT, REFRESH, ApiClient
 from tests.examples import examples
 

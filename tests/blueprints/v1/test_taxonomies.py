@@ -17,8 +17,8 @@ from app.blueprints.v1.taxonomies import (
     TaxonomiesShape,
     TaxonomyDataShape,
 )
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 from app.transaction import transaction

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
 
 from app.domain.sites import accounts, staff
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
 from app.domain.sites.purge import RETENTIONS
-from app.domain.sites.roles import Role
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.extensions import db
 from app.tokens.access_tokens import ACCESS

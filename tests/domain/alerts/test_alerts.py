@@ -5,12 +5,19 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError, OperationalError
 from structlog.typing import EventDict
 
-from app.domain.alerts import unwritten
-from app.domain.alerts.alerts import end_alert, last_seen, open_alerts, raise_alert
+from app.domain.alerts import alerts
+from app.domain.alerts.alerts import (
+    end_alert,
+    last_seen,
+    note_alert,
+    open_alerts,
+    raise_alert,
+    unwritten_alerts,
+    write_unwritten,
+)
 from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.alerts.job_failures import end_unrepeated, note_failure, note_success
 from app.domain.alerts.models import Alert
-from app.domain.alerts.unwritten import note_alert, unwritten_alerts, write_unwritten
 from app.extensions import db
 from app.jobs.purging import RETENTIONS
 from app.transaction import transaction
@@ -199,7 +206,7 @@ def test_an_alert_of_a_site_that_is_gone_is_tried_once(clock: StoppedClock) -> N
 def test_what_is_kept_in_memory_is_bounded(clock: StoppedClock, log_lines: list[EventDict]) -> None:
     for number in range(500):
         note_alert(clock, Cause.DISK_FULL, "no space", subject=str(number))
-    assert len(unwritten_alerts(clock)) == unwritten.MOST == len(log_lines)
+    assert len(unwritten_alerts(clock)) == alerts.MOST_UNWRITTEN == len(log_lines)
 
 
 def test_the_second_failure_in_a_row_raises_an_alert_and_a_success_ends_it(clock: StoppedClock, site_id: int) -> None:

@@ -15,8 +15,8 @@ from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.problems import Invalid
 from app.domain.sites import accounts, sites
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.bundles.conftest import (

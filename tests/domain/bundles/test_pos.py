@@ -11,7 +11,7 @@ from app.domain.pos import access, agents, locations
 from app.domain.pos.models import PosAgent, PosLocation
 from app.domain.pos.rules import AgentFields
 from app.domain.sites import accounts, sites
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.extensions import db
 from app.ports import images
 from app.transaction import transaction

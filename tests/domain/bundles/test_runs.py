@@ -26,8 +26,8 @@ from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Unauthenticated
 from app.domain.sites import accounts, personal_tokens, sites, staff
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, RoleGrant, User
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.work import leases
 from app.domain.work.context import read_afresh

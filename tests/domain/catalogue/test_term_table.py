@@ -12,8 +12,8 @@ from app.domain.catalogue import terms as term_table
 from app.domain.catalogue.product_rules import clean_terms
 from app.domain.catalogue.terms import COLUMNS, MOST_LINES, ProductTerms, plan_import
 from app.domain.shared.author import Author
+from app.domain.shared.csv_tables import read_named
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.table_import import read_named
 from app.transaction import transaction
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock

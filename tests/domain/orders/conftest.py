@@ -12,8 +12,8 @@ from app.domain.orders.basket import Basket, Contact
 from app.domain.orders.basket_contents import BasketChange
 from app.domain.orders.checkout import Placed, place
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.orders.till import Till

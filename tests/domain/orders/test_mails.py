@@ -12,10 +12,10 @@ from app.domain.orders.checkout import place
 from app.domain.orders.mails import OrderMailKind, Sender, order_mail
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.shared.author import Author
-from app.domain.shared.mailing import Mail, MailNotSent
 from app.domain.sites.models import Domain
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
+from app.domain.work.mailing import Mail, MailNotSent
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.orders.conftest import MIA, Shopper

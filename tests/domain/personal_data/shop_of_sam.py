@@ -11,14 +11,13 @@ from sqlalchemy import select
 from app.adapters.mail import FolderMailer
 from app.adapters.simulator.models import SimulatorIntent
 from app.domain.bundles.archive import BundleFolder
-from app.domain.personal_data.erasing import Erasure, OutsideStores, erase
-from app.domain.personal_data.erasure_list import ErasureList
+from app.domain.personal_data.erasure import Erasure, ErasureList, OutsideStores, erase
 from app.domain.personal_data.people import Person, find_person
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction, PosTransactionEvent
 from app.domain.shared.author import Author
-from app.domain.sites import audit
+from app.domain.sites import activity
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site, User
-from app.domain.sites.roles import Role
 from app.extensions import Base, db
 from app.transaction import transaction
 from tests.factories import WHEN, make_agent, make_location, make_order, make_site, make_transaction, make_user
@@ -90,10 +89,10 @@ def bought(shop: Shop) -> tuple[str, str]:
         detail = "£1.00: Sam’s mug broke"
         db.session.add(PosTransactionEvent(**about, action="refund requested", status="SUCCEEDED", detail=detail))
         nia = Author(shop.site_id, "Nia Nettle", shop.clock)
-        audit.record(nia, "pos.refund", ("pos_transaction", payment), "Refunded £1.00: Sam’s mug broke")
+        activity.record(nia, "pos.refund", ("pos_transaction", payment), "Refunded £1.00: Sam’s mug broke")
         intent = {"id": "pi_sam", "account_id": "", "amount": 1_250, "currency": "gbp", "status": "succeeded"}
         db.session.get_one(PosTransaction, payment).processor_intent_id = "pi_sam"
         sent = {"description": "For Sam Sedge", "labels": {"customer": "Sam Sedge"}}
         db.session.add(SimulatorIntent(**intent, **sent, created_at=WHEN))
-        audit.record(nia, "x.mail", ("x", "1"), "Wrote to sam@home.test", after={"to": ["SAM@home.test"]})
+        activity.record(nia, "x.mail", ("x", "1"), "Wrote to sam@home.test", after={"to": ["SAM@home.test"]})
     return order, payment

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.domain.bundles import runs
 from app.domain.bundles.parts import Part
-from app.domain.shared.mailing import Mail
+from app.domain.work.mailing import Mail
 from app.transaction import transaction
 from tests.domain.personal_data.shop_of_sam import Shop
 

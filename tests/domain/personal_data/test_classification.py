@@ -10,7 +10,7 @@ import app.blueprints  # noqa: F401  Every model is loaded.
 from app.domain.personal_data.classification import COLUMNS
 from app.domain.personal_data.holdings import HOLDINGS
 from app.domain.personal_data.people import Account, Person
-from app.domain.shared.columns import UtcDateTime
+from app.domain.shared.records import UtcDateTime
 from app.extensions import Base
 
 NO_TEXT = (Integer, Boolean, Date, Float, UtcDateTime)

@@ -11,9 +11,9 @@ from app.domain.pos import sessions
 from app.domain.pos.models import PosAgent, PosSession
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, api_sessions
+from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience, Device
 from app.domain.sites.models import User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_location, make_site, make_user

@@ -11,7 +11,7 @@ from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.pos.reconciliation import checks
 from app.domain.pos.webhooks import EventOutcome
 from app.domain.shared.author import Author
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction

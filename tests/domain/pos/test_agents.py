@@ -11,8 +11,8 @@ from app.domain.pos import agents
 from app.domain.pos.rules import AgentFields, LimitSource, agent_problems, effective_limit
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites import accounts
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import ApiSession, AuditEntry, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.conftest import SignIn, Staff, agent_of, stored

@@ -17,7 +17,7 @@ from app.domain.pos.models import PosAgent, PosTransaction
 from app.domain.pos.order_payments import SUBMITTED_AFTER
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Forbidden, NotFound
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.extensions import db
 from app.jobs.scheduled import run_scheduled
 from app.transaction import transaction

@@ -12,7 +12,7 @@ from app.domain.alerts.causes import Cause
 from app.domain.catalogue import product_images
 from app.domain.orders.models import Order
 from app.domain.orders.purge import RETENTIONS as ORDERS
-from app.domain.retention.allowance import FEW, most_at_once
+from app.domain.retention.purging import FEW, most_at_once
 from app.domain.search_statistics.counting.purge import RETENTIONS as COUNTS
 from app.domain.search_statistics.models import SearchWordDay
 from app.domain.sites.models import SignInFailure

@@ -17,7 +17,7 @@ from app.domain.search.text import (
     tokens,
     words,
 )
-from app.domain.shared.folding import fold
+from app.domain.shared.text import fold
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from sqlalchemy import func, select
 
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites import accounts
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from tests.factories import PASSWORD, make_site, make_user
 from tests.fakes.clock import StoppedClock

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from app.domain.shared.author import Author, Origin
-from app.domain.sites import activity_choices as choices
-from app.domain.sites import audit
+from app.domain.sites import activity as choices
+from app.domain.sites import activity as sites_activity
 from app.domain.sites.activity import (
     PAGE_SIZE,
     READ_AT_ONCE,
+    ActivityFilter,
     FieldChange,
     activity,
     differences,
     every_entry,
-    written,
+    format_value,
 )
-from app.domain.sites.activity_filter import ActivityFilter
 from app.domain.sites.models import Site
 from app.extensions import db
 from tests.factories import make_site
@@ -45,11 +45,11 @@ def test_amounts_of_money_are_shown_in_the_shops_currency() -> None:
 
 def test_values_by_name_are_told_one_after_the_other() -> None:
     values = {"sleeps": 2, "free": False, "colour": ["Moss", "Clay"]}
-    assert written(values) == "sleeps: 2, free: no, colour: Moss, Clay"
+    assert format_value(values) == "sleeps: 2, free: no, colour: Moss, Clay"
 
 
 def test_a_long_value_is_cut() -> None:
-    assert written("x" * 300) == "x" * 199 + "…"
+    assert format_value("x" * 300) == "x" * 199 + "…"
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def note(site: Site, clock: StoppedClock, summary: str, name: str = "Mia", **mor
     action, subject = str(more.get("action", "x.do")), (str(more.get("thing", "x")), str(more.get("id", "1")))
     origin = more.get("origin")
     author = Author(site.id, name, clock, origin if isinstance(origin, Origin) else None)
-    audit.record(author, action, subject, summary)
+    sites_activity.record(author, action, subject, summary)
 
 
 def found(site: Site, **parameters: str) -> list[str]:

@@ -14,11 +14,21 @@ from app.domain.retention.purging import purge
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from app.domain.sites import accounts, personal_tokens, staff
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, PersonalToken, Site, User
-from app.domain.sites.personal_token_rules import MOST_ACTIVE, TokenFacts, TokenStatus, is_personal, status_of
-from app.domain.sites.personal_tokens import caller_of, make_token, note_use, revoke_token, tokens_of
+from app.domain.sites.personal_tokens import (
+    MOST_ACTIVE,
+    TokenFacts,
+    TokenStatus,
+    caller_of,
+    is_personal,
+    make_token,
+    note_use,
+    revoke_token,
+    status_of,
+    tokens_of,
+)
 from app.domain.sites.purge import RETENTIONS
-from app.domain.sites.roles import Role
 from app.extensions import db
 from tests.factories import WHEN, make_site, make_user
 from tests.fakes.clock import StoppedClock

@@ -10,8 +10,8 @@ from sqlalchemy import event, func, insert, select
 
 from app.domain.shared.problems import Conflict
 from app.domain.sites import accounts, sites, throttle
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Domain, RoleGrant, Site, User
-from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import PASSWORD, WHEN, make_site, make_user

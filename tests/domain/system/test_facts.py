@@ -9,9 +9,8 @@ import pytest
 
 from app.domain.search.engine import IndexName
 from app.domain.system import job_runs
-from app.domain.system.database import DatabaseFacts, database_facts
 from app.domain.system.facts import Health, JobFacts, job_state, size_text
-from app.domain.system.machine import database_line
+from app.domain.system.machine import DatabaseFacts, database_facts, database_line
 from app.domain.system.release import known_revisions, newest_revision, version
 from app.jobs.measuring import folder_size, measure
 from app.jobs.scheduled import look, run_scheduled

@@ -23,9 +23,9 @@ from app.domain.merchandising.nodes import PlannedMove
 from app.domain.merchandising.shop import read_shop
 from app.domain.merchandising.trees import OutlineRow, TreeOutline, outline_of
 from app.domain.search.listings.browsing import category_counts
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.domain.shared.records import existing
+from app.domain.shared.text import numbered
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires

@@ -24,8 +24,8 @@ from app.domain.shared.author import Author
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.sites import staff
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import User
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.domain.sites.sites import currency_of, time_zone_of

@@ -3,11 +3,11 @@ anomaly and card of a payment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from itertools import chain
 from zoneinfo import ZoneInfo
 
-from flask import Response, make_response, render_template, request, stream_with_context, url_for
+from flask import Response, make_response, render_template, request, url_for
 from flask_login import current_user
 
 from app import ports
@@ -23,7 +23,6 @@ from app.domain.sites.sites import time_zone_of
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
-WRITTEN_AT_ONCE = 500
 HEADER = (
     "Transaction",
     "Created",
@@ -96,11 +95,9 @@ def pos_transactions_table() -> Response:
     if filters.problems:
         raise Invalid(filters.problems)
     zone = ZoneInfo(time_zone_of(site_id))
-    rows = transactions.every_row(site_id, zone, filters)
-    answer = Response(stream_with_context(_lines(rows, zone)), mimetype="text/csv")
+    lines = (_cells(row, zone) for row in transactions.every_row(site_id, zone, filters))
     day = ports.clock().now().astimezone(zone).date()
-    answer.headers["Content-Disposition"] = f'attachment; filename="transactions-{day.isoformat()}.csv"'
-    return answer
+    return spreadsheet.download(chain([_headings(zone)], lines), f"transactions-{day.isoformat()}.csv")
 
 
 def _choices(site_id: int) -> dict[str, object]:
@@ -110,13 +107,6 @@ def _choices(site_id: int) -> dict[str, object]:
         "status_options": STATUS_OPTIONS,
         "type_options": TYPE_OPTIONS,
     }
-
-
-def _lines(rows: Iterator[TransactionRow], zone: ZoneInfo) -> Iterator[str]:
-    """Yield the table in pieces: for a busy year it takes megabytes."""
-    yield spreadsheet.BEGINNING + spreadsheet.lines([_headings(zone)])
-    while some := [_cells(row, zone) for row in islice(rows, WRITTEN_AT_ONCE)]:
-        yield spreadsheet.lines(some)
 
 
 def _headings(zone: ZoneInfo) -> Sequence[str]:

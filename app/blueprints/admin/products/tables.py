@@ -3,12 +3,10 @@ and then imported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from flask import Response as Answer
-from flask import current_app, flash, make_response, redirect, render_template, request, stream_with_context, url_for
+from flask import current_app, flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
@@ -95,7 +93,6 @@ def _is_attribute(target: str) -> bool:
 
 PAGE = "/catalogue/products/import"
 RUN = f"{PAGE}/<table_run_id>"
-WRITTEN_AT_ONCE = 200
 SAMPLES = 3
 TOO_OLD = "This page has expired. Choose the file again."
 NO_ERRORS = FieldErrors()
@@ -104,7 +101,7 @@ NO_ERRORS = FieldErrors()
 @bp.get("/catalogue/products.csv")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_export() -> Response:
-    return _table(export_table(current_user.site_id), "products.csv")
+    return spreadsheet.download(export_table(current_user.site_id), "products.csv")
 
 
 @bp.get(PAGE)
@@ -203,7 +200,7 @@ def products_import_corrections(table_run_id: str) -> Response:
         raise NotFound(GONE)
     path, table = _folder().existing(run.file), format_of(current_user.site_id, run.columns or [])
     refused = (runs.report_of(run.id) or {}).get("refused", [])
-    return _table(correction_lines(path, run.name, table, refused), "corrections.csv")
+    return spreadsheet.download(correction_lines(path, run.name, table, refused), "corrections.csv")
 
 
 def _page(errors: FieldErrors = NO_ERRORS) -> Response:
@@ -254,19 +251,6 @@ def _received(token: str) -> ReceivedFile:
     if received is None or (received.site_id, received.user_id) != _holder():
         raise NotFound(TOO_OLD)
     return received
-
-
-def _table(rows: Iterable[Sequence[str]], name: str) -> Response:
-    answer = Answer(stream_with_context(_write_in_pieces(iter(rows))), mimetype="text/csv")
-    answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
-
-
-def _write_in_pieces(rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    """Yield the table in pieces: for a large shop it takes a hundred megabytes."""
-    yield spreadsheet.BEGINNING
-    while some := list(islice(rows, WRITTEN_AT_ONCE)):
-        yield spreadsheet.lines(some)
 
 
 def _redirect_to_run(run_id: str) -> Response:

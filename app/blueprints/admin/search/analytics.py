@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from flask import Response, render_template, request, stream_with_context
+from flask import Response, render_template, request
 from flask_login import current_user
 
 from app import ports
@@ -34,7 +34,6 @@ from app.web.permissions import Permission, requires
 
 LISTS = f"any({', '.join(repr(name.value) for name in ListName)})"
 COUNTS = ("Searches", "Found nothing", "With clicks recorded", "Clicked", "Added to basket", "Ordered")
-WRITTEN_AT_ONCE = 500
 EFFECT = "/search/effect"
 LARGEST = "max=2147483647"
 
@@ -90,24 +89,14 @@ def search_analytics_days() -> Response:
     return _download(_day_lines(site_id, period, currency), "searches-by-day", period)
 
 
-def _download(lines: Iterator[str], name: str, period: Period) -> Response:
-    answer = Response(stream_with_context(lines), mimetype="text/csv")
-    file = f"{name}-{period.days}-days-{period.today.isoformat()}.csv"
-    answer.headers["Content-Disposition"] = f'attachment; filename="{file}"'
-    return answer
+def _download(lines: Iterator[Sequence[str]], name: str, period: Period) -> Response:
+    return spreadsheet.download(lines, f"{name}-{period.days}-days-{period.today.isoformat()}.csv")
 
 
-def _word_lines(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
-    """Yield the table in pieces: for 90 busy days it takes megabytes."""
-    header = ("Search", *_counts_header(currency), "Results of the latest", "Latest search")
-    yield spreadsheet.BEGINNING + spreadsheet.lines([header])
-    some = []
+def _word_lines(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[Sequence[str]]:
+    yield "Search", *_counts_header(currency), "Results of the latest", "Latest search"
     for row in reports.every_row(site_id, period, listing):
-        some.append(_word_cells(row, currency))
-        if len(some) == WRITTEN_AT_ONCE:
-            yield spreadsheet.lines(some)
-            some.clear()
-    yield spreadsheet.lines(some)
+        yield _word_cells(row, currency)
 
 
 def _word_cells(row: WordRow, currency: str) -> tuple[str, ...]:
@@ -115,10 +104,10 @@ def _word_cells(row: WordRow, currency: str) -> tuple[str, ...]:
     return row.word, *_count_cells(row.sums, currency), finds, row.last_day.isoformat()
 
 
-def _day_lines(site_id: int, period: Period, currency: str) -> Iterator[str]:
-    yield spreadsheet.BEGINNING + spreadsheet.lines([("Day", *_counts_header(currency))])
-    days = reports.every_day(site_id, period)
-    yield spreadsheet.lines([(day.isoformat(), *_count_cells(sums, currency)) for day, sums in days])
+def _day_lines(site_id: int, period: Period, currency: str) -> Iterator[Sequence[str]]:
+    yield "Day", *_counts_header(currency)
+    for day, sums in reports.every_day(site_id, period):
+        yield day.isoformat(), *_count_cells(sums, currency)
 
 
 def _counts_header(currency: str) -> tuple[str, ...]:

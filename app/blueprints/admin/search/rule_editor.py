@@ -39,7 +39,7 @@ from app.domain.search.engine import SearchUnavailable
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.sites.shop_settings import shop_settings
+from app.domain.sites.settings import shop_settings
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires

@@ -29,7 +29,7 @@ from app.domain.search.serving.rules import Rule
 from app.domain.search.settings import stored_settings
 from app.domain.search_statistics.counting import queries as counting
 from app.domain.shared.schema import Anything, Record, Whole
-from app.domain.sites.shop_settings import shop_settings
+from app.domain.sites.settings import shop_settings
 from app.transaction import transaction
 from app.web.errors import wants_json
 from app.web.htmx import redirect_page, wants_fragment

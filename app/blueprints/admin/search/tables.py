@@ -20,8 +20,8 @@ from app.domain.relevance import rule_import, rules, synonym_import, synonyms
 from app.domain.relevance.rule_definition import MOST_RULES
 from app.domain.relevance.synonym_definition import MOST_GROUPS
 from app.domain.shared.author import Author
+from app.domain.shared.csv_tables import ImportReport
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.table_import import ImportReport
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
 

@@ -23,8 +23,8 @@ from app.domain.relevance.explanation import ExplainRequest, SearchExplanation
 from app.domain.relevance.rule_definition import local_text, moment_of, moment_with_zone
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.author import Author
+from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
-from app.domain.shared.times import rfc3339
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.transaction import transaction
 from app.web.errors import wants_json

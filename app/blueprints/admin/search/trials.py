@@ -32,7 +32,7 @@ from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
 from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid, NotFound, Problem
-from app.domain.sites.shop_settings import shop_settings
+from app.domain.sites.settings import shop_settings
 from app.transaction import transaction
 from app.web.errors import wants_json
 from app.web.htmx import wants_fragment

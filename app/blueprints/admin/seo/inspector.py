@@ -13,7 +13,7 @@ from app.domain.merchandising.shop import read_shop
 from app.domain.seo.inspector import InspectedAddress, InspectedShop, Inspection, inspect_page, read_address
 from app.domain.seo.sitemap.entries import ExactCounts
 from app.domain.shared.problems import Invalid
-from app.domain.sites.shop_settings import shop_settings
+from app.domain.sites.settings import shop_settings
 from app.web.htmx import wants_fragment
 from app.web.in_process import pages_of
 from app.web.permissions import Permission, requires

@@ -21,8 +21,8 @@ from app.blueprints.admin.taxonomy.panel import Panel, panel_of
 from app.blueprints.admin.taxonomy.tasks import banner_of, to_restore
 from app.blueprints.admin.taxonomy.tree import ShownTree, drawn_levels, level_edits, shown_tree
 from app.blueprints.callers import current_author
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, NotFound, StaleRevision
+from app.domain.shared.text import numbered
 from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft
 from app.domain.taxonomy.editor.level_edits import Edit

@@ -13,8 +13,8 @@ from werkzeug.datastructures import MultiDict
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm, ValueRow
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError, Invalid, Problem
+from app.domain.shared.text import numbered
 from app.domain.taxonomy.editor.drafts import Editing
 from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, split_values, type_conflicts
 from app.domain.taxonomy.impact import NO_STORED_VALUES, StoredValues, stored_values

@@ -19,8 +19,8 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.domain.seo.shopper_impact import ShopperImpact, shopper_impact
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
+from app.domain.shared.text import numbered
 from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.drafts import Editing, StaleDraft, draft_conflict
 from app.domain.taxonomy.impact import AttributeImpact, Impact, InvalidValuesImpact, ValueImpact, impact

@@ -6,12 +6,12 @@ task as a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 
-from flask import Response, flash, redirect, render_template, request, stream_with_context, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
@@ -39,7 +39,7 @@ from app.domain.taxonomy.tasks.batch import LostValue, count_loss_entries, lost_
 from app.domain.taxonomy.tasks.restore import restorable_products
 from app.domain.taxonomy.tasks.summary import TaskSummary, describe_value, summary_of
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.ports import clock
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
@@ -195,16 +195,8 @@ def taxonomy_task_lost(task_id: str) -> Response:
     site_id = current_user.site_id
     if not count_loss_entries(site_id, task_id):
         tasks.task_of(site_id, task_id)
-    answer = Response(stream_with_context(_csv_lines(site_id, task_id)), mimetype="text/csv")
-    answer.headers["Content-Disposition"] = 'attachment; filename="lost-values.csv"'
-    return answer
-
-
-def _csv_lines(site_id: int, task_id: str) -> Iterator[str]:
-    """Yield the table in pieces: for 100,000 products it takes megabytes."""
-    yield spreadsheet.BEGINNING + spreadsheet.lines([LOST_COLUMNS])
-    for batch in lost_values(site_id, task_id):
-        yield spreadsheet.lines([_cells(lost) for lost in batch])
+    lines = (_cells(lost) for batch in lost_values(site_id, task_id) for lost in batch)
+    return spreadsheet.download(chain([LOST_COLUMNS], lines), "lost-values.csv")
 
 
 def _cells(lost: LostValue) -> tuple[str, ...]:

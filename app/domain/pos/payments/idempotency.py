@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, or_, select, update
 from app.domain.pos.models import PosIdempotencyKey, PosTransaction
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Unprocessable
-from app.domain.shared.upserting import upsert
+from app.domain.shared.records import upsert
 from app.extensions import db
 
 KEPT = timedelta(hours=24)

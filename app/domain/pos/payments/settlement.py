@@ -31,7 +31,7 @@ from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.records import find_record
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.work.context import WorkContext, read_afresh
 
 _S = TransactionStatus
@@ -262,7 +262,7 @@ def _record_action(
 ) -> TransactionStatus:
     """Record the action in the activity log, and return the payment's status."""
     transaction_id, status = state.payment.id, TransactionStatus(state.payment.status)
-    context.commit(lambda: audit.record(author, action, ("pos_transaction", transaction_id), summary))
+    context.commit(lambda: activity.record(author, action, ("pos_transaction", transaction_id), summary))
     return status
 
 

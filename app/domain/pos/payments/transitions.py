@@ -34,7 +34,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import one_line
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.extensions import db
 
 MOST_TRIES = 20
@@ -173,5 +173,5 @@ def settle_anomaly(author: Author, transaction_id: str, note: str) -> None:
     words, payment.anomaly = describe_anomaly(payment.anomaly), None
     payment.version += 1
     db.session.add(timeline_entry(author, payment, "settled", f"{words}: {note}"))
-    audit.record(author, "pos.anomaly_settled", ("pos_transaction", payment.id), f"Settled: {words}. {note}")
+    activity.record(author, "pos.anomaly_settled", ("pos_transaction", payment.id), f"Settled: {words}. {note}")
     db.session.flush()

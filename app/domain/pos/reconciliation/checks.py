@@ -33,10 +33,8 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import DomainError
 from app.domain.work import leases
 from app.domain.work.context import WorkContext, read_afresh
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
-from app.domain.work.performing import perform
-from app.domain.work.states import State
+from app.domain.work.leases import Claim, perform
+from app.domain.work.models import State, WorkKind, WorkRequested
 from app.events import publish
 from app.extensions import db
 

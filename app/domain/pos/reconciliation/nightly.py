@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import islice
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, or_, select
@@ -25,13 +25,12 @@ from app.domain.pos.processor import AccountRef, Intent, PaymentProcessor, Proce
 from app.domain.pos.reconciliation.status_updates import LISTED_BEFORE
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
+from app.domain.shared.paging import batched
 from app.domain.sites.sites import time_zone_of
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
-from app.domain.work.joining import join_or_create
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, join_or_create, perform
+from app.domain.work.models import WorkKind, WorkRequested
 from app.events import publish
 from app.extensions import db
 
@@ -110,9 +109,9 @@ class _Comparison:
         span = since - LISTED_BEFORE, until + LISTED_BEYOND
         intents = self.processor.list_intents(AccountRef(account_id), *span)
         listed: set[str] = set()  # Ids alone: a day may have a hundred thousand payments.
-        while batch := list(islice(intents, BATCH)):
+        for batch in batched(intents, BATCH):
             listed |= {intent.id for intent in batch}
-            self.context.commit(lambda: self._note_batch(account_id, batch))
+            self.context.commit(partial(self._note_batch, account_id, batch))
         self.context.commit(lambda: self._note_missing_intents(account_id, listed, since, until))
 
     def finish(self) -> None:

@@ -17,7 +17,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.redaction import error_summary
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh
-from app.domain.work.states import UNFINISHED
+from app.domain.work.models import UNFINISHED
 from app.extensions import db
 
 KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}

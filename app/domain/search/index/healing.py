@@ -23,10 +23,10 @@ from app.domain.search.index.runs import BY_ITSELF, Scope, request_rebuild
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.domain.work.context import read_afresh
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.extensions import db
 
 SOON = 3_000  # Products that are indexed within seconds, also with a sentence model.
@@ -148,7 +148,7 @@ def request_meanings(context: SearchContext, site_id: int, model: str) -> None:
     if not joined:
         run.for_model = model
         summary = "Requested a rebuild, so that the meaning of words counts in search"
-        audit.record(author, "index.rebuild", ("index", Scope.PRODUCTS), summary)
+        activity.record(author, "index.rebuild", ("index", Scope.PRODUCTS), summary)
 
 
 def lost_indexes(engine: SearchEngine, site_id: int) -> list[LostIndex]:
@@ -226,7 +226,7 @@ def _request_rebuild(context: SearchContext, site_id: int, indexes: Sequence[Ind
     scope = Scope.of(indexes)
     _, joined = request_rebuild(author, context.engine, context.locks, scope)
     if not joined:
-        audit.record(author, "index.rebuild", ("index", scope), summary)
+        activity.record(author, "index.rebuild", ("index", scope), summary)
 
 
 def _latest_runs(site_id: int) -> Select[RebuildRun]:

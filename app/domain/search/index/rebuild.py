@@ -26,8 +26,7 @@ from app.domain.sites import versioning
 from app.domain.taxonomy.taxonomies import active_taxonomy
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
-from app.domain.work.leases import Claim
-from app.domain.work.performing import perform
+from app.domain.work.leases import Claim, perform
 from app.extensions import db
 
 BETWEEN_NOTES = timedelta(seconds=1)

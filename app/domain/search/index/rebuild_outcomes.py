@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 
 from app.domain.search.models import RebuildRun
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import DomainError
 from app.domain.shared.redaction import error_summary
+from app.domain.shared.text import numbered
 from app.domain.work.progress import WorkSummary
 
 EXAMPLES = 5

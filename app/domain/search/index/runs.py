@@ -23,10 +23,8 @@ from app.domain.shared.records import existing, find_record
 from app.domain.sites import versioning
 from app.domain.work import leases
 from app.domain.work.context import WorkerLocks
-from app.domain.work.joining import insert_alone
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.models import requested_now
-from app.domain.work.states import UNFINISHED, State
+from app.domain.work.leases import insert_alone
+from app.domain.work.models import UNFINISHED, State, WorkKind, WorkRequested, requested_now
 from app.events import publish
 from app.extensions import db
 

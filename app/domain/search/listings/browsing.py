@@ -38,9 +38,9 @@ from app.domain.search.listings.listing_parameters import ListingGrammar, is_lis
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.plan import Plan, Served, plan
 from app.domain.search.serving.query import search_products
-from app.domain.shared.counts import numbered
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
+from app.domain.shared.text import numbered
 from app.extensions import db
 
 SORT_LABELS = {

@@ -31,7 +31,7 @@ from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.rolling_sums import first_day, window_end
 from app.domain.search_statistics.models import SearchDay, SearchTermStart, SearchWordDay, SearchWordWindow
 from app.domain.shared.clock import Clock
-from app.domain.shared.portions import portions
+from app.domain.shared.paging import batched
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
@@ -109,7 +109,7 @@ def _words_counted(site_id: int, compared: Sequence[EqualPeriods]) -> Sequence[s
 
 def _sums(site_id: int, periods: EqualPeriods, words: Iterable[str]) -> tuple[Sums, Sums]:
     before, after = dict.fromkeys(SUMMED, 0), dict.fromkeys(SUMMED, 0)
-    for some in portions(sorted(words), WORDS_AT_ONCE):
+    for some in batched(sorted(words), WORDS_AT_ONCE):
         row = db.session.execute(
             select(*_sum_columns(periods.before, "before"), *_sum_columns(periods.after, "after")).where(
                 SearchWordDay.site_id == site_id,
@@ -157,7 +157,7 @@ def record(session: Session | scoped_session[Any], changes: Iterable[TermsChange
             row = {"product_id": change.product_id, "term": term, "site_id": change.site_id, "since": change.at}
             new[change.product_id, term] = row
     connection = session.connection()
-    for keys in portions([*gone, *new]):
+    for keys in batched([*gone, *new]):
         connection.execute(delete(STARTS).where(tuple_(STARTS.c.product_id, STARTS.c.term).in_(keys)))
     if new:
         connection.execute(insert(STARTS), list(new.values()))

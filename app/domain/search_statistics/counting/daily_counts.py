@@ -33,8 +33,8 @@ from app.domain.search_statistics.counting.spool import ReportError, Spool, repo
 from app.domain.search_statistics.counting.weekly_counts import write_products, write_rephrased
 from app.domain.search_statistics.models import CountedBatch, SearchDay, SearchWordDay, SuggestionDay
 from app.domain.shared.clock import Clock
-from app.domain.shared.portions import portions
-from app.domain.shared.upserting import upsert
+from app.domain.shared.paging import batched
+from app.domain.shared.records import upsert
 from app.domain.sites.models import Site
 from app.domain.sites.settings import settings_of
 from app.extensions import db
@@ -102,7 +102,7 @@ def _read_stored(site_id: int, changes: Iterable[WordChange]) -> dict[DayWord, W
     columns = [getattr(SearchWordDay, name) for name in ("day", "word", "followed", *FOLLOWING)]
     found: dict[DayWord, WordChange] = {}
     for day, words in by_day.items():
-        for some in portions(words):
+        for some in batched(words):
             rows = select(*columns).where(
                 SearchWordDay.site_id == site_id, SearchWordDay.day == day, SearchWordDay.word.in_(some)
             )

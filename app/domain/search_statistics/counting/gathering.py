@@ -22,8 +22,7 @@ from app.domain.search.text import SINGULARS
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.memory import WEEK, SharedMemory, Span, week_of
 from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, plain_digits
-from app.domain.shared.folding import fold
-from app.domain.shared.text import UNPRINTABLE
+from app.domain.shared.text import UNPRINTABLE, fold
 
 LONGEST_WORD = 100
 # What looks like an email address is dropped, also where it is only part of the words.

@@ -19,7 +19,7 @@ from app.domain.search_statistics.counting.aggregation import SUMMED, WordChange
 from app.domain.search_statistics.counting.days import PERIODS
 from app.domain.search_statistics.models import CountColumns, SearchWindow, SearchWordDay, SearchWordWindow
 from app.domain.shared.clock import Clock
-from app.domain.shared.upserting import upsert
+from app.domain.shared.records import upsert
 from app.domain.sites.models import Site
 from app.extensions import db
 

@@ -30,8 +30,8 @@ from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
 from app.domain.search_statistics.counting.memory import WEEK
 from app.domain.search_statistics.counting.rolling_sums import first_day, select_sums
 from app.domain.search_statistics.models import SearchDay, SearchProductWeek, SearchRephrasing, SearchWordDay
-from app.domain.shared.portions import portions
-from app.domain.shared.upserting import upsert
+from app.domain.shared.paging import batched
+from app.domain.shared.records import upsert
 from app.extensions import db
 
 STORED = ("week", "word", "product_id", *PRODUCT_COUNTS)
@@ -93,7 +93,7 @@ def _read_stored(site_id: int, keys: Sequence[Key]) -> Mapping[Key, ProductChang
     key = tuple_(model.week, model.word, model.product_id)
     found = (
         ProductChange(*row)
-        for some in portions(keys, 250)
+        for some in batched(keys, 250)
         for row in db.session.execute(select(*columns).where(model.site_id == site_id, key.in_(some)))
     )
     return {change.key: change for change in found}
@@ -125,7 +125,7 @@ def product_weeks(site_id: int, words: Sequence[str], first: date) -> Iterator[P
     """Yield the weekly counts of the products opened from the given searches, from a Monday on, grouped by search."""
     model = SearchProductWeek
     columns = [getattr(model, name) for name in STORED]
-    for some in portions(words):
+    for some in batched(words):
         query = select(*columns).where(model.site_id == site_id, model.word.in_(some), model.week >= first)
         for row in db.session.execute(query.order_by(model.word)):
             yield ProductChange(*row)
@@ -185,7 +185,7 @@ def _sum_week(site_id: int, week: date, words: Collection[str], column: str) -> 
     sums = select(SearchWordDay.word, func.sum(getattr(SearchWordDay, column))).group_by(SearchWordDay.word)
     of_week = SearchWordDay.site_id == site_id, SearchWordDay.day.between(week, week + timedelta(days=WEEK - 1))
     found: dict[str, int] = {}
-    for some in portions(sorted(words)):
+    for some in batched(sorted(words)):
         rows = db.session.execute(sums.where(*of_week, SearchWordDay.word.in_(some)))
         found |= {word: int(number) for word, number in rows}
     return found
@@ -195,7 +195,7 @@ def _sum_period(site_id: int, today: date, days: int, words: Collection[str]) ->
     """Return the searches of words, and those made while clicks were recorded."""
     searches, followed = Counter[str](), Counter[str]()
     sums = select_sums(site_id, today, days)
-    for some in portions(sorted(words)):
+    for some in batched(sorted(words)):
         query = select(sums.c.word, sums.c.searches, sums.c.followed).where(sums.c.word.in_(some))
         for word, of_word, of_followed in db.session.execute(query):
             searches[word], followed[word] = int(of_word), int(of_followed)

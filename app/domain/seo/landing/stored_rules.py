@@ -18,7 +18,7 @@ from app.domain.merchandising.tree import Display, Facet
 from app.domain.seo.landing.rules import LandingMode, Rule, clean_rules, effective_rules, mode_of
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.taxonomy.taxonomies import active_tree
 from app.extensions import db
 
@@ -76,7 +76,7 @@ def set_tree_rules(author: Author, tree_id: int, raw: Sequence[Any], seen: str |
         return tree
     before, tree.default_landing_rules, tree.updated_at = tree.default_landing_rules, rules, author.now()
     summary = f"Changed the landing rules of the tree {tree.name}"
-    audit.record(author, "tree.landing_rules", ("tree", str(tree.id)), summary, _entry(before), _entry(rules))
+    activity.record(author, "tree.landing_rules", ("tree", str(tree.id)), summary, _entry(before), _entry(rules))
     return tree
 
 
@@ -90,7 +90,9 @@ def set_node_rules(author: Author, node_id: int, raw: Sequence[Any] | None, seen
         return node
     before, node.landing_rules, node.updated_at = node.landing_rules, rules, author.now()
     summary = f"{SUMMARIES[mode_of(rules)]} {node.name}"
-    audit.record(author, "category.landing_rules", ("category", str(node.id)), summary, _entry(before), _entry(rules))
+    activity.record(
+        author, "category.landing_rules", ("category", str(node.id)), summary, _entry(before), _entry(rules)
+    )
     return node
 
 

@@ -28,16 +28,13 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import UNPRINTABLE
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import Site
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
-from app.domain.work.joining import join_or_create
-from app.domain.work.kinds import WorkKind, WorkRequested, describe_error
-from app.domain.work.leases import Claim, LeaseLost
-from app.domain.work.performing import INTERRUPTIONS, perform
+from app.domain.work.leases import INTERRUPTIONS, Claim, LeaseLost, join_or_create, perform
+from app.domain.work.models import UNFINISHED, State, WorkKind, WorkRequested, describe_error
 from app.domain.work.progress import WorkSummary
-from app.domain.work.states import UNFINISHED, State
 from app.events import publish
 from app.extensions import db
 
@@ -90,7 +87,7 @@ def request_build(author: Author, *, is_noted: bool = False) -> SitemapBuild:
     if site.staging:
         raise StagingSite
     if is_noted:
-        audit.record(author, "sitemap.build", ("sitemap", site.primary_host), "Requested a new sitemap")
+        activity.record(author, "sitemap.build", ("sitemap", site.primary_host), "Requested a new sitemap")
     build, _ = join_or_create(SitemapBuild, author)
     publish(WorkRequested(SITEMAP.name, build.id))
     return build

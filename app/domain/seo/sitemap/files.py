@@ -12,8 +12,8 @@ from xml.sax.saxutils import escape
 
 from app.domain.seo.sitemap.entries import SitemapEntry
 from app.domain.seo.sitemap.store import FIRST_FILE, SitemapGeneration, part_name
+from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import DomainError
-from app.domain.shared.times import rfc3339
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

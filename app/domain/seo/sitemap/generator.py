@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -35,6 +35,7 @@ from app.domain.seo.sitemap.entries import (
     why_category_left_out,
 )
 from app.domain.shared.clock import Clock
+from app.domain.shared.paging import batched
 from app.extensions import db
 
 Reject = Callable[[str, str], None]
@@ -142,7 +143,7 @@ class SitemapGenerator:
         chunks = chain(
             [[HOME_PAGE]],
             stored_candidates(Page, self.shop.site_id),
-            iter(lambda: list(islice(categories, CHUNK)), []),
+            batched(categories, CHUNK),
             stored_candidates(Collection, self.shop.site_id),
             stored_candidates(Product, self.shop.site_id),
         )

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.shared.counts import numbered
 from app.domain.shared.problems import Invalid
-from app.domain.shared.text import UNPRINTABLE, one_line
+from app.domain.shared.text import UNPRINTABLE, numbered, one_line
 from app.domain.taxonomy.editor.level_edits import Outcome, between, block, level_of, line, quote, value_line
 from app.domain.taxonomy.renames import MERGED_VALUES, RENAMED_VALUES
 from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, by_place, path

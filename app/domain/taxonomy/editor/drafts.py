@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import delete, select
 
 from app.domain.shared.author import Author
-from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, NotFound
+from app.domain.shared.records import flush_or_conflict
 from app.domain.taxonomy.diff import StructureDiff, compare, compare_flat
 from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.rebase import Rebased, rebase

@@ -16,9 +16,9 @@ from sqlalchemy import Select, func, select
 from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.portions import portions
+from app.domain.shared.paging import batched
 from app.domain.shared.records import find_record
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.models import Kind, TaxonomyTask
 from app.domain.taxonomy.products.classification import index_values
@@ -107,7 +107,7 @@ def keep_lost_values(clock: Clock, task: TaxonomyTask, lost: Sequence[Loss]) -> 
     names = _attribute_names(task)
     named = {key: names[key] for one in lost for key in one["values"] if key in names}
     before = {"lost": list(lost), "names": named}
-    audit.record(Author(task.site_id, task.requested_by, clock), audit.LOST_VALUES, subject, what, before=before)
+    activity.record(Author(task.site_id, task.requested_by, clock), activity.LOST_VALUES, subject, what, before=before)
 
 
 def _list_attributes(task: TaxonomyTask, lost: Sequence[Loss]) -> str:
@@ -142,7 +142,7 @@ def _with_names(site_id: int, lost: Sequence[Loss], attributes: Mapping[str, str
     nameless = [one["productId"] for one in lost if "name" not in one]
     named = select(Product.id, Product.name).where(Product.site_id == site_id)
     product_names: dict[int, str] = {}
-    for ids in portions(nameless):
+    for ids in batched(nameless):
         product_names |= {id: name for id, name in db.session.execute(named.where(Product.id.in_(ids)))}
     return [
         LostValue(
@@ -163,5 +163,5 @@ def _of_task(site_id: int, task_id: str) -> tuple[Any, ...]:
         AuditEntry.site_id == site_id,
         AuditEntry.subject_type == TASK_SUBJECT,
         AuditEntry.subject_id == task_id,
-        AuditEntry.action == audit.LOST_VALUES,
+        AuditEntry.action == activity.LOST_VALUES,
     )

@@ -12,14 +12,12 @@ from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
 from app.domain.shared.records import existing, find_record
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.taxonomy.models import Kind, TaxonomyTask
 from app.domain.taxonomy.tasks.batch import TASK_SUBJECT
 from app.domain.taxonomy.tasks.summary import summary_of, title_of
 from app.domain.work import leases
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.models import requested_now
-from app.domain.work.states import UNFINISHED, State
+from app.domain.work.models import UNFINISHED, State, WorkKind, WorkRequested, requested_now
 from app.events import publish
 from app.extensions import db
 
@@ -30,7 +28,7 @@ def _record_end(clock: Clock, task: TaxonomyTask) -> None:
     report = {key: value for key, value in task.report.items() if key != "lost"}
     author = Author(task.site_id, task.requested_by, clock)
     subject = (TASK_SUBJECT, task.id)
-    audit.record(author, f"taxonomy.{task.kind.lower()}", subject, summary_of(task).summary, after=report)
+    activity.record(author, f"taxonomy.{task.kind.lower()}", subject, summary_of(task).summary, after=report)
 
 
 TASK = WorkKind("task", TaxonomyTask, lease=timedelta(seconds=30), kept=timedelta(days=30), on_end=_record_end)
@@ -60,7 +58,7 @@ def resume(author: Author, task_id: str) -> TaxonomyTask:
     task.started_at = task.finished_at = task.refused_since = task.error = None
     task.lease_until = author.now()  # Since when no worker holds it.
     summary = f"Had a task go on: {title_of(task)}"
-    audit.record(author, "taxonomy.task_resume", (TASK_SUBJECT, task.id), summary)
+    activity.record(author, "taxonomy.task_resume", (TASK_SUBJECT, task.id), summary)
     db.session.flush()
     publish(WorkRequested(TASK.name, author.site_id))
     return task

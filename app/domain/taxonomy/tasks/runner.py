@@ -24,9 +24,8 @@ from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.taxonomies import CurrentTree, lock_active_id
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
-from app.domain.work.leases import Claim
-from app.domain.work.performing import perform
-from app.domain.work.states import UNFINISHED, State
+from app.domain.work.leases import Claim, perform
+from app.domain.work.models import UNFINISHED, State
 from app.extensions import db
 
 WORKS: Mapping[Kind, Work] = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from app.domain.shared.counts import numbered
+from app.domain.shared.text import numbered
 from app.domain.taxonomy.models import Kind, TaxonomyTask
 from app.domain.work.progress import WorkSummary
 

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from app.domain.shared.folding import fold
 from app.domain.shared.problems import Problem
-from app.domain.shared.text import UNPRINTABLE, block_problems, is_printable, is_unseen, line_problems
+from app.domain.shared.text import UNPRINTABLE, block_problems, fold, is_printable, is_unseen, line_problems
 from app.domain.taxonomy.tree import AttributeType
 from app.domain.taxonomy.validation.level_drafts import (
     DEEPEST,

@@ -15,8 +15,8 @@ from werkzeug.test import TestResponse
 
 from app.adapters.stripe import StripeProcessor
 from app.domain.pos.models import PosTransaction, StoredProcessorEvent
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
-from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction

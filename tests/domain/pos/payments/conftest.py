@@ -12,7 +12,7 @@ from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.processor import Intent, IntentStatus
 from app.domain.shared.author import Author
-from app.domain.sites.roles import Role
+from app.domain.sites.accounts import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_order, make_site, make_transaction, make_user

@@ -9,12 +9,12 @@ import pytest
 from app.domain.pos import receipts
 from app.domain.pos.models import PosAgent, PosLocation, PosReceiptMail
 from app.domain.shared.author import Author
-from app.domain.shared.mailing import Mail, MailNotSent
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
+from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry
-from app.domain.sites.roles import Role
 from app.domain.work import leases
 from app.domain.work.context import WorkContext
+from app.domain.work.mailing import Mail, MailNotSent
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_site, make_transaction, make_user

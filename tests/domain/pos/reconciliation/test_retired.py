@@ -17,7 +17,7 @@ from app.domain.pos.reconciliation.checks import settle_retired
 from app.domain.shared.problems import Conflict
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.extensions import db
 from app.jobs import payments
 from app.ports import EXTENSION

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.pos.report_figures import DayFigures, Sale, change_in_percent, takings_by_agent, takings_by_hour
-from app.domain.shared.local_days import ends_at, same_time_before, starts_at
+from app.domain.shared.clock import ends_at, same_time_before, starts_at
 
 LONDON = ZoneInfo("Europe/London")
 

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.commits import read_commit, write_commit
+from app.adapters.whoosh.generation import read_commit, write_commit
 from app.domain.alerts.models import Alert
 from app.domain.search.engine import EngineState, IndexName, SearchContext
 from app.domain.search.index.healing import heal, lost_indexes

@@ -11,8 +11,7 @@ from typing import cast
 import pytest
 from sqlalchemy import select
 
-from app.adapters.sentence_model.files import RELEASED, ModelFiles
-from app.adapters.sentence_model.model import MiniLm
+from app.adapters.sentence_model.model import RELEASED, MiniLm, ModelFiles
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import IndexName, SearchContext, SearchRequest
 from app.domain.search.index.backlog import apply_waiting
@@ -23,7 +22,7 @@ from app.domain.search.models import RebuildRun
 from app.domain.search.sentence_model import Vectors
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.settings import change_settings
-from app.domain.system.sentence_model import sentence_model_line
+from app.domain.system.overview import sentence_model_line
 from app.domain.work import leases
 from app.domain.work.leases import Claim
 from app.extensions import db

@@ -13,7 +13,7 @@ from app.domain.search_statistics.counting.before_after import BeforeAfter, Live
 from app.domain.search_statistics.counting.days import Comparable, equal_periods
 from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
 from app.domain.search_statistics.counting.gathering import PhraseMatcher
-from app.domain.shared.folding import fold
+from app.domain.shared.text import fold
 from app.transaction import transaction
 from tests.counted_searches import count_batch
 from tests.fakes.clock import StoppedClock

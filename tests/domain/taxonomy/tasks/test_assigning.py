@@ -12,7 +12,7 @@ from sqlalchemy import select
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.models import Product
 from app.domain.shared.problems import Invalid
-from app.domain.sites import audit
+from app.domain.sites import activity
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.tasks import Kind
@@ -88,7 +88,7 @@ def test_what_an_earlier_version_kept_without_names_gets_those_that_are_known(
     task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
     work()
     with transaction():
-        entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == audit.LOST_VALUES)).one()
+        entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == activity.LOST_VALUES)).one()
         old = [{name: one[name] for name in ("productId", "sku", "values")} for one in entry.before["lost"]]
         entry.before = {"lost": old}
         db.session.get_one(Product, ids[0]).name = "Renamed"
@@ -158,7 +158,9 @@ def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask:
         ("Values that were replaced", "replaced"),
         ("Values that products lost", "taken away"),
     ]
-    entry = select(AuditEntry.summary).where(AuditEntry.subject_id == task_id, AuditEntry.action == audit.LOST_VALUES)
+    entry = select(AuditEntry.summary).where(
+        AuditEntry.subject_id == task_id, AuditEntry.action == activity.LOST_VALUES
+    )
     assert db.session.scalar(entry) == "Changing a value on products: 1 product had values replaced of Colour"
 
 

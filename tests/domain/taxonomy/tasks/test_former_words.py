@@ -21,7 +21,7 @@ from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.taxonomies import active_with_tree, former_words
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.work import leases
-from app.domain.work.states import State
+from app.domain.work.models import State
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_levels, counted, product
