@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.domain.catalogue.models import Page, Product
 from app.domain.merchandising.models import Node, Tree
 from app.domain.relevance.advice import Signs, advise_on_index
+from app.domain.search.document_ids import PAGE
 from app.domain.search.engine import (
     EngineState,
     EngineStatus,
@@ -23,7 +24,6 @@ from app.domain.search.engine import (
 from app.domain.search.index import backlog, documents, runs
 from app.domain.search.index.backlog import SetAside
 from app.domain.search.index.healing import lost_indexes
-from app.domain.search.index.outbox import PAGE
 from app.domain.search.index.rebuild_outcomes import RunSummary, summary_of
 from app.domain.search.index.reconcile import DAYS, DriftHistory, drift
 from app.domain.search.index.runs import REBUILD

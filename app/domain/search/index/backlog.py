@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from math import inf
 
 from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, select, update
 
+from app.domain.search.document_ids import COLLECTION, PAGE, PRODUCT, Record
 from app.domain.search.engine import Change, EngineState, IndexName, SearchContext, SearchUnavailable
-from app.domain.search.index.documents import Record, changes_of, ranks_by_meaning
-from app.domain.search.index.outbox import COLLECTION, PAGE, PRODUCT
+from app.domain.search.index.documents import changes_of, ranks_by_meaning
 from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.shared.clock import Clock
 from app.domain.sites import versioning
@@ -190,40 +191,37 @@ def _execute(statement: Delete | Update) -> None:
     db.session.execute(statement, execution_options={"synchronize_session": False})
 
 
-def apply_waiting(context: SearchContext, site_id: int) -> int:
-    """Apply the outbox entries that wait now, and return how many were applied or set aside; later ones have a wake-up
-    of their own. The entries of an index that cannot take changes now keep waiting. Raises SearchUnavailable when the
-    engine fails on the way."""
-    return sum(_apply_index(context, site_id, index) for index in IndexName)
-
-
 def apply_for_a_turn(context: SearchContext, site_id: int) -> bool:
     """Apply waiting entries until TURN is over. Return whether it ran out, so that more may wait: embedding the
     products of a large import takes minutes. Raises SearchUnavailable."""
     ends = context.clock.monotonic() + TURN
-    applied = sum(_apply_index(context, site_id, index, ends) for index in IndexName)
+    applied = apply_waiting(context, site_id, ends)
     return applied > 0 and context.clock.monotonic() >= ends
 
 
-def _apply_index(context: SearchContext, site_id: int, index: IndexName, ends: float = inf) -> int:
-    """Apply the waiting entries of an index, at least one batch and no further one once the time is `ends`; return
-    their number. Those of an index that is not set up are dropped: without an engine there is nothing to bring up to
-    date, and one that comes later begins with a rebuild."""
-    state = context.engine.status(site_id, index).state
-    if state not in (EngineState.HEALTHY, EngineState.NOT_SET_UP):
-        return 0
-    read_afresh()
-    kinds = OutboxEntry.kind.in_(KINDS[index])
-    newest = db.session.scalar(select(func.max(OutboxEntry.id)).where(OutboxEntry.site_id == site_id, kinds)) or 0
-    if state is EngineState.NOT_SET_UP:
-        if dropped := oldest_entries(site_id, index, newest):
-            context.commit(lambda: settle(site_id, [entry.id for entry in dropped]))
-        return 0
+def apply_waiting(context: SearchContext, site_id: int, ends: float = inf) -> int:
+    """Apply the outbox entries that wait now, and return how many were applied or set aside; later ones have a wake-up
+    of their own. Of each index at least one batch is applied, and no further one once the time is `ends`. The entries
+    of an index that cannot take changes now keep waiting. Those of one that is not set up are dropped: without an
+    engine there is nothing to bring up to date, and one that comes later begins with a rebuild. Raises
+    SearchUnavailable when the engine fails on the way."""
     applied = 0
-    while batch := _apply_batch(context, site_id, index, newest):
-        applied += batch
-        if context.clock.monotonic() >= ends:
-            break
+    for index in IndexName:
+        state = context.engine.status(site_id, index).state
+        if state not in (EngineState.HEALTHY, EngineState.NOT_SET_UP):
+            continue
+        read_afresh()
+        kinds = OutboxEntry.kind.in_(KINDS[index])
+        newest = db.session.scalar(select(func.max(OutboxEntry.id)).where(OutboxEntry.site_id == site_id, kinds)) or 0
+        if state is EngineState.NOT_SET_UP:
+            dropped = [entry.id for entry in oldest_entries(site_id, index, newest)]
+            if dropped:
+                context.commit(partial(settle, site_id, dropped))
+            continue
+        while batch := _apply_batch(context, site_id, index, newest):
+            applied += batch
+            if context.clock.monotonic() >= ends:
+                break
     return applied
 
 

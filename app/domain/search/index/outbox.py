@@ -25,6 +25,7 @@ from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.orders.models import ProductSales
+from app.domain.search.document_ids import COLLECTION, PAGE, PRODUCT
 from app.domain.search.events import IndexChangesWaiting
 from app.domain.search.models import OutboxEntry
 from app.domain.taxonomy.taxonomies import active_tree
@@ -32,7 +33,6 @@ from app.events import publish
 from app.extensions import Base, db
 
 RULE = ("source_levels", "source_manufacturers")
-PRODUCT, PAGE, COLLECTION = "product", "page", "collection"
 
 # By the model of a changed record, what is indexed anew: the kind, and the attribute that has the id of its record.
 _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
@@ -106,14 +106,11 @@ def _read_before(session: Session, _flush: UOWTransaction, _objects: object) -> 
 
 
 def _write_entries(session: Session, _flush: UOWTransaction) -> None:
-    _insert(session, set(_entries_of_changes(session)) | session.info.pop(_READ_BEFORE, set()))
-
-
-def _entries_of_changes(session: Session) -> Iterator[Entry]:
+    """Write the entries of all records that the flush added, changed or deleted."""
     modified = [record for record in session.dirty if session.is_modified(record) and _is_indexed(record)]
-    for record in (*session.new, *modified, *session.deleted):
-        if type(record) in _SUBJECTS and not _is_unreadable(record):
-            yield _entry_of(record)
+    changed = [record for record in (*session.new, *modified, *session.deleted) if type(record) in _SUBJECTS]
+    entries = {_entry_of(record) for record in changed if not _is_unreadable(record)}
+    _insert(session, entries | session.info.pop(_READ_BEFORE, set()))
 
 
 def _entry_of(record: Any) -> Entry:

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
+from app.domain.search.document_ids import PRODUCT
 from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchContext
 from app.domain.search.index import backlog
 from app.domain.search.index.documents import changes_of, content_search_is_on, count_of, documents_of, ranks_by_meaning
-from app.domain.search.index.outbox import PRODUCT
 from app.domain.search.index.rebuild_outcomes import Refusals
 from app.domain.search.index.runs import REBUILD, Scope
 from app.domain.search.models import RebuildRun

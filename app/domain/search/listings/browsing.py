@@ -17,6 +17,7 @@ from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.shop import Shop, ShownCollection
 from app.domain.merchandising.tree import Display, ShopNode
+from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import (
     MOST_FACET_VALUES,
     RESULT_WINDOW,
@@ -29,7 +30,6 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
-from app.domain.search.index.document import product_document_id
 from app.domain.search.index.documents import product_documents
 from app.domain.search.listings import rail
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
@@ -157,7 +157,7 @@ def category_listing(
     that. Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("category", (str(node.id),)),)
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
-    first = tuple(f"p{id}" for id in by_hand)
+    first = tuple(map(product_document_id, by_hand))
     filters = filters_of(shop.tree.facets(node.id), shop.attributes)
     search = replace(_search_request(shop, request, filters, scope, first), ranking=ranking_of(shop.settings))
     result = engine.search(shop.site_id, IndexName.PRODUCTS, search)
@@ -205,7 +205,7 @@ def collection_listing(
     """Return a page of the products of a collection that are for sale, in its own order; of the request only the page
     counts. Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("collection", (str(collection.id),)),)
-    first = tuple(f"p{id}" for id in collection.product_ids)
+    first = tuple(map(product_document_id, collection.product_ids))
     page = ListingRequest(path=request.path, page=request.page)
     result = engine.search(shop.site_id, IndexName.PRODUCTS, _search_request(shop, page, (), scope, first))
     return _listing_of(shop, page, (), result, ListingLinks(request.path))

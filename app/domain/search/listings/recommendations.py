@@ -11,6 +11,7 @@ from app.domain.merchandising.product_pages import ProductPage
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.orders.sales import bought_together, selling_products
+from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import (
     Hit,
     IndexName,
@@ -21,7 +22,6 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
-from app.domain.search.index.document import product_document_id
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.query import first_ten
 from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, tokens, words

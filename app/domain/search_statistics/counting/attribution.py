@@ -26,6 +26,7 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 from itertools import accumulate
 
+from app.domain.search.document_ids import PRODUCT, record_of
 from app.domain.search.ranking.learning import examination
 from app.domain.search.text import LINKING_WORDS, words
 from app.domain.search_statistics.counting.events import Event, EventKind
@@ -259,7 +260,7 @@ def _seconds(moment: datetime) -> datetime:
 
 def ids_of(hit_ids: Sequence[str]) -> tuple[int, ...]:
     """Return the product ids among the ids of indexed documents (`p123`)."""
-    return tuple(int(hit_id[1:]) for hit_id in hit_ids if hit_id.startswith("p") and hit_id[1:].isdecimal())
+    return tuple(record[1] for hit_id in hit_ids if (record := record_of(hit_id)) and record[0] == PRODUCT)
 
 
 def to_text(journey: Journey) -> bytes:
