@@ -15,7 +15,7 @@ from app.blueprints.admin.blueprint import bp
 from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
 from app.domain.sites import activity_choices as choices
-from app.domain.sites.activity import ActivityEntry, FieldChange
+from app.domain.sites.activity import ActivityEntry
 from app.domain.sites.activity_filter import ORIGINS, ActivityFilter
 from app.domain.sites.sites import time_zone_of
 from app.htmx import wants_fragment
@@ -77,9 +77,7 @@ def _lines(entries: Iterator[ActivityEntry], zone: ZoneInfo) -> Iterator[str]:
 
 def _cells(entry: ActivityEntry, zone: ZoneInfo) -> tuple[str, ...]:
     at = entry.at.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
-    changes = "; ".join(map(_change, entry.differences))
+    changes = "; ".join(
+        f"{change.field or 'value'}: {change.before or '–'} → {change.after or '–'}" for change in entry.differences
+    )
     return (str(entry.id), at, entry.actor, entry.origin_label, entry.action, *entry.subject, entry.summary, changes)
-
-
-def _change(difference: FieldChange) -> str:
-    return f"{difference.field or 'value'}: {difference.before or '–'} → {difference.after or '–'}"

@@ -45,7 +45,8 @@ def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: 
     word = countable(listing_request.words)
     if word is not None:
         is_top = listing_request.page == 1
-        page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(listing_request), ruled, is_top)
+        is_first = is_top and not listing_request.is_filtered and listing_request.sort is None
+        page = ResultsPage(word, rules.ids_of(hit_ids), found, is_first, ruled, is_top)
         _note(lambda journey, context: rules.searched(journey, context, page))
 
 
@@ -68,10 +69,6 @@ def note_ordered(lines: Iterable[tuple[int, int]]) -> None:
     """Record an order of (product id, amount of its line in minor units)."""
     bought = tuple(lines)
     _note(lambda journey, context: rules.ordered(journey, context, bought))
-
-
-def _is_first(listing_request: ListingRequest) -> bool:
-    return listing_request.page == 1 and not listing_request.is_filtered and listing_request.sort is None
 
 
 def _word_of_results(referrer: str) -> str | None:

@@ -43,8 +43,7 @@ from app.domain.search.listings.browsing import (
     plain_category_listing,
     read_request,
 )
-from app.domain.search.listings.listing import ListingLinks, ListingRequest
-from app.domain.search.listings.listing_parameters import tracking_parameters
+from app.domain.search.listings.listing import ListingLinks, ListingRequest, tracking_parameters
 from app.domain.seo.heads import PageHead, ShownListing, category_head, category_request, landing_head, landing_request
 from app.domain.seo.landing.pages import LandingLinks, LandingPage, LandingPages, as_category_request, landing_at
 from app.domain.shared.records import existing
@@ -66,7 +65,8 @@ def category(path: str) -> AnyResponse:
         return _landing_page(shop, path)
     pages = landing_pages_of(shop, node)
     listing_request = _read(shop, node)
-    landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, _tracking(shop))
+    tracking = tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
+    landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, tracking)
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
     return redirect_page(landing) if wants_fragment() else _sent_on(landing)
@@ -140,7 +140,3 @@ def _head(
 
 def _read(shop: Shop, node: ShopNode) -> ListingRequest:
     return read_request(shop, f"/c/{node.path}", request.args.items(multi=True))
-
-
-def _tracking(shop: Shop) -> list[tuple[str, str]]:
-    return tracking_parameters(request.args.items(multi=True), extra_tracking(shop))

@@ -92,7 +92,7 @@ def receipt_mail(receipt: Receipt, to: str, link: str, key: str) -> Mail:
 def receipt_rows(receipt: Receipt) -> Rows:
     """Return the rows of a receipt, what was bought and paid, as labels and amounts."""
     bought = [
-        (_line_label(line.quantity, line.name, line.detail), _money(receipt, line.total))
+        (f"{line.quantity} × {line.name}{f' ({line.detail})' if line.detail else ''}", _money(receipt, line.total))
         for line in receipt.purchase.lines
     ]
     return [*bought, *_sum_rows(receipt), *_refund_rows(receipt)]
@@ -133,10 +133,6 @@ def _html(receipt: Receipt, link: str) -> str:
 def _fact_rows(receipt: Receipt) -> Rows:
     facts = [("Receipt", receipt.number), ("Paid", format_moment(receipt.paid_at, receipt.time_zone))]
     return [*facts, ("Order", receipt.order_number)] if receipt.order_number else facts
-
-
-def _line_label(quantity: int, name: str, detail: str) -> str:
-    return f"{quantity} × {name}{f' ({detail})' if detail else ''}"
 
 
 def _money(receipt: Receipt, amount: int) -> str:

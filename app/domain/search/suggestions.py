@@ -82,17 +82,12 @@ def pieces(text: str, typed: Typed) -> list[Piece]:
     found: list[Piece] = []
     end = 0
     for word in _WORDS.finditer(text):
-        length = max((len(begun) for begun in typed.words if _begins(word[0], begun)), default=0)
+        length = max((len(begun) for begun in typed.words if fold(word[0][: len(begun)]) == begun), default=0)
         if length:
             typed_until = min(word.start() + length, word.end())  # Letters such as ß are folded to two.
             found += [Piece(text[end : word.start()]), Piece(text[word.start() : typed_until], is_typed=True)]
             end = typed_until
     return [piece for piece in (*found, Piece(text[end:])) if piece.text]
-
-
-def _begins(word: str, begun: str) -> bool:
-    """Whether a word as it is written begins with letters as they are folded, letter for letter."""
-    return fold(word[: len(begun)]) == begun
 
 
 class Names(Generic[T]):

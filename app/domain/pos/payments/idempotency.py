@@ -61,7 +61,8 @@ def claim(author: Author, request: KeyedRequest, record_id: str) -> Claim:
     now, known = author.now(), _known(author, request)
     if known is None or known.expires_at <= now:
         if known is not None:
-            _forget_expired(author, request)
+            expired = PosIdempotencyKey.expires_at <= now
+            db.session.execute(delete(PosIdempotencyKey).where(_is(author, request), expired))
         if _is_inserted(author, request, record_id):
             return Claim(record_id, is_new=True)
         known = _known(author, request)
@@ -85,11 +86,6 @@ def release(author: Author, request: KeyedRequest) -> None:
 def _known(author: Author, request: KeyedRequest) -> PosIdempotencyKey | None:
     query = select(PosIdempotencyKey).where(_is(author, request))
     return db.session.scalar(query.execution_options(populate_existing=True))
-
-
-def _forget_expired(author: Author, request: KeyedRequest) -> None:
-    expired = PosIdempotencyKey.expires_at <= author.now()
-    db.session.execute(delete(PosIdempotencyKey).where(_is(author, request), expired))
 
 
 def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:

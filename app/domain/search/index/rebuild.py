@@ -170,7 +170,8 @@ class _Rebuild:
     def _replay(self, built: _Built) -> None:
         built.replayed = backlog.all_of(self.builder.site_id, built.index)
         late = [entry for entry in built.replayed if entry.id not in built.covered]
-        changes = self._missed(built.index, late)
+        missed = {entry.record for entry in late}
+        changes = changes_of(self.builder.site_id, built.index, missed, self.refusals.note)
         self._examine(built.index, built.generation, late)
         built.generation.replay(changes)
 
@@ -189,10 +190,6 @@ class _Rebuild:
         if reason := self.examine(self.builder.site_id, generation, changing):
             self._note(blocked=True)
             raise Conflict(reason)
-
-    def _missed(self, index: IndexName, late: list[backlog.Waiting]) -> list[Change]:
-        records = {entry.record for entry in late}
-        return changes_of(self.builder.site_id, index, records, self.refusals.note)
 
     def _live(self, index: IndexName) -> str | None:
         return self.context.engine.status(self.builder.site_id, index).generation
