@@ -119,7 +119,7 @@ class FragmentCache(Generic[T]):
         return cached
 
 
-csrf.exempt(bp)  # A token would need a session, and pages that differ by shopper; see origin.py.
+csrf.exempt(bp)  # A token would need a session, and pages that differ by shopper; see request_hooks.py.
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,27 +62,23 @@ def category(path: str) -> AnyResponse:
     shop = current_shop()
     node = shop.tree.at(path)
     if node is None:
-        return _landing_page(shop, path)
+        found = existing(landing_at(shop.tree, path, lambda node: landing_pages_of(shop, node)), NO_CATEGORY)
+        return _page(shop, found.node, _read(shop, found.node), found.pages, found.page)
     pages = landing_pages_of(shop, node)
     listing_request = _read(shop, node)
     tracking = tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
     landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, tracking)
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
-    return redirect_page(landing) if wants_fragment() else _sent_on(landing)
+    return redirect_page(landing) if wants_fragment() else _redirect_for_good(landing)
 
 
-def _sent_on(path: str) -> AnyResponse:
+def _redirect_for_good(path: str) -> AnyResponse:
     """Return the redirect to a landing page, which is for good (spec), but may not be cached: browsers would keep it
     for ever, and the page goes when fewer products carry its value."""
     answer = redirect(path, 301)
     answer.headers["Cache-Control"] = "no-store"
     return answer
-
-
-def _landing_page(shop: Shop, path: str) -> Response:
-    found = existing(landing_at(shop.tree, path, lambda node: landing_pages_of(shop, node)), NO_CATEGORY)
-    return _page(shop, found.node, _read(shop, found.node), found.pages, found.page)
 
 
 def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages, page: LandingPage | None) -> Response:

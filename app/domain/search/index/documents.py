@@ -384,6 +384,11 @@ def content_search_is_on(site_id: int) -> bool:
     return bool(settings_of(site_id)["search-content-enabled"])
 
 
+def is_wanted(site_id: int, index: IndexName) -> bool:
+    """Whether a site uses an index: that of content only where its search finds content."""
+    return index is not IndexName.CONTENT or content_search_is_on(site_id)
+
+
 def ranks_by_meaning(site_id: int) -> bool:
     """Whether a site's settings let the meaning of words count in its searches."""
     return bool(settings_of(site_id)["search-by-meaning"])

@@ -16,7 +16,7 @@ from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
 from app.domain.search.index import backlog
-from app.domain.search.index.documents import content_search_is_on, count_of, ranks_by_meaning
+from app.domain.search.index.documents import count_of, is_wanted, ranks_by_meaning
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.rebuild_outcomes import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
 from app.domain.search.index.runs import BY_ITSELF, Scope, request_rebuild
@@ -167,10 +167,6 @@ def outdated_indexes(engine: SearchEngine, site_id: int) -> list[IndexName]:
     """Return the indexes of a site that another version of the text analysis made, such as that of the release before
     an upgrade."""
     return [index for index in IndexName if engine.status(site_id, index).outdated and is_wanted(site_id, index)]
-
-
-def is_wanted(site_id: int, index: IndexName) -> bool:
-    return index is not IndexName.CONTENT or content_search_is_on(site_id)
 
 
 def heal(context: SearchContext) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from app.domain.search.document_ids import PRODUCT
 from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchContext
 from app.domain.search.index import backlog
-from app.domain.search.index.documents import changes_of, content_search_is_on, count_of, documents_of, ranks_by_meaning
+from app.domain.search.index.documents import changes_of, count_of, documents_of, is_wanted, ranks_by_meaning
 from app.domain.search.index.rebuild_outcomes import Refusals
 from app.domain.search.index.runs import REBUILD, Scope
 from app.domain.search.models import RebuildRun
@@ -80,7 +80,10 @@ class _Rebuild:
     def run(self) -> None:
         """Build all indexes of the run, then publish them. Raises LeaseLost once the run is no longer the builder's,
         which is checked right before the swap, too."""
-        self._note_start()
+        read_afresh()
+        taxonomy = active_taxonomy(self.builder.site_id)
+        total = sum(count_of(self.builder.site_id, index) for index in self._indexes())
+        self._note(total=total, done=0, taxonomy_id=taxonomy.id if taxonomy else None)
         with ExitStack() as stack:
             built = [self._build(index, stack) for index in self._indexes()]
             for each in built:
@@ -95,19 +98,10 @@ class _Rebuild:
         """Return the indexes of the run's scope that the site uses. Raises Conflict when there is none."""
         read_afresh()
         scope = db.session.scalars(select(RebuildRun.scope).where(RebuildRun.id == self.builder.key)).one()
-        wanted = [index for index in Scope(scope).indexes if self._is_wanted(index)]
+        wanted = [index for index in Scope(scope).indexes if is_wanted(self.builder.site_id, index)]
         if not wanted:
             raise Conflict("Content search was switched off while this rebuild ran, so there is nothing to rebuild.")
         return wanted
-
-    def _is_wanted(self, index: IndexName) -> bool:
-        return index is not IndexName.CONTENT or content_search_is_on(self.builder.site_id)
-
-    def _note_start(self) -> None:
-        read_afresh()
-        taxonomy = active_taxonomy(self.builder.site_id)
-        total = sum(count_of(self.builder.site_id, index) for index in self._indexes())
-        self._note(total=total, done=0, taxonomy_id=taxonomy.id if taxonomy else None)
 
     def _build(self, index: IndexName, stack: ExitStack) -> _Built:
         site_id = self.builder.site_id
@@ -118,12 +112,12 @@ class _Rebuild:
         read_afresh()
         covered = frozenset(entry.id for entry in backlog.all_of(site_id, index))
         read_afresh()
-        generation.add(self._counted(documents_of(site_id, index, refuse=self.refusals.note)))
+        generation.add(self._count(documents_of(site_id, index, refuse=self.refusals.note)))
         generation.seal()
         self._note(done=self.written)
         return _Built(index, generation, covered)
 
-    def _counted(self, documents: Iterator[IndexDocument]) -> Iterator[IndexDocument]:
+    def _count(self, documents: Iterator[IndexDocument]) -> Iterator[IndexDocument]:
         """Yield the documents and note the progress. Between two batches the reading holds no transaction, so progress
         can be written at any document."""
         for document in documents:
@@ -138,7 +132,7 @@ class _Rebuild:
         and swap. The products come last: what shoppers search with is new only when all of it is."""
         site_id = self.builder.site_id
         read_afresh()
-        wanted = [each for each in reversed(built) if self._is_wanted(each.index)]
+        wanted = [each for each in reversed(built) if is_wanted(site_id, each.index)]
         for each in wanted:
             self._replay(each)
         before = {each.index: self._live(each.index) for each in wanted}
@@ -148,7 +142,7 @@ class _Rebuild:
                 each.generation.publish()
         self.context.commit(lambda: versioning.index_changed(db.session(), site_id))
         self._note_swap({index: {"before": name, "after": self._live(index)} for index, name in before.items()})
-        self.context.commit(lambda: backlog.drop(self._fulfilled(wanted)))
+        self.context.commit(lambda: backlog.drop(self._fulfilled_entries(wanted)))
 
     def _prepare(self, built: _Built) -> None:
         """Prepare the changes saved since the records were read, before the locks are taken: most records will not
@@ -175,7 +169,7 @@ class _Rebuild:
         self._examine(built.index, built.generation, late)
         built.generation.replay(changes)
 
-    def _fulfilled(self, published: Sequence[_Built]) -> list[int]:
+    def _fulfilled_entries(self, published: Sequence[_Built]) -> list[int]:
         """Return the entries that nothing waits for any more."""
         refused = self.refusals.records
         replayed = ((built, entry) for built in published for entry in built.replayed)

@@ -11,8 +11,8 @@ from app.domain.search.document_ids import Record, document_id, record_of
 from app.domain.search.engine import Delete, EngineState, IndexName, SearchContext, SearchUnavailable
 from app.domain.search.index import backlog, outbox
 from app.domain.search.index.backlog import apply_waiting
-from app.domain.search.index.documents import documents_of
-from app.domain.search.index.healing import CONTENTS, is_wanted, was_built
+from app.domain.search.index.documents import documents_of, is_wanted
+from app.domain.search.index.healing import CONTENTS, was_built
 from app.domain.search.models import ReconcileReport
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh

@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 from app.domain.retention.purging import Retention
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import backlog
-from app.domain.search.index.documents import content_search_is_on
+from app.domain.search.index.documents import content_search_is_on, is_wanted
 from app.domain.search.index.rebuild_outcomes import EXPECTED, why_it_failed
 from app.domain.search.models import JobSlot, RebuildRun, ReconcileReport
 from app.domain.shared.author import Author
@@ -121,8 +121,7 @@ def _left_out(run: RebuildRun, scope: str, since: datetime | None) -> frozenset[
 
 def _wanted_indexes(site_id: int, scope: str) -> frozenset[IndexName]:
     """Return the indexes of a scope, without content where that is not searched."""
-    off = set() if content_search_is_on(site_id) else {IndexName.CONTENT}
-    return frozenset(Scope(scope).indexes) - off
+    return frozenset(index for index in Scope(scope).indexes if is_wanted(site_id, index))
 
 
 def _queue(run: RebuildRun, author: Author, indexes: frozenset[IndexName]) -> None:

@@ -61,10 +61,15 @@ class HomePage:
 def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
     """Return the rows of products of the home page, no product twice and no row empty; none while search does not
     answer."""
-    try:
-        shelves = [_read_shelf(engine, shop, name, sort, flag) for name, sort, flag in ROWS]
-    except SearchUnavailable:
-        return HomePage()
+    shelves = []
+    for name, sort, flag in ROWS:
+        scope = (ValueFilter(flag, ("true",)),) if flag else ()
+        request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF * len(ROWS))
+        try:
+            result = engine.search(shop.site_id, IndexName.PRODUCTS, request)
+        except SearchUnavailable:
+            return HomePage()
+        shelves.append(Shelf(name, result.hits, result.total))
     return HomePage(
         tuple(shelf for shelf in _show_each_once(shelves) if shelf.hits), max(shelf.total for shelf in shelves)
     )
@@ -80,13 +85,6 @@ def _show_each_once(shelves: Sequence[Shelf]) -> list[Shelf]:
         seen.update(hit.id for hit in hits)
         filled[shelf.name] = replace(shelf, hits=tuple(hits))
     return [filled[shelf.name] for shelf in shelves]
-
-
-def _read_shelf(engine: SearchEngine, shop: Shop, name: str, sort: Sort, flag: str | None) -> Shelf:
-    scope = (ValueFilter(flag, ("true",)),) if flag else ()
-    request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF * len(ROWS))
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, request)
-    return Shelf(name, result.hits, result.total)
 
 
 @dataclass(frozen=True, slots=True)
