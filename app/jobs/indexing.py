@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from app.domain.relevance import golden as golden_check
-from app.domain.search.index import backlog, healing
+from app.domain.search.index import healing, outbox
 from app.domain.search.index import rebuild as rebuilding
 from app.jobs.follow_up import follow_up
 from app.ports import queue
@@ -16,7 +16,7 @@ from app.work_context import work_context
 def apply_outbox(site_id: int) -> bool:
     """Apply outbox entries of a site for a turn, and enqueue the rest as a job of its own. Return whether there is a
     rest that the queue did not take."""
-    return backlog.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("indexing:apply_outbox", site_id)
+    return outbox.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("indexing:apply_outbox", site_id)
 
 
 def make_first(site_id: int) -> None:

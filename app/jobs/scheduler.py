@@ -12,7 +12,7 @@ import structlog
 from croniter import croniter
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.search.index import backlog, slots
+from app.domain.search.index import outbox, slots
 from app.domain.shared.problems import DomainError
 from app.domain.work.context import read_afresh
 from app.extensions import db
@@ -98,7 +98,7 @@ class Scheduler:
 
     def _apply_waiting_changes(self) -> None:
         known, self._oldest = self._oldest, {}
-        for site_id, entry_id in backlog.oldest_by_site().items():
+        for site_id, entry_id in outbox.oldest_by_site().items():
             seen, looks = known.get(site_id, (entry_id, 0))
             is_left = seen == entry_id or site_id in self._unfinished
             self._oldest[site_id] = (entry_id, looks + 1 if is_left else 1)

@@ -35,7 +35,7 @@ from app.domain.search.engine import (
     SearchRequest,
     SearchUnavailable,
 )
-from app.domain.search.index import backlog, outbox, runs
+from app.domain.search.index import outbox, runs
 from app.domain.search.index.documents import content_search_is_on
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
 from app.domain.search.ranking.learning import LearnedSearch
@@ -184,7 +184,7 @@ def _explain_product(site_id: int, reference: str, ranking: RankingSettings) -> 
     product = referred_product(site_id, reference)
     if product is None:
         return None
-    waits, set_aside = backlog.of_record(site_id, PRODUCT, product.id)
+    waits, set_aside = outbox.of_record(site_id, PRODUCT, product.id)
     return ProductExplanation(
         id=product.id,
         sku=product.sku,

@@ -1,6 +1,6 @@
 """A rebuild: a complete new index beside the live one, brought up to date and swapped in.
 
-Every change that commits after the run began stands in the outbox until the run ends (backlog.settle), so the
+Every change that commits after the run began stands in the outbox until the run ends (outbox.settle), so the
 records may be read in many short transactions: whatever the reading missed is replayed under the lock under
 which changes are applied, right before the swap.
 """
@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from app.domain.search.document_ids import PRODUCT
 from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchContext
-from app.domain.search.index import backlog
+from app.domain.search.index import outbox
 from app.domain.search.index.documents import changes_of, count_of, documents_of, is_wanted, ranks_by_meaning
 from app.domain.search.index.rebuild_outcomes import Refusals
 from app.domain.search.index.runs import REBUILD, Scope
@@ -56,9 +56,9 @@ class _Built:
     generation: Generation
     covered: frozenset[int]
     prepared: frozenset[int] | None = None
-    replayed: list[backlog.Waiting] = field(default_factory=list)
+    replayed: list[outbox.Waiting] = field(default_factory=list)
 
-    def has_all_of(self, entry: backlog.Waiting) -> bool:
+    def has_all_of(self, entry: outbox.Waiting) -> bool:
         """Whether the generation has all of an entry's change, also the part that is prepared; otherwise the entry is
         applied once more."""
         return self.prepared is None or entry.id in self.prepared
@@ -110,7 +110,7 @@ class _Rebuild:
         generation = self.context.engine.start_generation(site_id, index, by_meaning=by_meaning)
         stack.callback(generation.discard)
         read_afresh()
-        covered = frozenset(entry.id for entry in backlog.all_of(site_id, index))
+        covered = frozenset(entry.id for entry in outbox.all_of(site_id, index))
         read_afresh()
         generation.add(self._count(documents_of(site_id, index, refuse=self.refusals.note)))
         generation.seal()
@@ -142,7 +142,7 @@ class _Rebuild:
                 each.generation.publish()
         self.context.commit(lambda: versioning.index_changed(db.session(), site_id))
         self._note_swap({index: {"before": name, "after": self._live(index)} for index, name in before.items()})
-        self.context.commit(lambda: backlog.drop(self._fulfilled_entries(wanted)))
+        self.context.commit(lambda: outbox.drop(self._fulfilled_entries(wanted)))
 
     def _prepare(self, built: _Built) -> None:
         """Prepare the changes saved since the records were read, before the locks are taken: most records will not
@@ -152,7 +152,7 @@ class _Rebuild:
 
         def changes() -> Iterator[Change]:
             read_afresh()
-            waiting = backlog.all_of(site_id, built.index)
+            waiting = outbox.all_of(site_id, built.index)
             built.prepared = frozenset(entry.id for entry in waiting)
             late = {entry.record for entry in waiting if entry.id not in built.covered}
             found = changes_of(site_id, built.index, late, lambda *_: None)
@@ -162,7 +162,7 @@ class _Rebuild:
         built.generation.prepare(changes())
 
     def _replay(self, built: _Built) -> None:
-        built.replayed = backlog.all_of(self.builder.site_id, built.index)
+        built.replayed = outbox.all_of(self.builder.site_id, built.index)
         late = [entry for entry in built.replayed if entry.id not in built.covered]
         missed = {entry.record for entry in late}
         changes = changes_of(self.builder.site_id, built.index, missed, self.refusals.note)
@@ -175,7 +175,7 @@ class _Rebuild:
         replayed = ((built, entry) for built in published for entry in built.replayed)
         return [entry.id for built, entry in replayed if entry.record not in refused and built.has_all_of(entry)]
 
-    def _examine(self, index: IndexName, generation: Generation, late: list[backlog.Waiting]) -> None:
+    def _examine(self, index: IndexName, generation: Generation, late: list[outbox.Waiting]) -> None:
         """Raise Conflict with the reason of `examine` for which the new index must not go live. Skipped where there is
         no live index that could be kept."""
         if self.examine is None or index is not IndexName.PRODUCTS or self._live(index) is None:

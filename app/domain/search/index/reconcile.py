@@ -9,10 +9,10 @@ from typing import Protocol
 
 from app.domain.search.document_ids import Record, document_id, record_of
 from app.domain.search.engine import Delete, EngineState, IndexName, SearchContext, SearchUnavailable
-from app.domain.search.index import backlog, outbox
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index import outbox
 from app.domain.search.index.documents import documents_of, is_wanted
 from app.domain.search.index.healing import CONTENTS, was_built
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.models import ReconcileReport
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh
@@ -82,7 +82,7 @@ def _find_drift(context: SearchContext, site_id: int, index: IndexName) -> Drift
         return Drift()
     with context.engine.exclusive(site_id, index):
         read_afresh()
-        on_their_way = {document_id(*entry.record) for entry in backlog.all_of(site_id, index)}
+        on_their_way = {document_id(*entry.record) for entry in outbox.all_of(site_id, index)}
         records = {record for id in suspects if (record := record_of(id))}
         found = _compare(context, site_id, index, suspects, records).among(suspects - on_their_way)
         strangers = [Delete(id) for id in found.extra if record_of(id) is None]

@@ -12,7 +12,7 @@ from sqlalchemy.orm import aliased
 
 from app.domain.retention.purging import Retention
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
-from app.domain.search.index import backlog
+from app.domain.search.index import outbox
 from app.domain.search.index.documents import content_search_is_on, is_wanted
 from app.domain.search.index.rebuild_outcomes import EXPECTED, why_it_failed
 from app.domain.search.models import JobSlot, RebuildRun, ReconcileReport
@@ -39,7 +39,7 @@ KEEP_SLOTS = timedelta(days=7)
 def _on_end(clock: Clock, run: RebuildRun) -> None:
     """Clean up after a run, however it ended: remove the entries that were kept for it, raise the version of the index,
     which a builder that died right after the swap could not, and create the run that was queued behind it."""
-    backlog.drop_applied(run.site_id)
+    outbox.drop_applied(run.site_id)
     versioning.index_changed(db.session(), run.site_id)
     queued = _wanted_indexes(run.site_id, run.queued_scope) if run.queued_scope else frozenset()
     if queued:

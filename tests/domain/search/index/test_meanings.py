@@ -15,8 +15,8 @@ from app.adapters.sentence_model.files import RELEASED, ModelFiles
 from app.adapters.sentence_model.model import MiniLm
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import IndexName, SearchContext, SearchRequest
-from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.healing import heal
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
