@@ -97,11 +97,11 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
         return
     if after != before:
         _keep_after_this(shop, after)
-    if counted := _gathered(shop, events):
+    if counted := _storable_events(shop, events):
         _count_after_this(counted)
 
 
-def _gathered(shop: Shop, events: Iterable[Event]) -> list[Event]:
+def _storable_events(shop: Shop, events: Iterable[Event]) -> list[Event]:
     """Return the events that may be stored. Products count only while the shop learns from clicks."""
     learns = shop.settings[LEARNING] != LearningMode.OFF
     memory, now, network = ports.counting_memory(), ports.clock().now(), network_of_client()

@@ -193,18 +193,18 @@ class SuggestionDirectory:
             self._brands[shop.site_id] = _Made(names, 0, shop.index_version, now)
         return names
 
-    def finding(
+    def leading_searches(
         self, engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str], most: int
     ) -> list[str]:
         """Return the first of the searches that lead somewhere now, `most` at most: to a page by a rule or by its
         title, or to products that have all their words as they are written. Those after the first `most` are checked
         only where they are needed. Raises SearchUnavailable."""
-        found = self._finding(engine, shop, served, now, searches[:most])
+        found = self._check_searches(engine, shop, served, now, searches[:most])
         if len(found) < most:
-            found += self._finding(engine, shop, served, now, searches[most:])
+            found += self._check_searches(engine, shop, served, now, searches[most:])
         return found[:most]
 
-    def _finding(
+    def _check_searches(
         self, engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str]
     ) -> list[str]:
         moment = int(now.timestamp()) // CHECKED_FOR
@@ -316,7 +316,7 @@ class Suggester:
         return Suggestions(typed, searches, categories, brands, result.hits, corrected)
 
     def _searches(self, shop: Shop, fitting: Sequence[str], served: Served, now: datetime, most: int) -> Sequence[str]:
-        return self.directory.finding(self.engine, shop, served, now, fitting[: CHECKED * most], most)
+        return self.directory.leading_searches(self.engine, shop, served, now, fitting[: CHECKED * most], most)
 
     def _categories(self, shop: Shop, typed: Typed, now: datetime) -> Sequence[ShopNode]:
         return self.directory.categories(self.engine, shop, now).find(typed)[:CATEGORIES]

@@ -46,6 +46,7 @@ from app.domain.search.index.category_changes import products_of_changed_categor
 from app.domain.search.index.documents import changes_of, ranks_by_meaning
 from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.shared.clock import Clock
+from app.domain.shared.portions import portions
 from app.domain.sites import versioning
 from app.domain.taxonomy.taxonomies import active_tree
 from app.domain.work.context import read_afresh
@@ -315,7 +316,7 @@ def settle(site_id: int, entry_ids: Iterable[int]) -> None:
     """Remove entries whose changes the live index holds durably. While a rebuild is under way, mark them as applied
     instead: it may have read their records before they changed, and finds every change since its start in the outbox,
     in whatever order they committed."""
-    for ids in portions(entry_ids):
+    for ids in portions(sorted(entry_ids), AT_ONCE):
         chosen = OutboxEntry.id.in_(ids)
         _execute(delete(OutboxEntry).where(chosen, ~_rebuild_under_way(site_id)))
         _execute(update(OutboxEntry).where(chosen).values(applied_at=func.now()))
@@ -323,7 +324,7 @@ def settle(site_id: int, entry_ids: Iterable[int]) -> None:
 
 def drop(entry_ids: Iterable[int]) -> None:
     """Remove entries whose changes a new index holds, or which nothing needs any more."""
-    for ids in portions(entry_ids):
+    for ids in portions(sorted(entry_ids), AT_ONCE):
         _execute(delete(OutboxEntry).where(OutboxEntry.id.in_(ids)))
 
 
@@ -335,16 +336,9 @@ def drop_applied(site_id: int) -> None:
 
 def put_aside(entry_ids: Iterable[int], error: str) -> None:
     """Set aside the entries of a record that cannot be indexed, with its error, so that they delay no others."""
-    for ids in portions(entry_ids):
+    for ids in portions(sorted(entry_ids), AT_ONCE):
         failed = update(OutboxEntry).where(OutboxEntry.id.in_(ids))
         _execute(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))
-
-
-def portions(ids: Iterable[int]) -> Iterator[Sequence[int]]:
-    """Yield the ids, sorted, in portions of AT_ONCE, as many as a statement takes."""
-    everything = sorted(ids)
-    for start in range(0, len(everything), AT_ONCE):
-        yield everything[start : start + AT_ONCE]
 
 
 def oldest_entries(site_id: int, index: IndexName, up_to: int) -> list[Waiting]:

@@ -127,7 +127,7 @@ Attributed = tuple[Journey, list[Event]]
 
 def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attributed:
     """Return the journey after a page of results was shown, and the event of its search where that counts."""
-    visited = _visited(journey, context.at)
+    visited = _note_visit(journey, context.at)
     known = visited.latest(page.word)
     shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
     leading = page.leading if context.clicks else ()
@@ -211,7 +211,7 @@ def current(journey: Journey, now: datetime) -> Journey:
     return journey if kept == journey.searches else replace(journey, searches=kept)
 
 
-def _visited(journey: Journey, now: datetime) -> Journey:
+def _note_visit(journey: Journey, now: datetime) -> Journey:
     """Return the journey with a search made now: in the same visit, or the first of a new one."""
     now = _seconds(now)
     if journey.begun is None or journey.seen is None or not -VISIT <= now - journey.seen < VISIT:

@@ -137,7 +137,7 @@ def gather(memory: CountingMemory, now: datetime, event: Event, network: str | N
         return event
     if not _is_first_of_network(memory, now, event, network, MOST_A_DAY[event.kind]):
         return None
-    return _shared(memory, now, event)
+    return _count_for_week(memory, now, event)
 
 
 def _is_first_of_network(memory: CountingMemory, now: datetime, event: Event, network: str | None, most: int) -> bool:
@@ -153,7 +153,9 @@ def _is_first_of_network(memory: CountingMemory, now: datetime, event: Event, ne
     return same is not None and same.count == 1
 
 
-def _shared(memory: CountingMemory, now: datetime, event: Event) -> Event | None:
+def _count_for_week(memory: CountingMemory, now: datetime, event: Event) -> Event | None:
+    """Count the event among those of all networks of its week. Return it once FEWEST_VISITS were counted, with their
+    sums the first time; None before."""
     week = week_of(event.day)
     counted = memory.add(Span(week, WEEK), f"{event.kind}\0{event.site_id}\0{_subject(event)}", now, event.weight)
     if counted is None or counted.count < FEWEST_VISITS:
