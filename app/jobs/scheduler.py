@@ -13,7 +13,7 @@ from croniter import croniter
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
-from app.domain.search.index import backlog, slots
+from app.domain.search.index import outbox, slots
 from app.domain.shared.problems import DomainError
 from app.domain.shared.redaction import error_summary
 from app.domain.work.context import read_afresh
@@ -156,7 +156,7 @@ class Scheduler:
 
     def _apply_waiting_changes(self) -> None:
         known, self._oldest = self._oldest, {}
-        for site_id, entry_id in backlog.oldest_by_site().items():
+        for site_id, entry_id in outbox.oldest_by_site().items():
             seen, looks = known.get(site_id, (entry_id, 0))
             is_left = seen == entry_id or site_id in self._unfinished
             self._oldest[site_id] = (entry_id, looks + 1 if is_left else 1)

@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.relevance import golden, publishing
-from app.domain.search.index import backlog, healing
+from app.domain.search.index import healing, outbox
 from app.domain.search.index import rebuild as rebuilding
 from app.domain.search.index import reconcile as reconciling
 from app.domain.search.serving import configuration
@@ -28,7 +28,7 @@ log = structlog.get_logger()
 def apply_outbox(site_id: int) -> bool:
     """Apply outbox entries of a site for a turn, and enqueue the rest as a job of its own. Return whether there is a
     rest that the queue did not take."""
-    return backlog.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("search:apply_outbox", site_id)
+    return outbox.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("search:apply_outbox", site_id)
 
 
 def rebuild(run_id: str) -> bool:

@@ -132,7 +132,7 @@ CONTROLS = (
     Control(
         "every change of a product is to be indexed",
         "domain/search/index/outbox.py",
-        "set(_entries_of_changes(session)) | session.info",
+        "entries | session.info",
         "session.info",
         "domain/search/index/test_outbox.py",
     ),

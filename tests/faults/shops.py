@@ -15,9 +15,9 @@ from sqlalchemy import select
 from app.adapters.queue import NoQueue
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchRequest
-from app.domain.search.index import backlog, runs
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index import outbox, runs
 from app.domain.search.index.documents import product_documents
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
 from app.extensions import db
@@ -151,7 +151,7 @@ def check(shop: Shop, said: Sequence[str] = ()) -> None:
         assert rebuild(indexing, run_id)
         assert db.session.get_one(RebuildRun, run_id).state == "done"
         check_equal(indexing)
-        assert backlog.all_of(SITE, IndexName.PRODUCTS) == []
+        assert outbox.all_of(SITE, IndexName.PRODUCTS) == []
     # Others stay only while a process reads them, this one for one.
     assert len(shop.generations) <= 4 and not any(name.endswith(".tmp") for name in shop.generations)
 

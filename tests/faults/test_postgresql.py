@@ -17,7 +17,7 @@ from sqlalchemy import event, func, make_url, select
 from app import create_app
 from app.domain.alerts.alerts import open_alerts
 from app.domain.catalogue.models import Product
-from app.domain.search.index import backlog
+from app.domain.search.index import outbox
 from app.domain.search.models import OutboxEntry
 from app.domain.sites.models import SignInFailure
 from app.domain.sites.throttle import account_key
@@ -253,4 +253,4 @@ def test_a_build_is_not_given_up_by_a_machine_whose_clock_is_an_hour_off(shop: S
 def waiting(shop: Shop) -> bool:
     """Whether the other machine's scheduler has not yet applied what was saved."""
     with shop.opened():
-        return bool(backlog.oldest_by_site())
+        return bool(outbox.oldest_by_site())

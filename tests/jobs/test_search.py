@@ -8,8 +8,8 @@ from sqlalchemy import event, text
 from app.domain.relevance.models import LearnedWord
 from app.domain.search.engine import SearchContext
 from app.domain.search.events import ConfigurationSaved
-from app.domain.search.index import backlog
-from app.domain.search.index.backlog import TURN
+from app.domain.search.index import outbox
+from app.domain.search.index.outbox import TURN
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.domain.search.serving import configuration
@@ -51,7 +51,7 @@ def site_id(indexing: SearchContext, queue: RecordingQueue) -> int:
     with transaction():
         db.session.add_all(
             OutboxEntry(site_id=site_id, kind="product", record_id=100_000 + number, attempts=0)
-            for number in range(3 * backlog.AT_ONCE)
+            for number in range(3 * outbox.AT_ONCE)
         )
     queue.jobs.clear()
     return site_id
@@ -60,7 +60,7 @@ def site_id(indexing: SearchContext, queue: RecordingQueue) -> int:
 def test_what_a_turn_leaves_is_queued_behind_what_waits_there(queue: RecordingQueue, site_id: int) -> None:
     assert not jobs.apply_outbox(site_id)
     assert queue.jobs == [("search:apply_outbox", (site_id,))]
-    assert backlog.count(site_id) == (2 * backlog.AT_ONCE, 0)
+    assert outbox.count(site_id) == (2 * outbox.AT_ONCE, 0)
 
 
 def test_without_a_queue_the_scheduler_goes_on_at_each_look(queue: RecordingQueue, site_id: int) -> None:
@@ -68,7 +68,7 @@ def test_without_a_queue_the_scheduler_goes_on_at_each_look(queue: RecordingQueu
     scheduler = Scheduler(lambda _name, _work: False)
     for _ in range(LOOKS_BEFORE_HELP + 3):
         scheduler.look()
-    assert backlog.count(site_id) == (0, 0)
+    assert outbox.count(site_id) == (0, 0)
 
 
 @pytest.fixture

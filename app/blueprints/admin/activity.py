@@ -13,7 +13,7 @@ from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
-from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter, FieldChange
+from app.domain.sites.activity import ORIGINS, ActivityEntry, ActivityFilter
 from app.domain.sites.sites import time_zone_of
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
@@ -64,9 +64,7 @@ def _choices(site_id: int) -> dict[str, list[tuple[str, str]]]:
 
 def _cells(entry: ActivityEntry, zone: ZoneInfo) -> tuple[str, ...]:
     at = entry.at.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
-    changes = "; ".join(map(_change, entry.differences))
+    changes = "; ".join(
+        f"{change.field or 'value'}: {change.before or '–'} → {change.after or '–'}" for change in entry.differences
+    )
     return (str(entry.id), at, entry.actor, entry.origin_label, entry.action, *entry.subject, entry.summary, changes)
-
-
-def _change(difference: FieldChange) -> str:
-    return f"{difference.field or 'value'}: {difference.before or '–'} → {difference.after or '–'}"

@@ -43,7 +43,8 @@ def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: 
     word = countable(listing_request.words)
     if word is not None:
         is_top = listing_request.page == 1
-        page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(listing_request), ruled, is_top)
+        is_first = is_top and not listing_request.is_filtered and listing_request.sort is None
+        page = ResultsPage(word, rules.ids_of(hit_ids), found, is_first, ruled, is_top)
         _note_change(lambda journey, context: rules.searched(journey, context, page))
 
 
@@ -66,10 +67,6 @@ def note_ordered(lines: Iterable[tuple[int, int]]) -> None:
     """Record an order of (product id, amount of its line in minor units)."""
     bought = tuple(lines)
     _note_change(lambda journey, context: rules.ordered(journey, context, bought))
-
-
-def _is_first(listing_request: ListingRequest) -> bool:
-    return listing_request.page == 1 and not listing_request.is_filtered and listing_request.sort is None
 
 
 def _word_of_results(referrer: str) -> str | None:
@@ -98,11 +95,11 @@ def _note_change(change: Callable[[Journey, EventContext], Attributed]) -> None:
         return
     if after != before:
         _keep_after_this(shop, after)
-    if counted := _gathered(shop, events):
+    if counted := _storable_events(shop, events):
         _count_after_this(counted)
 
 
-def _gathered(shop: Shop, events: Iterable[Event]) -> list[Event]:
+def _storable_events(shop: Shop, events: Iterable[Event]) -> list[Event]:
     """Return the events that may be stored. Products count only while the shop learns from clicks."""
     learns = shop.settings[LEARNING] != LearningMode.OFF
     memory, now, network = ports.shared_memory(), ports.clock().now(), network_of_client()

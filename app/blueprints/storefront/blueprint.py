@@ -90,7 +90,7 @@ class DrawnPage:
         return len(self.packed)
 
 
-csrf.exempt(bp)  # A token would need a session, and pages that differ by shopper; see origin.py.
+csrf.exempt(bp)  # A token would need a session, and pages that differ by shopper; see request_hooks.py.
 
 
 @dataclass(frozen=True, slots=True)

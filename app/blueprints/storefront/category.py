@@ -43,8 +43,7 @@ from app.domain.search.listings.browsing import (
     plain_category_listing,
     read_request,
 )
-from app.domain.search.listings.listing import ListingLinks, ListingRequest
-from app.domain.search.listings.listing_parameters import tracking_parameters
+from app.domain.search.listings.listing import ListingLinks, ListingRequest, tracking_parameters
 from app.domain.seo.heads import PageHead, ShownListing, category_head, category_request, landing_head, landing_request
 from app.domain.seo.landing.pages import LandingLinks, LandingPage, LandingPages, as_category_request, landing_at
 from app.domain.shared.records import existing
@@ -63,26 +62,23 @@ def category(path: str) -> AnyResponse:
     shop = current_shop()
     node = shop.tree.at(path)
     if node is None:
-        return _landing_page(shop, path)
+        found = existing(landing_at(shop.tree, path, lambda node: landing_pages_of(shop, node)), NO_CATEGORY)
+        return _page(shop, found.node, _read(shop, found.node), found.pages, found.page)
     pages = landing_pages_of(shop, node)
     listing_request = _read(shop, node)
-    landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, _tracking(shop))
+    tracking = tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
+    landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, tracking)
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
-    return redirect_page(landing) if wants_fragment() else _sent_on(landing)
+    return redirect_page(landing) if wants_fragment() else _redirect_for_good(landing)
 
 
-def _sent_on(path: str) -> AnyResponse:
+def _redirect_for_good(path: str) -> AnyResponse:
     """Return the redirect to a landing page, which is for good (spec), but may not be cached: browsers would keep it
     for ever, and the page goes when fewer products carry its value."""
     answer = redirect(path, 301)
     answer.headers["Cache-Control"] = "no-store"
     return answer
-
-
-def _landing_page(shop: Shop, path: str) -> Response:
-    found = existing(landing_at(shop.tree, path, lambda node: landing_pages_of(shop, node)), NO_CATEGORY)
-    return _page(shop, found.node, _read(shop, found.node), found.pages, found.page)
 
 
 def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages, page: LandingPage | None) -> Response:
@@ -140,7 +136,3 @@ def _head(
 
 def _read(shop: Shop, node: ShopNode) -> ListingRequest:
     return read_request(shop, f"/c/{node.path}", request.args.items(multi=True))
-
-
-def _tracking(shop: Shop) -> list[tuple[str, str]]:
-    return tracking_parameters(request.args.items(multi=True), extra_tracking(shop))

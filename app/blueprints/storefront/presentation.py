@@ -56,14 +56,19 @@ def shown_listing(listing: Listing) -> ShownListing:
 
 
 def page_answer(template: str, head: PageHead, **context: Any) -> Response:
-    """Return a page. Its head and its X-Robots-Tag header say how search engines may treat it."""
+    """Return a page. Its head and its X-Robots-Tag header say how search engines may treat it. Compressing it is safe,
+    since pages of goods and texts hold no token (see request_hooks.py) and nothing else that is secret. Baskets, orders
+    and forms with a person's data are made by other functions, uncompressed."""
     keep_decision(head.decision)
-    return _compressed(template, head=head, **context)
+    return compressed(make_response(drawn(template, head=head, **context)), quickly)
 
 
 def listing_answer(template: str, swap: str, head: PageHead, **context: Any) -> Response:
     """Return the page of a listing, or for htmx the listing alone, which is no page to be indexed."""
-    response = _compressed(swap, head=head, **context) if wants_listing() else page_answer(template, head, **context)
+    if wants_listing():
+        response = compressed(make_response(drawn(swap, head=head, **context)), quickly)
+    else:
+        response = page_answer(template, head, **context)
     response.vary.add("HX-Target")
     return response
 
@@ -79,12 +84,6 @@ def drawn_answer(page: DrawnPage) -> Response:
     response = answer_of_gzip(page.packed)
     response.vary.add("HX-Target")
     return response
-
-
-def _compressed(template: str, **context: Any) -> Response:
-    """Return a page compressed, which is safe since pages of goods and texts hold no token (see origin.py) and nothing
-    else that is secret. Baskets, orders and forms with a person's data are made by other functions, uncompressed."""
-    return compressed(make_response(drawn(template, **context)), quickly)
 
 
 def count_answer(total: int) -> Response:

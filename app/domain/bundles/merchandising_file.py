@@ -18,7 +18,8 @@ from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.merchandising.facets import clean_facets
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.merchandising.trees import LONGEST_NAME
-from app.domain.search.index.outbox import PRODUCT, categories_indexed_separately, enqueue
+from app.domain.search.document_ids import PRODUCT
+from app.domain.search.index.outbox import categories_indexed_separately, enqueue
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import line_problems, numbered, one_line

@@ -14,7 +14,8 @@ from app.domain.bundles.product_rows import ImportedProduct
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue, ProductImage, Variant
 from app.domain.catalogue.pictures import StoredImage
 from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
-from app.domain.search.index.outbox import PRODUCT, enqueue
+from app.domain.search.document_ids import PRODUCT
+from app.domain.search.index.outbox import enqueue
 from app.domain.search_statistics.counting import before_after
 from app.domain.search_statistics.counting.before_after import TermsChange
 from app.domain.taxonomy.products.classification import Classification, counted_values, values_held

@@ -12,7 +12,8 @@ from app.domain.bundles.archive import order_fields
 from app.domain.bundles.import_task import ImportTask
 from app.domain.bundles.reading import Document
 from app.domain.catalogue.models import Product
-from app.domain.search.index.outbox import PRODUCT, enqueue
+from app.domain.search.document_ids import PRODUCT
+from app.domain.search.index.outbox import enqueue
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import one_line

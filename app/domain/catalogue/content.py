@@ -7,7 +7,7 @@ functions within a transaction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -20,12 +20,12 @@ from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.markup import clean_html
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product
 from app.domain.catalogue.queries import contains
-from app.domain.catalogue.revisions import assign, check_revision, flush_or_conflict, free_seo_name, seo_name_problems
+from app.domain.catalogue.revisions import TAKEN_MEANWHILE, assign, check_revision, free_seo_name, seo_name_problems
 from app.domain.shared.addresses import canonical_problems, slug, slug_problems
 from app.domain.shared.author import Author
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.records import existing, find_record
+from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.shared.text import block_problems, line_problems, one_line
 from app.domain.sites import activity
 from app.extensions import db
@@ -138,9 +138,32 @@ class ContentKind(Generic[Record, Draft]):
     products: ScalarSelect[int] | None = None  # The number of products that a record holds, for lists.
 
 
-def clean(site_id: int, kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
-    """Return the draft trimmed, its HTML sanitised. Raises Invalid with every problem."""
-    return _check_and_sanitise(site_id, kind, _tidy(kind, draft), [])
+def clean(
+    site_id: int,
+    kind: ContentKind[Record, Draft],
+    draft: Draft,
+    further_problems: Callable[[Draft], list[Problem]] = lambda _tidy: [],
+) -> Draft:
+    """Return the draft trimmed, its HTML sanitised. Raises Invalid with every problem, also those that
+    `further_problems` finds in the trimmed draft."""
+    texts: dict[str, Any] = {text.name: text.tidy(getattr(draft, text.name)) for text in kind.texts}
+    canonical_url = (draft.canonical_url or "").strip() or None
+    tidy = kind.tidy_further(replace(draft, seo_name=draft.seo_name.strip(), canonical_url=canonical_url, **texts))
+    title, *others = kind.texts
+    problems = [
+        *title.problems(getattr(tidy, title.name)),
+        *(kind.name_problems(tidy.seo_name) if tidy.seo_name else ()),
+        *(problem for text in others for problem in text.problems(getattr(tidy, text.name))),
+        *canonical_problems(tidy.canonical_url),
+        *kind.further_problems(tidy),
+        *further_problems(tidy),
+    ]
+    if problems:
+        raise Invalid(problems)
+    html: dict[str, Any] = {
+        text.name: clean_html(getattr(tidy, text.name), site_id) for text in kind.texts if text.is_html
+    }
+    return replace(tidy, **html)
 
 
 def record_of(kind: ContentKind[Record, Draft], site_id: int, record_id: int, to_change: bool = False) -> Record:
@@ -151,7 +174,7 @@ def record_of(kind: ContentKind[Record, Draft], site_id: int, record_id: int, to
 
 def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Record:
     """Create a record of a kind. Raises Invalid, Conflict."""
-    clean_draft = _clean_with_stored(author.site_id, kind, draft, None)
+    clean_draft = clean(author.site_id, kind, draft, lambda tidy: kind.stored_problems(author.site_id, tidy, None))
     title = kind.title_of(clean_draft)
     if not clean_draft.seo_name:
         clean_draft = replace(
@@ -161,7 +184,7 @@ def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Re
     assign(record, clean_draft, kind.fields)
     kind.assign_further(record, clean_draft)
     db.session.add(record)
-    flush_or_conflict()
+    flush_or_conflict(TAKEN_MEANWHILE)
     activity.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added {title}")
     return record
 
@@ -174,7 +197,7 @@ def save(
     kind.lock(author.site_id, record_id)
     record = record_of(kind, author.site_id, record_id, to_change=True)
     check_revision(author.site_id, (kind.noun, record.id), record.revision, revision)
-    clean_draft = _clean_with_stored(author.site_id, kind, draft, record.id)
+    clean_draft = clean(author.site_id, kind, draft, lambda tidy: kind.stored_problems(author.site_id, tidy, record.id))
     before = assign(record, replace(clean_draft, seo_name=clean_draft.seo_name or record.seo_name), kind.fields)
     after = {name: getattr(record, name) for name in before}
     for name, (old, new) in kind.assign_further(record, clean_draft).items():
@@ -185,7 +208,7 @@ def save(
         summary = f"Changed {kind.title_of(record)}"
         activity.record(author, f"{kind.noun}.save", (kind.noun, str(record.id)), summary, before, after)
         kind.follow(author, record, before)
-    flush_or_conflict()
+    flush_or_conflict(TAKEN_MEANWHILE)
     return record, tuple(before)
 
 
@@ -221,37 +244,6 @@ def list_content(kind: ContentKind[Record, Draft], site_id: int, words: str, pag
     query = found.with_only_columns(model.id, title, model.seo_name, model.enabled, model.updated_at, products)
     rows = db.session.execute(query.order_by(title, model.id).limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE))
     return Paged([ContentRow(*row) for row in rows], page_number, PAGE_SIZE, total)
-
-
-def _clean_with_stored(site_id: int, kind: ContentKind[Record, Draft], draft: Draft, own_id: int | None) -> Draft:
-    """Return what `clean` does, clean_draft against the stored records, too. Raises Invalid with every problem."""
-    tidy = _tidy(kind, draft)
-    return _check_and_sanitise(site_id, kind, tidy, kind.stored_problems(site_id, tidy, own_id))
-
-
-def _tidy(kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
-    texts: dict[str, Any] = {text.name: text.tidy(getattr(draft, text.name)) for text in kind.texts}
-    canonical_url = (draft.canonical_url or "").strip() or None
-    return kind.tidy_further(replace(draft, seo_name=draft.seo_name.strip(), canonical_url=canonical_url, **texts))
-
-
-def _check_and_sanitise(
-    site_id: int, kind: ContentKind[Record, Draft], tidy: Draft, further: Sequence[Problem]
-) -> Draft:
-    title, *others = kind.texts
-    problems = [
-        *title.problems(getattr(tidy, title.name)),
-        *(kind.name_problems(tidy.seo_name) if tidy.seo_name else ()),
-        *(problem for text in others for problem in text.problems(getattr(tidy, text.name))),
-        *canonical_problems(tidy.canonical_url),
-        *kind.further_problems(tidy),
-        *further,
-    ]
-    if problems:
-        raise Invalid(problems)
-    blocks = [text.name for text in kind.texts if text.is_html]
-    html: dict[str, Any] = {name: clean_html(getattr(tidy, name), site_id) for name in blocks}
-    return replace(tidy, **html)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ term may be.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain.catalogue.markup import clean_html
@@ -61,12 +61,13 @@ class ProductDraft:
     variants: tuple[VariantDraft, ...] = ()
 
 
-def clean_product(site_id: int, draft: ProductDraft, further: Sequence[Problem] = ()) -> ProductDraft:
-    """Return the tidied draft with its description sanitised. Raises Invalid with every problem, `further` ones among
-    them."""
+def clean_product(
+    site_id: int, draft: ProductDraft, further_problems: Callable[[ProductDraft], list[Problem]] = lambda _tidy: []
+) -> ProductDraft:
+    """Return the tidied draft with its description sanitised. Raises Invalid with every problem, also those that
+    `further_problems` finds in the tidied draft."""
     tidy = tidy_product(draft)
-    problems = [*product_problems(tidy), *further]
-    if problems:
+    if problems := [*product_problems(tidy), *further_problems(tidy)]:
         raise Invalid(problems)
     return replace(tidy, description=clean_html(draft.description, site_id))
 

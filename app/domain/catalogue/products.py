@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select
@@ -17,19 +18,18 @@ from app.domain.catalogue.product_rules import (
     describe_term_change,
     picture_problems,
     seo_name_of,
-    tidy_product,
 )
 from app.domain.catalogue.revisions import (
+    TAKEN_MEANWHILE,
     assign,
     check_revision,
-    flush_or_conflict,
     free_seo_name,
     name_taken,
     seo_name_problems,
 )
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, Problem
-from app.domain.shared.records import existing, find_record
+from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.sites import activity
 from app.events import publish
 from app.extensions import db
@@ -66,14 +66,14 @@ def product_of(site_id: int, product_id: int, to_change: bool = False) -> Produc
 
 def create(author: Author, draft: ProductDraft, terms: Sequence[object]) -> Saved:
     """Create a product. Raises Invalid, Conflict; an invalid list of terms alone is reported in the answer."""
-    clean = _clean_draft(author.site_id, draft, None)
+    clean = clean_product(author.site_id, draft, partial(_stored_problems, author.site_id, None))
     clean = replace(clean, seo_name=clean.seo_name or free_seo_name(author.site_id, seo_name_of(clean.name)))
     now = author.now()
     product = Product(site_id=author.site_id, created_at=now, updated_at=now, search_terms=[], revision=1)
     _fill(product, clean)
     refused = _take_terms(product, terms)
     db.session.add(product)
-    flush_or_conflict()
+    flush_or_conflict(TAKEN_MEANWHILE)
     activity.record(author, "product.create", ("product", str(product.id)), f"Added {product.name}")
     return Saved(product, FIELDS, refused)
 
@@ -91,14 +91,14 @@ def save(
     Invalid, Conflict; an invalid list of terms alone is reported in the answer."""
     product = product_of(author.site_id, product_id, to_change=True)
     check_revision(author.site_id, ("product", product.id), product.revision, revision)
-    clean = _clean_draft(author.site_id, draft, product)
+    clean = clean_product(author.site_id, draft, partial(_stored_problems, author.site_id, product))
     before = snapshot(product)
     _fill(product, replace(clean, seo_name=clean.seo_name or product.seo_name))
     refused = None if terms is None else _take_terms(product, terms)
     if further is not None:
         further(product)
     changed = note_changes(author, product, before)
-    flush_or_conflict()
+    flush_or_conflict(TAKEN_MEANWHILE)
     return Saved(product, changed, refused)
 
 
@@ -131,11 +131,27 @@ def delete(author: Author, product_id: int) -> str:
     return name
 
 
-def _clean_draft(site_id: int, draft: ProductDraft, product: Product | None) -> ProductDraft:
-    tidy = tidy_product(draft)
-    taken = _taken_problems(site_id, tidy, product.id if product else None)
-    files = {image.file for image in product.images} if product else set()
-    return clean_product(site_id, draft, [*taken, *picture_problems(tidy.variants, files)])
+def _stored_problems(site_id: int, product: Product | None, draft: ProductDraft) -> list[Problem]:
+    """Return the problems of a tidied draft of a product, None for a new one, with what is stored: SKUs and an SEO name
+    that other products of the site have, and pictures that it lacks itself."""
+    own_id = product.id if product else None
+    named = select(Product.id, Product.name).where(Product.site_id == site_id, Product.sku == draft.sku)
+    others = (owner for owner_id, owner in db.session.execute(named) if owner_id != own_id)
+    owners: dict[str, str] = {}
+    if skus := [variant.sku for variant in draft.variants]:
+        query = select(Variant.sku, Product.name).join(Product, Product.id == Variant.product_id)
+        query = query.where(Variant.site_id == site_id, Variant.sku.in_(skus), Variant.product_id != (own_id or 0))
+        owners = {sku: owner for sku, owner in db.session.execute(query)}
+    return [
+        *seo_name_problems(site_id, draft.seo_name, own_id, Product.name),
+        *(name_taken("SKU", draft.sku, owner, "#/sku") for owner in others),
+        *(
+            name_taken("SKU", variant.sku, owners[variant.sku], f"#/variants/{index}/sku")
+            for index, variant in enumerate(draft.variants)
+            if variant.sku in owners
+        ),
+        *picture_problems(draft.variants, {image.file for image in product.images} if product else set()),
+    ]
 
 
 def _fill(product: Product, draft: ProductDraft) -> None:
@@ -196,28 +212,3 @@ def _differing_part(value: Any, other: Any) -> Any:
     if not isinstance(value, dict) or not isinstance(other, dict):
         return value
     return {name: item for name, item in value.items() if name not in other or other[name] != item}
-
-
-def _taken_problems(site_id: int, draft: ProductDraft, own_id: int | None) -> list[Problem]:
-    """Return the problems of the SKUs and the SEO name of a tidied draft that other products of the site have."""
-    query = select(Product.id, Product.name).where(Product.site_id == site_id, Product.sku == draft.sku)
-    others = (owner for owner_id, owner in db.session.execute(query) if owner_id != own_id)
-    owners = _owners_of_variants(site_id, [variant.sku for variant in draft.variants], own_id)
-    return [
-        *seo_name_problems(site_id, draft.seo_name, own_id, Product.name),
-        *(name_taken("SKU", draft.sku, owner, "#/sku") for owner in others),
-        *(
-            name_taken("SKU", variant.sku, owners[variant.sku], f"#/variants/{index}/sku")
-            for index, variant in enumerate(draft.variants)
-            if variant.sku in owners
-        ),
-    ]
-
-
-def _owners_of_variants(site_id: int, skus: Collection[str], own_id: int | None) -> dict[str, str]:
-    """Return the names of other products, by those of their variants' SKUs that are among `skus`."""
-    if not skus:
-        return {}
-    query = select(Variant.sku, Product.name).join(Product, Product.id == Variant.product_id)
-    query = query.where(Variant.site_id == site_id, Variant.sku.in_(skus), Variant.product_id != (own_id or 0))
-    return {sku: owner for sku, owner in db.session.execute(query)}

@@ -1,5 +1,5 @@
-"""The steps of every save of a record: check that no other save came in between and that its name is free, assign what
-changed, and flush, with a Conflict where a name was taken at the same moment."""
+"""The steps of every save of a record: check that no other save came in between and that its name is free, and
+assign what changed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.catalogue.models import Product
-from app.domain.shared import records
 from app.domain.shared.addresses import free_slug
 from app.domain.shared.problems import Problem, StaleRevision
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
+
+TAKEN_MEANWHILE = "Another user took this SKU or SEO name at the same moment. Nothing was saved."
 
 
 def check_revision(site_id: int, subject: tuple[str, int], current: int, known: int) -> None:
@@ -37,11 +38,6 @@ def assign(record: object, draft: object, fields: Iterable[str]) -> dict[str, An
     for name in changed:
         setattr(record, name, getattr(draft, name))
     return before
-
-
-def flush_or_conflict() -> None:
-    """Flush the session. Raises Conflict when another user took a name of the record at the same moment."""
-    records.flush_or_conflict("Another user took this SKU or SEO name at the same moment. Nothing was saved.")
 
 
 def free_seo_name(site_id: int, wanted: str, title: InstrumentedAttribute[str] = Product.name) -> str:

@@ -64,7 +64,7 @@ def add(
     if line is None:
         line = _new_line(order, offer)
     wanted = (line.quantity or 0) + quantity
-    return _set(clock, order, line, offer, wanted, token or "")
+    return _set_quantity(clock, order, line, offer, wanted, token or "")
 
 
 def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity: int) -> BasketChange:
@@ -75,11 +75,13 @@ def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity
     if order is None or line is None or token is None:
         raise NotFound("This is no longer in your basket.")
     if quantity == 0:
-        return _remove(clock, order, line, token)
+        order.lines.remove(line)
+        _touch(clock, order)
+        return BasketChange(token, _items(order), line.name, 0, line.product_id or 0)
     offer = offers_of(site_id, [line]).get(line.id)
     if offer is None:
         raise Conflict("This is no longer sold. Please remove it.")
-    return _set(clock, order, line, offer, quantity, token)
+    return _set_quantity(clock, order, line, offer, quantity, token)
 
 
 def token_hash(token: str) -> str:
@@ -95,7 +97,7 @@ def order_by_token(site_id: int, token: str, to_change: bool = False) -> Order |
         .where(Order.site_id == site_id, Order.token_hash == token_hash(token))
         .options(selectinload(Order.lines))
     )
-    return db.session.scalar(_locked(query) if to_change else query)
+    return db.session.scalar(_for_update(query) if to_change else query)
 
 
 def _basket(site_id: int, token: str | None, to_change: bool = False) -> Select[Order]:
@@ -104,10 +106,10 @@ def _basket(site_id: int, token: str | None, to_change: bool = False) -> Select[
         .where(Order.site_id == site_id, Order.token_hash == token_hash(token or ""), Order.status == OPEN)
         .options(selectinload(Order.lines))
     )
-    return _locked(query) if to_change else query
+    return _for_update(query) if to_change else query
 
 
-def _locked(query: Select[Order]) -> Select[Order]:
+def _for_update(query: Select[Order]) -> Select[Order]:
     """Lock the basket of a query: changes of a basket take turns, and each sees what the one before left."""
     return query.with_for_update().execution_options(populate_existing=True)
 
@@ -141,7 +143,7 @@ def _new_line(order: Order, offer: Offer) -> OrderLine:
     return line
 
 
-def _set(clock: Clock, order: Order, line: OrderLine, offer: Offer, wanted: int, token: str) -> BasketChange:
+def _set_quantity(clock: Clock, order: Order, line: OrderLine, offer: Offer, wanted: int, token: str) -> BasketChange:
     left = MOST_OF_ONE if offer.stock is None else min(offer.stock, MOST_OF_ONE)
     if left < 1:
         raise Conflict(f"{offer.product.name} is sold out.")
@@ -150,12 +152,6 @@ def _set(clock: Clock, order: Order, line: OrderLine, offer: Offer, wanted: int,
     line.unit_price = offer.price
     _touch(clock, order)
     return BasketChange(token, _items(order), line.name, line.quantity, offer.product.id, short=wanted > left)
-
-
-def _remove(clock: Clock, order: Order, line: OrderLine, token: str) -> BasketChange:
-    order.lines.remove(line)
-    _touch(clock, order)
-    return BasketChange(token, _items(order), line.name, 0, line.product_id or 0)
 
 
 def _touch(clock: Clock, order: Order) -> None:

@@ -167,7 +167,10 @@ def _fill(order: Order, wanted: Sequence[WantedLine], offers: Mapping[str, Offer
     known = {(line.product_id, line.variant_id): line for line in order.lines}
     lines: list[OrderLine] = []
     for position, (sku, quantity) in enumerate(quantities.items()):
-        line = known.get(offers[sku].key) or _new_line(order.site_id, offers[sku])
+        product_id, variant_id = offers[sku].key
+        line = known.get(offers[sku].key)
+        if line is None:
+            line = OrderLine(site_id=order.site_id, product_id=product_id, variant_id=variant_id, stock_taken=0)
         line.position, line.quantity = position, quantity
         describe_line(line, offers[sku])
         lines.append(line)
@@ -189,11 +192,6 @@ def _set_discount(author: Author, order: Order, discount: int) -> None:
     summary = f"Order {order.number}: the discount is {format_money(discount, order.currency)}"
     amounts = {"discount": before}, {"discount": discount}
     activity.record(author, "order.discount", ("order", order.id), summary, *amounts)
-
-
-def _new_line(site_id: int, offer: Offer) -> OrderLine:
-    product_id, variant_id = offer.key
-    return OrderLine(site_id=site_id, product_id=product_id, variant_id=variant_id, stock_taken=0)
 
 
 class PaymentState(StrEnum):

@@ -13,7 +13,7 @@ from html import escape
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import selectinload
 
-from app.domain.orders.models import SUBMITTED, Order, OrderLine, OrderMail
+from app.domain.orders.models import SUBMITTED, Order, OrderMail
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
@@ -53,8 +53,18 @@ SUBJECTS = {
 def order_mail(kind: OrderMailKind, order: Order, sender: Sender, to: str, key: str) -> Mail:
     """Return the mail about an order, whose lines are as they were bought."""
     heading = SUBJECTS[kind].format(number=order.number)
-    words = f"{_opening_sentence(kind, order, sender)} Its number is {order.number}."
-    rows = [*(_letter_row(order, line) for line in order.lines), ("Total", format_money(order.total, order.currency))]
+    payment = ". It is paid" if order.paid_at else " and pay there" if order.total else ""
+    if kind is OrderMailKind.READY:
+        opening = f"Your order is ready: collect it at {sender.name}{payment}."
+    else:
+        opening = f"Thank you for your order. Collect it at {sender.name}{payment}."
+    words = f"{opening} Its number is {order.number}."
+    rows = []
+    for line in order.lines:
+        options = ", ".join(f"{name}: {value}" for name, value in line.options.items())
+        label = f"{line.quantity} × {line.name}{f' ({options})' if options else ''}"
+        rows.append((label, format_money(line.unit_price * line.quantity, order.currency)))
+    rows.append(("Total", format_money(order.total, order.currency)))
     text = text_of(heading, words, rows_text(rows), f"{sender.name}: {sender.address}")
     body = f"<p>{escape(words)}</p>{rows_html(rows)}{link_html(sender.address, sender.name)}"
     return Mail(to, one_line(f"{heading} – {sender.name}"), text, html_of(heading, heading, body), key)
@@ -68,19 +78,6 @@ def reason_untrue(kind: OrderMailKind, order: Order) -> str | None:
     if kind is OrderMailKind.READY and not order.is_ready:
         return "The order was marked as not ready before the mail went out."
     return None
-
-
-def _opening_sentence(kind: OrderMailKind, order: Order, sender: Sender) -> str:
-    payment = ". It is paid" if order.paid_at else " and pay there" if order.total else ""
-    if kind is OrderMailKind.READY:
-        return f"Your order is ready: collect it at {sender.name}{payment}."
-    return f"Thank you for your order. Collect it at {sender.name}{payment}."
-
-
-def _letter_row(order: Order, line: OrderLine) -> tuple[str, str]:
-    options = ", ".join(f"{name}: {value}" for name, value in line.options.items())
-    label = f"{line.quantity} × {line.name}{f' ({options})' if options else ''}"
-    return label, format_money(line.unit_price * line.quantity, order.currency)
 
 
 ORDER_MAIL = mailing.mail_kind("order-mail", OrderMail, "The mail server did not take the mail within three days.")

@@ -157,7 +157,14 @@ def set_total(order: Order) -> None:
 def check_available(order: Order, offers: Mapping[int, Offer]) -> None:
     """Check that every line of an order can be sold. Raises Conflict `out_of_stock` that names each line of which there
     is not enough, or which is not sold."""
-    problems = [found for place, line in enumerate(order.lines) if (found := _shortage_of_line(place, line, offers))]
+    problems = []
+    for place, line in enumerate(order.lines):
+        offer = offers.get(line.id)
+        if offer is None:
+            message = f"{line.name} ({line.sku}) is not sold any more."
+            problems.append(Problem("not_sold", message, f"#/lines/{place}/skuCode"))
+        elif found := shortage(place, offer.product.name, offer.sku, line.quantity, offer.stock):
+            problems.append(found)
     if problems:
         raise out_of_stock(problems)
 
@@ -175,13 +182,6 @@ def shortage(place: int, name: str, sku: str, quantity: int, stock: int | None) 
     if found is Availability.SOLD_OUT:
         return Problem("sold_out", f"{name} ({sku}) is sold out.", f"#/lines/{place}/quantity")
     return Problem("insufficient_stock", f"Only {stock} of {name} ({sku}) left.", f"#/lines/{place}/quantity")
-
-
-def _shortage_of_line(place: int, line: OrderLine, offers: Mapping[int, Offer]) -> Problem | None:
-    offer = offers.get(line.id)
-    if offer is None:
-        return Problem("not_sold", f"{line.name} ({line.sku}) is not sold any more.", f"#/lines/{place}/skuCode")
-    return shortage(place, offer.product.name, offer.sku, line.quantity, offer.stock)
 
 
 def take_stock(clock: Clock, line: OrderLine, offer: Offer, number: int) -> int:

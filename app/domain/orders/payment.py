@@ -60,15 +60,11 @@ def order_to_pay(site_id: int, order_id: str) -> Order:
     if order.payment_lock is not None:
         raise PaymentInProgress(order.payment_lock)
     if order.status == OPEN:
-        _price_basket(order)
+        if not order.lines:
+            raise Conflict("There is nothing in this basket.", "basket_empty")
+        check_available(order, reprice(order))
+        db.session.flush()
     return order
-
-
-def _price_basket(order: Order) -> None:
-    if not order.lines:
-        raise Conflict("There is nothing in this basket.", "basket_empty")
-    check_available(order, reprice(order))
-    db.session.flush()
 
 
 def lock_for_payment(order: Order, transaction_id: str) -> None:
@@ -101,7 +97,7 @@ def mark_paid(clock: Clock, order_id: str, transaction_id: str, amount: int) -> 
     if order is None:
         return PaidMark.GONE
     if order.paid_at is not None:
-        return _paid_before(clock, order, transaction_id, amount)
+        return _note_second_payment(clock, order, transaction_id, amount)
     order.paid_at = order.updated_at = clock.now()
     order.paid_amount, order.payment_lock = amount, transaction_id
     _record(clock, order, transaction_id, f"{_name(order)} was paid by card: {_money(order, amount)}{_doubt(order)}")
@@ -109,19 +105,15 @@ def mark_paid(clock: Clock, order_id: str, transaction_id: str, amount: int) -> 
     return PaidMark.PAID
 
 
-def _paid_before(clock: Clock, order: Order, transaction_id: str, amount: int) -> PaidMark:
+def _note_second_payment(clock: Clock, order: Order, transaction_id: str, amount: int) -> PaidMark:
     if order.payment_lock == transaction_id:
         return PaidMark.KNOWN
-    if not _was_noted(order, transaction_id):
+    of_order = AuditEntry.subject_type == "order", AuditEntry.subject_id == order.id
+    payments = select(AuditEntry.after).where(AuditEntry.site_id == order.site_id, *of_order, AuditEntry.action == PAY)
+    if all(after["transactionId"] != transaction_id for after in db.session.scalars(payments)):
         summary = f"{_name(order)} was paid a second time: {_money(order, amount)} must be given back"
         _record(clock, order, transaction_id, summary)
     return PaidMark.TWICE
-
-
-def _was_noted(order: Order, transaction_id: str) -> bool:
-    of_order = AuditEntry.subject_type == "order", AuditEntry.subject_id == order.id
-    query = select(AuditEntry.after).where(AuditEntry.site_id == order.site_id, *of_order, AuditEntry.action == PAY)
-    return any(after["transactionId"] == transaction_id for after in db.session.scalars(query))
 
 
 def _doubt(order: Order) -> str:

@@ -108,7 +108,7 @@ def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> 
     found = {OrderFilter(status): number for status, number in by_status.items()}
     counted = {
         OrderFilter.ALL: sum(found.values()) + baskets,
-        OrderFilter.UNSUBMITTED: _count(site_id, _unsubmitted(is_over)) if baskets else 0,
+        OrderFilter.UNSUBMITTED: _count(site_id, _is_unsubmitted(is_over)) if baskets else 0,
         OrderFilter.OVERDUE: _count(site_id, _overdue(clock)),
         OrderFilter.READY: _count(site_id, READY),
     }
@@ -142,7 +142,7 @@ def _overdue(clock: Clock) -> ColumnElement[bool]:
     return and_(Order.status == OrderFilter.SUBMITTED, Order.submitted_at < clock.now() - OVERDUE_AFTER)
 
 
-def _unsubmitted(is_over: ColumnElement[bool]) -> ColumnElement[bool]:
+def _is_unsubmitted(is_over: ColumnElement[bool]) -> ColumnElement[bool]:
     return and_(Order.status == OPEN, Order.paid_at.is_not(None), not_(is_over))
 
 
@@ -153,7 +153,7 @@ def _conditions(
         OrderFilter.ALL: IS_ORDER,
         OrderFilter.OVERDUE: overdue,
         OrderFilter.READY: READY,
-        OrderFilter.UNSUBMITTED: _unsubmitted(is_over),
+        OrderFilter.UNSUBMITTED: _is_unsubmitted(is_over),
     }
     conditions = [Order.site_id == site_id, states.get(filters.status, Order.status == filters.status)]
     if filters.channel:

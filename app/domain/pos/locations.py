@@ -228,11 +228,7 @@ def accounts_of(site_id: int, processor: str, since: datetime, until: datetime) 
     within = PosTransaction.created_at >= since, PosTransaction.created_at < until
     used = select(PosTransaction.processor_account_id).where(*of_site).distinct()
     lately = set(db.session.scalars(used.where(*within)))
-    return sorted(lately | (set(db.session.scalars(used)) & _current_accounts(site_id)))
-
-
-def _current_accounts(site_id: int) -> set[str]:
     setting = select(Setting.value).where(Setting.site_id == site_id, Setting.key == ACCOUNT_SETTING)
     located = select(PosLocation.processor_account_id).where(PosLocation.site_id == site_id)
-    of_locations = {account_id for account_id in db.session.scalars(located) if account_id}
-    return {str(db.session.scalar(setting) or OWN_ACCOUNT)} | of_locations
+    current = {str(db.session.scalar(setting) or OWN_ACCOUNT), *filter(None, db.session.scalars(located))}
+    return sorted(lately | (set(db.session.scalars(used)) & current))

@@ -75,14 +75,22 @@ class Receipt:
 
 def receipt_mail(receipt: Receipt, to: str, link: str, key: str) -> Mail:
     """Return the mail of a receipt. `link` leads to the receipt's page."""
+    facts = [("Receipt", receipt.number), ("Paid", format_moment(receipt.paid_at, receipt.time_zone))]
+    if receipt.order_number:
+        facts.append(("Order", receipt.order_number))
+    tables = (facts, receipt_rows(receipt), receipt.card)
+    place = "\n".join((receipt.shop, receipt.location, *receipt.address))
+    text = text_of(place, *map(rows_text, tables), f"This receipt on the web: {link}")
+    place_html = "<br>".join(map(escape, (receipt.location, *receipt.address)))
+    body = f"<p>{place_html}</p>{''.join(map(rows_html, tables))}{link_html(link, 'This receipt on the web')}"
     subject = one_line(f"Your receipt from {receipt.shop}")
-    return Mail(to, subject, _text(receipt, link), _html(receipt, link), key)
+    return Mail(to, subject, text, html_of("Receipt", receipt.shop, body), key)
 
 
 def receipt_rows(receipt: Receipt) -> Rows:
     """Return the rows of a receipt, what was bought and paid, as labels and amounts."""
     bought = [
-        (_line_label(line.quantity, line.name, line.detail), _money(receipt, line.total))
+        (f"{line.quantity} × {line.name}{f' ({line.detail})' if line.detail else ''}", _money(receipt, line.total))
         for line in receipt.purchase.lines
     ]
     return [*bought, *_sum_rows(receipt), *_refund_rows(receipt)]
@@ -105,28 +113,6 @@ def _refund_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
         yield f"Refunded on {day.day} {day:%B %Y}", f"-{_money(receipt, refund.amount)}"
     if receipt.refunds:
         yield "Left", _money(receipt, receipt.net)
-
-
-def _text(receipt: Receipt, link: str) -> str:
-    place = "\n".join((receipt.shop, receipt.location, *receipt.address))
-    tables = map(rows_text, (_fact_rows(receipt), receipt_rows(receipt), receipt.card))
-    return text_of(place, *tables, f"This receipt on the web: {link}")
-
-
-def _html(receipt: Receipt, link: str) -> str:
-    place = "<br>".join(map(escape, (receipt.location, *receipt.address)))
-    tables = "".join(map(rows_html, (_fact_rows(receipt), receipt_rows(receipt), receipt.card)))
-    body = f"<p>{place}</p>{tables}{link_html(link, 'This receipt on the web')}"
-    return html_of("Receipt", receipt.shop, body)
-
-
-def _fact_rows(receipt: Receipt) -> Rows:
-    facts = [("Receipt", receipt.number), ("Paid", format_moment(receipt.paid_at, receipt.time_zone))]
-    return [*facts, ("Order", receipt.order_number)] if receipt.order_number else facts
-
-
-def _line_label(quantity: int, name: str, detail: str) -> str:
-    return f"{quantity} × {name}{f' ({detail})' if detail else ''}"
 
 
 def _money(receipt: Receipt, amount: int) -> str:

@@ -130,23 +130,19 @@ def _sales_within(sales: Sequence[Sale], span: Span) -> list[Sale]:
 
 
 def _day_figures(site_id: int, sales: Sequence[Sale], span: Span) -> DayFigures:
+    start, end = span
     gross = sum(sale.amount for sale in sales)
-    return DayFigures(len(sales), gross, _refunded_sum(site_id, span), _declined_tries(site_id, span))
-
-
-def _refunded_sum(site_id: int, span: Span) -> int:
-    given = func.coalesce(func.sum(cast(PosRefund.amount, MONEY_SUM)), 0)
-    made = PosRefund.created_at >= span[0], PosRefund.created_at < span[1]
-    query = select(given).where(PosRefund.site_id == site_id, PosRefund.status == "SUCCEEDED", *made)
-    return int(db.session.scalar(query) or 0)
-
-
-def _declined_tries(site_id: int, span: Span) -> int:
-    created = PosTransaction.created_at >= span[0], PosTransaction.created_at < span[1]
-    query = select(func.coalesce(func.sum(PosTransaction.attempts), 0)).where(
-        PosTransaction.site_id == site_id, *created
+    refunded = select(func.coalesce(func.sum(cast(PosRefund.amount, MONEY_SUM)), 0)).where(
+        PosRefund.site_id == site_id,
+        PosRefund.status == "SUCCEEDED",
+        PosRefund.created_at >= start,
+        PosRefund.created_at < end,
     )
-    return int(db.session.scalar(query) or 0)
+    declined = select(func.coalesce(func.sum(PosTransaction.attempts), 0)).where(
+        PosTransaction.site_id == site_id, PosTransaction.created_at >= start, PosTransaction.created_at < end
+    )
+    sums = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
+    return DayFigures(len(sales), gross, *sums)
 
 
 def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[ActiveAgent]:

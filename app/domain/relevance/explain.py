@@ -25,6 +25,7 @@ from app.domain.relevance.explanation import (
 )
 from app.domain.relevance.models import Synonym
 from app.domain.relevance.synonym_definition import SUGGESTED
+from app.domain.search.document_ids import PRODUCT, product_document_id
 from app.domain.search.engine import (
     EngineState,
     Explanation,
@@ -34,10 +35,8 @@ from app.domain.search.engine import (
     SearchRequest,
     SearchUnavailable,
 )
-from app.domain.search.index import backlog, outbox, runs
-from app.domain.search.index.document import product_document_id
+from app.domain.search.index import outbox, runs
 from app.domain.search.index.documents import content_search_is_on
-from app.domain.search.index.outbox import PRODUCT
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
 from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
@@ -185,7 +184,7 @@ def _explain_product(site_id: int, reference: str, ranking: RankingSettings) -> 
     product = referred_product(site_id, reference)
     if product is None:
         return None
-    waits, set_aside = backlog.of_record(site_id, PRODUCT, product.id)
+    waits, set_aside = outbox.of_record(site_id, PRODUCT, product.id)
     return ProductExplanation(
         id=product.id,
         sku=product.sku,
@@ -241,5 +240,5 @@ def _applying_suggestions(search: _ServedSearch) -> Iterator[PendingSuggestion]:
 def reindex_product(site_id: int, product_id: int) -> str:
     """Put the product into the outbox as it is and return its name. Raises NotFound."""
     product = product_of(site_id, product_id)
-    outbox.enqueue(db.session, site_id, outbox.PRODUCT, [product.id])
+    outbox.enqueue(db.session, site_id, PRODUCT, [product.id])
     return product.name

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.merchandising.shop import ContentLink
+from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import EngineState, FieldMatch, Hit, ScorePart, SearchRequest
-from app.domain.search.index.document import product_document_id
 from app.domain.search.listings.content import NO_CONTENT, ContentHits
 from app.domain.search.ranking.learning import WINDOW, LearnedLevel, LearnedSearch
 from app.domain.search.ranking.scoring import rank_by_meaning

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.domain.catalogue.models import Page, Product
 from app.domain.merchandising.models import Node, Tree
 from app.domain.relevance.advice import Signs, advise_on_index
+from app.domain.search.document_ids import PAGE
 from app.domain.search.engine import (
     EngineState,
     EngineStatus,
@@ -20,10 +21,9 @@ from app.domain.search.engine import (
     SearchUnavailable,
     ValueFilter,
 )
-from app.domain.search.index import backlog, documents, runs
-from app.domain.search.index.backlog import SetAside
+from app.domain.search.index import documents, outbox, runs
 from app.domain.search.index.healing import lost_indexes
-from app.domain.search.index.outbox import PAGE
+from app.domain.search.index.outbox import SetAside
 from app.domain.search.index.rebuild_outcomes import RunSummary, summary_of
 from app.domain.search.index.reconcile import DAYS, DriftHistory, drift
 from app.domain.search.index.runs import REBUILD
@@ -135,16 +135,16 @@ def load_overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
 def _search_status(clock: Clock, engine: SearchEngine, site_id: int) -> SearchStatus:
     products = engine.status(site_id, IndexName.PRODUCTS)
     content_search = documents.content_search_is_on(site_id)
-    waiting, set_aside = backlog.count(site_id)
-    since = backlog.waiting_since(site_id) if waiting else None
+    waiting, set_aside = outbox.count(site_id)
+    since = outbox.waiting_since(site_id) if waiting else None
     return SearchStatus(
         engine=products,
         products_indexed=products.documents,
         pages_indexed=pages_indexed(engine, site_id) if content_search else None,
         content_search=content_search,
         waiting=waiting,
-        held_up=products.documents is not None and since is not None and clock.now() - since > backlog.HELD_UP,
-        set_aside=tuple(backlog.set_aside(site_id)) if set_aside else (),
+        held_up=products.documents is not None and since is not None and clock.now() - since > outbox.HELD_UP,
+        set_aside=tuple(outbox.set_aside(site_id)) if set_aside else (),
         advice=advice_of(engine, site_id),
     )
 
@@ -184,7 +184,7 @@ def advice_of(engine: SearchEngine, site_id: int) -> tuple[str, ...]:
     latest = runs.latest_run(site_id)
     if status.state is EngineState.NOT_SET_UP or (latest is not None and latest.is_unfinished):
         return ()
-    waiting, set_aside = backlog.count(site_id)
+    waiting, set_aside = outbox.count(site_id)
     differences = ReconcileReport.missing + ReconcileReport.extra + ReconcileReport.stale
     reports = select(differences).where(ReconcileReport.site_id == site_id)
     latest_report = reports.order_by(ReconcileReport.at.desc(), ReconcileReport.id.desc()).limit(1)

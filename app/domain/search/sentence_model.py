@@ -121,7 +121,7 @@ class QueryVectors:
         key = read_words(words)
         with self._lock:
             made = self._made.get(key)
-        return self._embedded(key) if made is None else made
+        return self._embed_search(key) if made is None else made
 
     def _begin(self, key: str) -> _Making | None:
         if len(self._making) >= MOST_WAITING:
@@ -141,12 +141,12 @@ class QueryVectors:
 
     def _make(self, key: str) -> Vectors | None:
         try:
-            return self._embedded(key)
+            return self._embed_search(key)
         finally:
             with self._lock:
                 del self._making[key]
 
-    def _embedded(self, key: str) -> Vectors | None:
+    def _embed_search(self, key: str) -> Vectors | None:
         """Compute and cache the vector of a search. Return None after any error of the model, so that the words alone
         are searched."""
         try:

@@ -82,17 +82,12 @@ def pieces(text: str, typed: Typed) -> list[Piece]:
     found: list[Piece] = []
     end = 0
     for word in _WORDS.finditer(text):
-        length = max((len(begun) for begun in typed.words if _begins(word[0], begun)), default=0)
+        length = max((len(begun) for begun in typed.words if fold(word[0][: len(begun)]) == begun), default=0)
         if length:
             typed_until = min(word.start() + length, word.end())  # Letters such as ß are folded to two.
             found += [Piece(text[end : word.start()]), Piece(text[word.start() : typed_until], is_typed=True)]
             end = typed_until
     return [piece for piece in (*found, Piece(text[end:])) if piece.text]
-
-
-def _begins(word: str, begun: str) -> bool:
-    """Whether a word as it is written begins with letters as they are folded, letter for letter."""
-    return fold(word[: len(begun)]) == begun
 
 
 class Names(Generic[T]):
@@ -198,18 +193,18 @@ class SuggestionDirectory:
             self._brands[shop.site_id] = _Made(names, 0, shop.index_version, now)
         return names
 
-    def finding(
+    def leading_searches(
         self, engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str], most: int
     ) -> list[str]:
         """Return the first of the searches that lead somewhere now, `most` at most: to a page by a rule or by its
         title, or to products that have all their words as they are written. Those after the first `most` are checked
         only where they are needed. Raises SearchUnavailable."""
-        found = self._finding(engine, shop, served, now, searches[:most])
+        found = self._check_searches(engine, shop, served, now, searches[:most])
         if len(found) < most:
-            found += self._finding(engine, shop, served, now, searches[most:])
+            found += self._check_searches(engine, shop, served, now, searches[most:])
         return found[:most]
 
-    def _finding(
+    def _check_searches(
         self, engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str]
     ) -> list[str]:
         moment = int(now.timestamp()) // CHECKED_FOR
@@ -321,7 +316,7 @@ class Suggester:
         return Suggestions(typed, searches, categories, brands, result.hits, corrected)
 
     def _searches(self, shop: Shop, fitting: Sequence[str], served: Served, now: datetime, most: int) -> Sequence[str]:
-        return self.directory.finding(self.engine, shop, served, now, fitting[: CHECKED * most], most)
+        return self.directory.leading_searches(self.engine, shop, served, now, fitting[: CHECKED * most], most)
 
     def _categories(self, shop: Shop, typed: Typed, now: datetime) -> Sequence[ShopNode]:
         return self.directory.categories(self.engine, shop, now).find(typed)[:CATEGORIES]

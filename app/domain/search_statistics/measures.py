@@ -104,7 +104,7 @@ def measures(
 def _measure(name: str, now: Sequence[Sums], before: Sequence[Sums] | None, currency: str) -> Measure:
     whole, compared = total(now), None
     if before is not None:
-        compared = _compared(name, whole, total(before), currency)
+        compared = _describe_change(name, whole, total(before), currency)
     return Measure(
         name,
         LABELS[name],
@@ -132,7 +132,7 @@ def _is_share(name: str) -> bool:
     return name not in ("searches", "revenue")
 
 
-def _compared(name: str, now: Sums, before: Sums, currency: str) -> str | None:
+def _describe_change(name: str, now: Sums, before: Sums, currency: str) -> str | None:
     if _is_share(name):
         return percent(share(before, name)) if share(before, name) is not None else None
     old, new = getattr(before, name), getattr(now, name)

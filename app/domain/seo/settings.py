@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.merchandising.shop import Shop
-from app.domain.search.listings.listing import PRICE
-from app.domain.search.listings.listing_parameters import LONGEST_NAME, listing_parameters
+from app.domain.search.listings.listing import LONGEST_NAME, PRICE, listing_parameters
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import activity

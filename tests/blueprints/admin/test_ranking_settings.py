@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import SearchContext
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving import configuration

@@ -9,8 +9,8 @@ from flask import Flask
 
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import SearchContext
-from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.healing import is_awaited
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search_statistics.counting.events import Event
 from app.domain.sites.sites import create_site
 from app.ports import EXTENSION, STORES

@@ -8,9 +8,10 @@ from sqlalchemy import select
 from app.domain.catalogue import products, terms
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.product_rules import ProductDraft, VariantDraft
-from app.domain.catalogue.revisions import flush_or_conflict
+from app.domain.catalogue.revisions import TAKEN_MEANWHILE
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
+from app.domain.shared.records import flush_or_conflict
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 from app.transaction import transaction
@@ -188,4 +189,4 @@ def test_a_name_taken_in_the_same_moment_is_a_conflict_not_a_fault(clock: Stoppe
         now = clock.now()
         rival = Product(site_id=site_id, sku="T-1", name="x", seo_name="x", price=1, created_at=now, updated_at=now)
         db.session.add(rival)
-        flush_or_conflict()
+        flush_or_conflict(TAKEN_MEANWHILE)

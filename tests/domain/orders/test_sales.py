@@ -15,8 +15,8 @@ from app.domain.catalogue.models import Product
 from app.domain.orders.models import ProductSales
 from app.domain.orders.sales import count_sales, products_with_sales
 from app.domain.search.engine import SearchContext
-from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.documents import product_documents
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.reconcile import reconcile
 from app.domain.search.models import OutboxEntry

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.search.listings.listing_parameters import is_listing_parameter, listing_parameters
+from app.domain.search.listings.listing import is_listing_parameter, listing_parameters
 from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.seo.crawler_hits import (

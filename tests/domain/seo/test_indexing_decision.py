@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.search.listings.listing_parameters import TRACKING, ListingGrammar, read_listing
+from app.domain.search.listings.listing import TRACKING, ListingGrammar, read_listing
 from app.domain.seo.indexing_decision import (
     INDEX,
     LISTINGS,

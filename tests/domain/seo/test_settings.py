@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from app.domain.search.listings.listing_parameters import listing_parameters
+from app.domain.search.listings.listing import listing_parameters
 from app.domain.seo import settings
 from app.domain.seo.settings import SeoSettings, setting_problems, split_parameters
 from app.domain.shared.author import Author

@@ -72,7 +72,7 @@ def column_choices(
 ) -> list[ColumnChoice]:
     """Return the columns with what each is about; `chosen` None guesses that by their names."""
     every = column_targets(attributes)
-    shared = every if len(attributes) <= MOST_ATTRIBUTES else [one for one in every if not _is_attribute(one.id)]
+    shared = every if len(attributes) <= MOST_ATTRIBUTES else [one for one in every if not one.id.startswith(ATTRIBUTE)]
     by_id = {one.id: one for one in every}
     matched = list(chosen or guess_columns(header, attributes))
     matched += [NOT_IMPORTED] * (len(header) - len(matched))
@@ -91,10 +91,6 @@ def column_choices(
 def chosen_columns(sent: MultiDict[str, str]) -> list[str]:
     """Return what each column is about, as the form of the page sent it."""
     return sent.getlist("column")[:MOST_COLUMNS]
-
-
-def _is_attribute(target: str) -> bool:
-    return target.startswith(ATTRIBUTE)
 
 
 PAGE = "/catalogue/products/import"

@@ -23,7 +23,7 @@ from app.blueprints.callers import current_author
 from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
-from app.domain.search.index.backlog import Unindexed, unindexed
+from app.domain.search.index.outbox import Unindexed, unindexed
 from app.domain.search.index.rebuild_outcomes import RunSummary
 from app.domain.search.index.runs import (
     brings_products_of,

@@ -58,13 +58,14 @@ class Claim:
 def claim(author: Author, request: KeyedRequest, record_id: str) -> Claim:
     """Claim the key of a request. `record_id` is what the key stands for where it is new; of simultaneous requests one
     is new. Raises Unprocessable where the key was used for another request."""
-    now, known = author.now(), _known(author, request)
+    now, known = author.now(), _find_key(author, request)
     if known is None or known.expires_at <= now:
         if known is not None:
-            _forget_expired(author, request)
+            expired = PosIdempotencyKey.expires_at <= now
+            db.session.execute(delete(PosIdempotencyKey).where(_is(author, request), expired))
         if _is_inserted(author, request, record_id):
             return Claim(record_id, is_new=True)
-        known = _known(author, request)
+        known = _find_key(author, request)
     assert known is not None, "what could not be inserted is there"
     if known.request_hash != request.hash:
         raise Unprocessable("This Idempotency-Key was used for another request.", "idempotency_mismatch")
@@ -82,14 +83,9 @@ def release(author: Author, request: KeyedRequest) -> None:
     db.session.execute(delete(PosIdempotencyKey).where(_is(author, request)))
 
 
-def _known(author: Author, request: KeyedRequest) -> PosIdempotencyKey | None:
+def _find_key(author: Author, request: KeyedRequest) -> PosIdempotencyKey | None:
     query = select(PosIdempotencyKey).where(_is(author, request))
     return db.session.scalar(query.execution_options(populate_existing=True))
-
-
-def _forget_expired(author: Author, request: KeyedRequest) -> None:
-    expired = PosIdempotencyKey.expires_at <= author.now()
-    db.session.execute(delete(PosIdempotencyKey).where(_is(author, request), expired))
 
 
 def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:

@@ -146,13 +146,10 @@ class _Run:
                 if self._is_over:
                     left.append(due)
                 elif due.intent_id is not None or due.account_id in listed:
-                    work = partial(self._settle_payment, due, listed.get(due.account_id, {}))
+                    work = partial(settle_payment, self.context, self.processor, due, listed.get(due.account_id, {}))
                     self._try(due.account_id, work, partial(note_unread, self.context, due))
                 # Payments of an account that cannot be listed, or is away, are looked at again in a minute.
             self._release(left)
-
-    def _settle_payment(self, due: DuePayment, listed: Mapping[str, Intent]) -> None:
-        settle_payment(self.context, self.processor, due, listed)
 
     def _release(self, claimed: Sequence[DuePayment]) -> None:
         """Release the payments that this run has no time for: they are due as before."""
@@ -279,7 +276,10 @@ def _due_events(processor: PaymentProcessor, now: datetime) -> tuple[ColumnEleme
         StoredProcessorEvent.site_id.is_not(None),
         StoredProcessorEvent.processed_at.is_(None),
         StoredProcessorEvent.received_at <= now - EVENT_WAITS[0],
-        or_(*(_is_old_enough(attempts, now) for attempts in range(len(EVENT_WAITS))), _is_expired(now)),
+        or_(
+            *(_is_old_enough(attempts, now) for attempts in range(len(EVENT_WAITS))),
+            StoredProcessorEvent.received_at <= now - EVENT_TRIED_FOR,
+        ),
     )
 
 
@@ -289,10 +289,6 @@ def _is_old_enough(attempts: int, now: datetime) -> ColumnElement[bool]:
     return (StoredProcessorEvent.attempts <= attempts) & (
         StoredProcessorEvent.received_at <= now - EVENT_WAITS[attempts]
     )
-
-
-def _is_expired(now: datetime) -> ColumnElement[bool]:
-    return StoredProcessorEvent.received_at <= now - EVENT_TRIED_FOR
 
 
 def settle_retired(context: WorkContext, simulator: PaymentProcessor) -> None:

@@ -153,14 +153,13 @@ def _abandon(
 
 def note_unread(context: WorkContext, due: DuePayment) -> None:
     """Schedule the next check of a payment that could not be read."""
-    author = Author(due.site_id, ACTOR, context.clock)
-    context.commit(lambda: _schedule_if_open(author, due))
 
+    def schedule() -> None:
+        payment = db.session.get_one(PosTransaction, due.id, populate_existing=True)
+        if payment.status in OPEN_STATUSES:
+            schedule_next_check(Author(due.site_id, ACTOR, context.clock), due.id, ACTION)
 
-def _schedule_if_open(author: Author, due: DuePayment) -> None:
-    payment = db.session.get_one(PosTransaction, due.id, populate_existing=True)
-    if payment.status in OPEN_STATUSES:
-        schedule_next_check(author, due.id, ACTION)
+    context.commit(schedule)
 
 
 def check_now(context: WorkContext, author: Author, processor: PaymentProcessor, transaction_id: str) -> bool:

@@ -15,8 +15,8 @@ from app.domain.alerts.alerts import end_alert, last_seen, open_about, raise_ale
 from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
-from app.domain.search.index import backlog
-from app.domain.search.index.documents import content_search_is_on, count_of, ranks_by_meaning
+from app.domain.search.index import outbox
+from app.domain.search.index.documents import count_of, is_wanted, ranks_by_meaning
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.rebuild_outcomes import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
 from app.domain.search.index.runs import BY_ITSELF, Scope, request_rebuild
@@ -88,7 +88,7 @@ def lacks_products(engine: SearchEngine, site_id: int) -> bool:
 def is_awaited(site_id: int) -> bool:
     """Whether products are on their way into an index of a site that has none. Those that could not be indexed are on
     none."""
-    is_on_its_way = backlog.has_waiting(site_id, IndexName.PRODUCTS) or backlog.is_rebuilt(site_id)
+    is_on_its_way = outbox.has_waiting(site_id, IndexName.PRODUCTS) or outbox.is_rebuilt(site_id)
     return is_on_its_way and _has_products(site_id)
 
 
@@ -167,10 +167,6 @@ def outdated_indexes(engine: SearchEngine, site_id: int) -> list[IndexName]:
     """Return the indexes of a site that another version of the text analysis made, such as that of the release before
     an upgrade."""
     return [index for index in IndexName if engine.status(site_id, index).outdated and is_wanted(site_id, index)]
-
-
-def is_wanted(site_id: int, index: IndexName) -> bool:
-    return index is not IndexName.CONTENT or content_search_is_on(site_id)
 
 
 def heal(context: SearchContext) -> None:

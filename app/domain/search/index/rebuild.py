@@ -1,6 +1,6 @@
 """A rebuild: a complete new index beside the live one, brought up to date and swapped in.
 
-Every change that commits after the run began stands in the outbox until the run ends (backlog.settle), so the
+Every change that commits after the run began stands in the outbox until the run ends (outbox.settle), so the
 records may be read in many short transactions: whatever the reading missed is replayed under the lock under
 which changes are applied, right before the swap.
 """
@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
+from app.domain.search.document_ids import PRODUCT
 from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchContext
-from app.domain.search.index import backlog
-from app.domain.search.index.documents import changes_of, content_search_is_on, count_of, documents_of, ranks_by_meaning
-from app.domain.search.index.outbox import PRODUCT
+from app.domain.search.index import outbox
+from app.domain.search.index.documents import changes_of, count_of, documents_of, is_wanted, ranks_by_meaning
 from app.domain.search.index.rebuild_outcomes import Refusals
 from app.domain.search.index.runs import REBUILD, Scope
 from app.domain.search.models import RebuildRun
@@ -55,9 +55,9 @@ class _Built:
     generation: Generation
     covered: frozenset[int]
     prepared: frozenset[int] | None = None
-    replayed: list[backlog.Waiting] = field(default_factory=list)
+    replayed: list[outbox.Waiting] = field(default_factory=list)
 
-    def has_all_of(self, entry: backlog.Waiting) -> bool:
+    def has_all_of(self, entry: outbox.Waiting) -> bool:
         """Whether the generation has all of an entry's change, also the part that is prepared; otherwise the entry is
         applied once more."""
         return self.prepared is None or entry.id in self.prepared
@@ -79,7 +79,10 @@ class _Rebuild:
     def run(self) -> None:
         """Build all indexes of the run, then publish them. Raises LeaseLost once the run is no longer the builder's,
         which is checked right before the swap, too."""
-        self._note_start()
+        read_afresh()
+        taxonomy = active_taxonomy(self.builder.site_id)
+        total = sum(count_of(self.builder.site_id, index) for index in self._indexes())
+        self._note(total=total, done=0, taxonomy_id=taxonomy.id if taxonomy else None)
         with ExitStack() as stack:
             built = [self._build(index, stack) for index in self._indexes()]
             for each in built:
@@ -94,19 +97,10 @@ class _Rebuild:
         """Return the indexes of the run's scope that the site uses. Raises Conflict when there is none."""
         read_afresh()
         scope = db.session.scalars(select(RebuildRun.scope).where(RebuildRun.id == self.builder.key)).one()
-        wanted = [index for index in Scope(scope).indexes if self._is_wanted(index)]
+        wanted = [index for index in Scope(scope).indexes if is_wanted(self.builder.site_id, index)]
         if not wanted:
             raise Conflict("Content search was switched off while this rebuild ran, so there is nothing to rebuild.")
         return wanted
-
-    def _is_wanted(self, index: IndexName) -> bool:
-        return index is not IndexName.CONTENT or content_search_is_on(self.builder.site_id)
-
-    def _note_start(self) -> None:
-        read_afresh()
-        taxonomy = active_taxonomy(self.builder.site_id)
-        total = sum(count_of(self.builder.site_id, index) for index in self._indexes())
-        self._note(total=total, done=0, taxonomy_id=taxonomy.id if taxonomy else None)
 
     def _build(self, index: IndexName, stack: ExitStack) -> _Built:
         site_id = self.builder.site_id
@@ -115,14 +109,14 @@ class _Rebuild:
         generation = self.context.engine.start_generation(site_id, index, by_meaning=by_meaning)
         stack.callback(generation.discard)
         read_afresh()
-        covered = frozenset(entry.id for entry in backlog.all_of(site_id, index))
+        covered = frozenset(entry.id for entry in outbox.all_of(site_id, index))
         read_afresh()
-        generation.add(self._counted(documents_of(site_id, index, refuse=self.refusals.note)))
+        generation.add(self._count(documents_of(site_id, index, refuse=self.refusals.note)))
         generation.seal()
         self._note(done=self.written)
         return _Built(index, generation, covered)
 
-    def _counted(self, documents: Iterator[IndexDocument]) -> Iterator[IndexDocument]:
+    def _count(self, documents: Iterator[IndexDocument]) -> Iterator[IndexDocument]:
         """Yield the documents and note the progress. Between two batches the reading holds no transaction, so progress
         can be written at any document."""
         for document in documents:
@@ -137,7 +131,7 @@ class _Rebuild:
         and swap. The products come last: what shoppers search with is new only when all of it is."""
         site_id = self.builder.site_id
         read_afresh()
-        wanted = [each for each in reversed(built) if self._is_wanted(each.index)]
+        wanted = [each for each in reversed(built) if is_wanted(site_id, each.index)]
         for each in wanted:
             self._replay(each)
         before = {each.index: self._live(each.index) for each in wanted}
@@ -147,7 +141,7 @@ class _Rebuild:
                 each.generation.publish()
         self.context.commit(lambda: versioning.index_changed(db.session(), site_id))
         self._note_swap({index: {"before": name, "after": self._live(index)} for index, name in before.items()})
-        self.context.commit(lambda: backlog.drop(self._fulfilled(wanted)))
+        self.context.commit(lambda: outbox.drop(self._fulfilled_entries(wanted)))
 
     def _prepare(self, built: _Built) -> None:
         """Prepare the changes saved since the records were read, before the locks are taken: most records will not
@@ -157,7 +151,7 @@ class _Rebuild:
 
         def changes() -> Iterator[Change]:
             read_afresh()
-            waiting = backlog.all_of(site_id, built.index)
+            waiting = outbox.all_of(site_id, built.index)
             built.prepared = frozenset(entry.id for entry in waiting)
             late = {entry.record for entry in waiting if entry.id not in built.covered}
             found = changes_of(site_id, built.index, late, lambda *_: None)
@@ -167,19 +161,20 @@ class _Rebuild:
         built.generation.prepare(changes())
 
     def _replay(self, built: _Built) -> None:
-        built.replayed = backlog.all_of(self.builder.site_id, built.index)
+        built.replayed = outbox.all_of(self.builder.site_id, built.index)
         late = [entry for entry in built.replayed if entry.id not in built.covered]
-        changes = self._missed(built.index, late)
+        missed = {entry.record for entry in late}
+        changes = changes_of(self.builder.site_id, built.index, missed, self.refusals.note)
         self._examine(built.index, built.generation, late)
         built.generation.replay(changes)
 
-    def _fulfilled(self, published: Sequence[_Built]) -> list[int]:
+    def _fulfilled_entries(self, published: Sequence[_Built]) -> list[int]:
         """Return the entries that nothing waits for any more."""
         refused = self.refusals.records
         replayed = ((built, entry) for built in published for entry in built.replayed)
         return [entry.id for built, entry in replayed if entry.record not in refused and built.has_all_of(entry)]
 
-    def _examine(self, index: IndexName, generation: Generation, late: list[backlog.Waiting]) -> None:
+    def _examine(self, index: IndexName, generation: Generation, late: list[outbox.Waiting]) -> None:
         """Raise Conflict with the reason of `examine` for which the new index must not go live. Skipped where there is
         no live index that could be kept."""
         if self.examine is None or index is not IndexName.PRODUCTS or self._live(index) is None:
@@ -188,10 +183,6 @@ class _Rebuild:
         if reason := self.examine(self.builder.site_id, generation, changing):
             self._note(blocked=True)
             raise Conflict(reason)
-
-    def _missed(self, index: IndexName, late: list[backlog.Waiting]) -> list[Change]:
-        records = {entry.record for entry in late}
-        return changes_of(self.builder.site_id, index, records, self.refusals.note)
 
     def _live(self, index: IndexName) -> str | None:
         return self.context.engine.status(self.builder.site_id, index).generation

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Protocol
 
+from app.domain.search.document_ids import Record, document_id, record_of
 from app.domain.search.engine import Delete, EngineState, IndexName, SearchContext, SearchUnavailable
-from app.domain.search.index import backlog, outbox
-from app.domain.search.index.backlog import apply_waiting
-from app.domain.search.index.documents import Record, document_id, documents_of, record_of
-from app.domain.search.index.healing import CONTENTS, is_wanted, was_built
+from app.domain.search.index import outbox
+from app.domain.search.index.documents import documents_of, is_wanted
+from app.domain.search.index.healing import CONTENTS, was_built
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.models import ReconcileReport
 from app.domain.sites import versioning
 from app.domain.work.context import read_afresh
@@ -81,7 +82,7 @@ def _find_drift(context: SearchContext, site_id: int, index: IndexName) -> Drift
         return Drift()
     with context.engine.exclusive(site_id, index):
         read_afresh()
-        on_their_way = {document_id(*entry.record) for entry in backlog.all_of(site_id, index)}
+        on_their_way = {document_id(*entry.record) for entry in outbox.all_of(site_id, index)}
         records = {record for id in suspects if (record := record_of(id))}
         found = _compare(context, site_id, index, suspects, records).among(suspects - on_their_way)
         strangers = [Delete(id) for id in found.extra if record_of(id) is None]
@@ -103,7 +104,8 @@ def _compare(
     indexed = {id: digest for id, digest in context.engine.digests(site_id, index) if ids is None or id in ids}
     read_afresh()
     found = Drift()
-    for document in documents_of(site_id, index, records, refuse=_ignore):
+    # A record without a document is left out: the applier sets it aside, with its error.
+    for document in documents_of(site_id, index, records, refuse=lambda *_: None):
         digest = indexed.pop(document.id, None)
         if digest is None:
             found.missing.add(document.id)
@@ -111,10 +113,6 @@ def _compare(
             found.stale.add(document.id)
     found.extra.update(indexed)
     return found
-
-
-def _ignore(_kind: str, _record_id: int, _error: Exception) -> None:
-    """Do nothing: the applier sets aside a record without a document, with its error."""
 
 
 def _store_report(context: SearchContext, site_id: int, found: Drift) -> ReconcileReport:

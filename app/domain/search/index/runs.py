@@ -12,8 +12,8 @@ from sqlalchemy.orm import aliased
 
 from app.domain.retention.purging import Retention
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
-from app.domain.search.index import backlog
-from app.domain.search.index.documents import content_search_is_on
+from app.domain.search.index import outbox
+from app.domain.search.index.documents import content_search_is_on, is_wanted
 from app.domain.search.index.rebuild_outcomes import EXPECTED, why_it_failed
 from app.domain.search.models import JobSlot, RebuildRun, ReconcileReport
 from app.domain.shared.author import Author
@@ -37,7 +37,7 @@ KEEP_SLOTS = timedelta(days=7)
 def _on_end(clock: Clock, run: RebuildRun) -> None:
     """Clean up after a run, however it ended: remove the entries that were kept for it, raise the version of the index,
     which a builder that died right after the swap could not, and create the run that was queued behind it."""
-    backlog.drop_applied(run.site_id)
+    outbox.drop_applied(run.site_id)
     versioning.index_changed(db.session(), run.site_id)
     queued = _wanted_indexes(run.site_id, run.queued_scope) if run.queued_scope else frozenset()
     if queued:
@@ -119,8 +119,7 @@ def _left_out(run: RebuildRun, scope: str, since: datetime | None) -> frozenset[
 
 def _wanted_indexes(site_id: int, scope: str) -> frozenset[IndexName]:
     """Return the indexes of a scope, without content where that is not searched."""
-    off = set() if content_search_is_on(site_id) else {IndexName.CONTENT}
-    return frozenset(Scope(scope).indexes) - off
+    return frozenset(index for index in Scope(scope).indexes if is_wanted(site_id, index))
 
 
 def _queue(run: RebuildRun, author: Author, indexes: frozenset[IndexName]) -> None:

@@ -16,7 +16,8 @@ from app.domain.merchandising.facets import Filter, default_facets, filters_of
 from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.shop import Shop, ShownCollection
-from app.domain.merchandising.tree import Display, ShopNode
+from app.domain.merchandising.tree import ShopNode
+from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import (
     MOST_FACET_VALUES,
     RESULT_WINDOW,
@@ -29,12 +30,17 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
-from app.domain.search.index.document import product_document_id
 from app.domain.search.index.documents import product_documents
 from app.domain.search.listings import rail
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
-from app.domain.search.listings.listing import ListingLinks, ListingRequest, search_request
-from app.domain.search.listings.listing_parameters import ListingGrammar, is_listing_parameter, read_listing
+from app.domain.search.listings.listing import (
+    ListingGrammar,
+    ListingLinks,
+    ListingRequest,
+    is_listing_parameter,
+    read_listing,
+    search_request,
+)
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.plan import Plan, Served, plan
 from app.domain.search.serving.query import search_products
@@ -157,10 +163,10 @@ def category_listing(
     that. Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("category", (str(node.id),)),)
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
-    first = tuple(f"p{id}" for id in by_hand)
+    first = tuple(map(product_document_id, by_hand))
     filters = filters_of(shop.tree.facets(node.id), shop.attributes)
-    search = replace(_search_request(shop, request, filters, scope, first), ranking=ranking_of(shop.settings))
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, search)
+    search = search_request(request, page_size_of(shop, request), filters, scope, first)
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, replace(search, ranking=ranking_of(shop.settings)))
     return _listing_of(shop, request, filters, result, links)
 
 
@@ -188,10 +194,11 @@ def search_listing(
     if shop.settings["search-content-enabled"] and request.words:
         # The first page alone shows it, but on every page it decides which spelling is searched.
         content = content_hits(engine, shop.site_id, request.words)
+    page_size = page_size_of(shop, request)
     search = replace(
-        _search_request(shop, request, filters),
+        search_request(request, page_size, filters),
         correct=not content.answer(request.words),
-        similar_below=page_size_of(shop, request),
+        similar_below=page_size,
         known_meaning=known_meaning,
     )
     result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
@@ -205,32 +212,16 @@ def collection_listing(
     """Return a page of the products of a collection that are for sale, in its own order; of the request only the page
     counts. Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("collection", (str(collection.id),)),)
-    first = tuple(f"p{id}" for id in collection.product_ids)
+    first = tuple(map(product_document_id, collection.product_ids))
     page = ListingRequest(path=request.path, page=request.page)
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, _search_request(shop, page, (), scope, first))
+    search = search_request(page, page_size_of(shop, page), (), scope, first)
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, search)
     return _listing_of(shop, page, (), result, ListingLinks(request.path))
 
 
 def is_past_window(shop: Shop, request: ListingRequest) -> bool:
     """Whether the page lies behind the products that a search returns, however many the list has."""
     return (request.page - 1) * page_size_of(shop, request) >= RESULT_WINDOW
-
-
-def _search_request(
-    shop: Shop,
-    request: ListingRequest,
-    filters: Sequence[Filter],
-    scope: tuple[ValueFilter, ...] = (),
-    first: tuple[str, ...] = (),
-) -> SearchRequest:
-    return search_request(
-        request,
-        page_size_of(shop, request),
-        scope,
-        facets=tuple(f.facet_id for f in filters if f.display is not Display.RANGE),
-        range_facets=tuple(f.facet_id for f in filters if f.display is Display.RANGE),
-        first=first,
-    )
 
 
 def page_size_of(shop: Shop, request: ListingRequest) -> int:

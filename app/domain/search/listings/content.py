@@ -56,19 +56,20 @@ def titled_content(engine: Searching, site_id: int, searches: Sequence[str]) -> 
 
 
 def _search_content(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentHits]:
+    """Return the hits of each search; none at all where the content index does not answer."""
     requests = [SearchRequest(words=typed, per_page=CONTENT_SHOWN) for typed in searches]
     try:
         results = engine.search_many(site_id, IndexName.CONTENT, requests)
     except SearchUnavailable:
         return {}
-    return {typed: _read_hits(result, typed) for typed, result in zip(searches, results, strict=True)}
-
-
-def _read_hits(result: SearchResult, typed: str) -> ContentHits:
-    searched = result.suggestion if result.corrected and result.suggestion else typed
-    cards = [hit.card for hit in result.hits]
-    links = [content_link(str(card["type"]), str(card["name"]), str(card["seoName"])) for card in cards]
-    return replace(sorted_by_title(links, searched), total=max(len(links), result.full_matches or 0))
+    found = {}
+    for typed, result in zip(searches, results, strict=True):
+        searched = result.suggestion if result.corrected and result.suggestion else typed
+        cards = [hit.card for hit in result.hits]
+        links = [content_link(str(card["type"]), str(card["name"]), str(card["seoName"])) for card in cards]
+        total = max(len(links), result.full_matches or 0)
+        found[typed] = replace(sorted_by_title(links, searched), total=total)
+    return found
 
 
 def sorted_by_title(links: Iterable[ContentLink], searched: str) -> ContentHits:

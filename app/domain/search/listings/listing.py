@@ -1,25 +1,45 @@
-"""One typed request for every listing: parsed once, it feeds the filter, the links and the page's head.
+"""The request for a listing: read once from the parameters of an address, it feeds the filter, the links and the page's
+head.
 
 The grammar of a listing's address is in one place, here: `<facetId>=<value>` repeated for several values,
 `<facetId>_min` and `<facetId>_max` for numbers, `price_min` and `price_max` in major units, `q`, `sort`,
-`pageSizeOverride`, `_by` and `p`, emitted in that order. Defaults and tracking parameters are never emitted.
+`pageSizeOverride`, `_by` and `p`, emitted in that order. Defaults and tracking parameters are never emitted. Malformed
+parameters are ignored, too many or too long ones refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import quote, quote_plus, urlencode
 
+from app.domain.merchandising.facets import Filter
+from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeFilter, SearchRequest, Sort, ValueFilter
-from app.domain.shared.money import decimal_text
+from app.domain.search.text import request_words
+from app.domain.shared.money import decimal_text, parse_money
+from app.domain.shared.problems import Invalid, Problem
 
 PRICE = "price"
 PRICE_MIN, PRICE_MAX = "price_min", "price_max"
 RANKED_BY, WORDS_ALONE = "_by", "words"  # No attribute's id begins like this.
+OWN_PARAMETERS = frozenset(("q", "sort", "p", "pageSizeOverride", RANKED_BY, PRICE_MIN, PRICE_MAX))
+TRACKING = frozenset(("gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_gl", "_ga"))
+TRACKING_PREFIX = "utm_"
+MOST_PARAMETERS = 20
+MOST_VALUES = 10
+LONGEST_NAME = 64  # Of a parameter that is no facet; the ids of attributes have a limit of their own.
+LONGEST_VALUE = 200
+LARGEST_PAGE_SIZE = 100
+FARTHEST_PAGE = 1_000_000_000
+
+_WHOLE = re.compile(r"[0-9]{1,200}", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,6})?", re.ASCII)
 
 Values = tuple[tuple[str, tuple[str, ...]], ...]
+Given = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +102,8 @@ class ListingRequest:
 
     def url(self) -> str:
         """The address of this request, the same for every request that is equal to it."""
-        return _address(self.path, [*self._facet_pairs(), *self._rest_pairs()])
+        query = urlencode([*self._facet_pairs(), *self._rest_pairs()])
+        return f"{quote(self.path)}?{query}" if query else quote(self.path)
 
     def at_page(self, page: int) -> ListingRequest:
         return replace(self, page=page)
@@ -149,9 +170,10 @@ class ListingRequest:
         return [(name, value) for name, value in first._facet_pairs() + first._rest_pairs() if name not in but]
 
     def _choosing(self, facet_id: str, values: Iterable[str]) -> ListingRequest:
-        others = {name: kept for name, kept in self.values if name != facet_id}
+        others = [(name, kept) for name, kept in self.values if name != facet_id]
         wanted = tuple(sorted(set(values)))
-        return replace(self, values=_in_order({**others, facet_id: wanted} if wanted else others), page=1)
+        chosen = [*others, (facet_id, wanted)] if wanted else others
+        return replace(self, values=tuple(sorted(chosen)), page=1)
 
     def _facet_pairs(self) -> list[tuple[str, str]]:
         pairs = [(name, value) for name, values in (*self.values, *self.unknown) for value in values]
@@ -174,33 +196,6 @@ class ListingRequest:
         return pairs
 
 
-def search_request(
-    request: ListingRequest,
-    page_size: int,
-    scope: tuple[ValueFilter, ...] = (),
-    facets: tuple[str, ...] = (),
-    range_facets: tuple[str, ...] = (),
-    first: tuple[str, ...] = (),
-) -> SearchRequest:
-    """Return the request to the engine. `page_size` is the site's, for requests that choose none."""
-    ranges = [RangeFilter(facet_id, span.low, span.high) for facet_id, span in request.spans]
-    if request.price:
-        ranges.append(RangeFilter(PRICE, request.price.low, request.price.high))
-    return SearchRequest(
-        words=request.words,
-        scope=scope,
-        filters=tuple(ValueFilter(name, values) for name, values in request.values),
-        ranges=tuple(ranges),
-        facets=facets,
-        range_facets=range_facets,
-        sort=request.order,
-        first=first,
-        page=request.page,
-        per_page=request.page_size or page_size,
-        fresh=not request.words,  # Lists without words are cached by the index's version, and must be as new.
-    )
-
-
 def number_text(number: float) -> str:
     """A number as addresses and fields carry it: no exponent, no needless zeros."""
     return f"{number:.6f}".rstrip("0").rstrip(".")
@@ -217,18 +212,193 @@ def _ends(low_name: str, high_name: str, span: Span, text: Callable[[float], str
     return [(name, text(end)) for name, end in ends if end is not None]
 
 
-def _in_order(values: dict[str, tuple[str, ...]]) -> Values:
-    return tuple(sorted(values.items()))
-
-
-def _address(path: str, pairs: list[tuple[str, str]]) -> str:
-    query = urlencode(pairs)
-    return f"{quote(path)}?{query}" if query else quote(path)
-
-
 @lru_cache(maxsize=1 << 14)
 def _quoted(text: str) -> str:
     return quote_plus(text)
+
+
+@dataclass(frozen=True, slots=True)
+class ListingGrammar:
+    """The parameters that a site's listings understand besides those that every listing knows: the facets with values
+    and those with numbers (price apart), the default page size, names that only track visitors."""
+
+    value_facets: frozenset[str] = frozenset()
+    number_facets: frozenset[str] = frozenset()
+    page_size: int = 24
+    currency: str = "gbp"
+    extra_tracking: frozenset[str] = frozenset()
+
+    def has(self, name: str) -> bool:
+        return is_listing_parameter(name, self.value_facets, self.number_facets)
+
+
+def listing_parameters(value_facets: Iterable[str], number_facets: Iterable[str]) -> frozenset[str]:
+    """Return the names of all parameters by which a site's listings are filtered, sorted, searched or paged."""
+    ends = {f"{facet}{end}" for facet in number_facets for end in ("_min", "_max")}
+    return frozenset((*OWN_PARAMETERS, *value_facets, *ends))
+
+
+def is_listing_parameter(name: str, value_facets: Set[str], number_facets: Set[str]) -> bool:
+    """Whether `listing_parameters` has a name; much faster for one name than listing all."""
+    known = name in OWN_PARAMETERS or name in value_facets
+    return known or _number_facet(name, value_facets, number_facets) is not None
+
+
+def is_tracking(name: str, extra: frozenset[str] = frozenset()) -> bool:
+    """Whether a parameter only tracks visitors. `extra` has further names of such parameters."""
+    return name.startswith(TRACKING_PREFIX) or name in TRACKING or name in extra
+
+
+def tracking_parameters(
+    parameters: Iterable[tuple[str, str]], extra: frozenset[str] = frozenset()
+) -> list[tuple[str, str]]:
+    """Return those parameters that only track visitors, as they were given but encodable."""
+    return [(_encodable(name), _encodable(value)) for name, value in parameters if is_tracking(name, extra)]
+
+
+def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: ListingGrammar) -> ListingRequest:
+    """Return the request of an address. Invalid values are ignored. Raises Invalid when there are more than 20
+    parameters, 10 values of one, or names or values too long."""
+    given: dict[str, list[str]] = {}
+    for name, value in parameters:
+        encodable = _encodable(name)
+        if not is_tracking(encodable, grammar.extra_tracking):
+            given.setdefault(encodable, []).append(_encodable(value))
+    _check_size(given, grammar)
+
+    values = [(name, tuple(sorted(set(given[name]) - {""}))) for name in given if name in grammar.value_facets]
+    unknown = [(name, tuple(sorted(set(given[name])))) for name in given if not grammar.has(name)]
+    price = _span(*(_amount(_first(given, name), grammar.currency) for name in (PRICE_MIN, PRICE_MAX)))
+    words = request_words(given.get("q", ()))
+    page = _page(given)
+    return ListingRequest(
+        path=path,
+        values=tuple(sorted((name, chosen) for name, chosen in values if chosen)),
+        spans=_spans(given, grammar),
+        price=price,
+        words=words,
+        sort=_sort(given, words),
+        page_size=_page_size(given, grammar.page_size),
+        page=page or 1,
+        words_alone=bool(words) and _first(given, RANKED_BY) == WORDS_ALONE,
+        unknown=tuple(sorted(unknown)),
+        currency=grammar.currency,
+        given=tuple(sorted(name for name in given if name != "p" or page is None)),
+    )
+
+
+def _encodable(text: str) -> str:
+    """Return a text that a link can carry. Half of a surrogate pair cannot be written into a link again."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _check_size(given: Given, grammar: ListingGrammar) -> None:
+    problems = []
+    if len(given) > MOST_PARAMETERS:
+        problems.append(Problem("too_many_parameters", f"An address carries at most {MOST_PARAMETERS} parameters."))
+    for name, values in given.items():
+        if len(name) > LONGEST_NAME and not grammar.has(name):
+            problems.append(Problem("parameter_too_long", f"The parameter {name[:20]}… has too long a name."))
+        if len(values) > MOST_VALUES:
+            message = f"The parameter {name[:20]} has more than {MOST_VALUES} values."
+            problems.append(Problem("too_many_values", message))
+        if name != "q" and any(len(value) > LONGEST_VALUE for value in values):
+            message = f"A value of the parameter {name[:20]} is longer than {LONGEST_VALUE} characters."
+            problems.append(Problem("value_too_long", message))
+    if problems:
+        raise Invalid(problems)
+
+
+def _first(given: Given, name: str) -> str:
+    return next((value.strip() for value in given.get(name, ()) if value.strip()), "")
+
+
+def _spans(given: Given, grammar: ListingGrammar) -> tuple[tuple[str, Span], ...]:
+    facets = (_number_facet(name, grammar.value_facets, grammar.number_facets) for name in given)
+    names = {facet_id for facet_id in facets if facet_id}
+    numbers = {name: texts for name, texts in given.items() if name not in grammar.value_facets}
+    spans = {name: _span(_number(numbers, f"{name}_min"), _number(numbers, f"{name}_max")) for name in names}
+    return tuple(sorted((name, span) for name, span in spans.items() if span))
+
+
+def _span(low: float | None, high: float | None) -> Span:
+    """Return the span between two ends, which are swapped where the lower one is the larger."""
+    if low is None and high is None:
+        return ANY
+    if low is not None and high is not None and low > high:
+        return Span(high, low)
+    return Span(low, high)
+
+
+def _number(given: Given, name: str) -> float | None:
+    text = _first(given, name)
+    return float(text) + 0.0 if _NUMBER.fullmatch(text) else None
+
+
+def _amount(text: str, currency: str) -> int | None:
+    """Return the amount, or None: a text that is no amount, or more than anything can cost, limits nothing."""
+    try:
+        return parse_money(text, currency) if text else None
+    except Invalid:
+        return None
+
+
+def _sort(given: Given, words: str) -> Sort | None:
+    default = Sort.RELEVANCE if words else Sort.FEATURED
+    wanted = _first(given, "sort")
+    if wanted not in tuple(Sort) or (wanted == Sort.RELEVANCE and not words):
+        return None
+    return None if wanted == default else Sort(wanted)
+
+
+def _page_size(given: Given, default: int) -> int | None:
+    text = _first(given, "pageSizeOverride")
+    size = min(int(text), LARGEST_PAGE_SIZE) if _WHOLE.fullmatch(text) else 0
+    return size if size and size != default else None
+
+
+def _page(given: Given) -> int | None:
+    """Return the page number; None where it is missing, repeated, 0 or no number."""
+    texts = given.get("p", [])
+    if len(texts) != 1 or not _WHOLE.fullmatch(texts[0]):
+        return None
+    return min(int(texts[0]), FARTHEST_PAGE) or None
+
+
+def _number_facet(name: str, value_facets: Set[str], number_facets: Set[str]) -> str | None:
+    """Return the numeric facet of which a parameter is the lower or upper end, None for another parameter. A facet with
+    values whose own id looks like an end comes first."""
+    if name in value_facets or not name.endswith(("_min", "_max")):
+        return None
+    facet_id = name[:-4]
+    return facet_id if facet_id in number_facets else None
+
+
+def search_request(
+    request: ListingRequest,
+    page_size: int,
+    filters: Sequence[Filter] = (),
+    scope: tuple[ValueFilter, ...] = (),
+    first: tuple[str, ...] = (),
+) -> SearchRequest:
+    """Return the request to the engine, with the counts of the filters. `page_size` is the site's, for requests that
+    choose none."""
+    ranges = [RangeFilter(facet_id, span.low, span.high) for facet_id, span in request.spans]
+    if request.price:
+        ranges.append(RangeFilter(PRICE, request.price.low, request.price.high))
+    return SearchRequest(
+        words=request.words,
+        scope=scope,
+        filters=tuple(ValueFilter(name, values) for name, values in request.values),
+        ranges=tuple(ranges),
+        facets=tuple(one.facet_id for one in filters if one.display is not Display.RANGE),
+        range_facets=tuple(one.facet_id for one in filters if one.display is Display.RANGE),
+        sort=request.order,
+        first=first,
+        page=request.page,
+        per_page=request.page_size or page_size,
+        fresh=not request.words,  # Lists without words are cached by the index's version, and must be as new.
+    )
 
 
 OwnAddress = Callable[[ListingRequest], str | None]

@@ -11,6 +11,7 @@ from app.domain.merchandising.facets import Filter, colour_of
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listings.listing import (
+    MOST_VALUES,
     PRICE,
     PRICE_MAX,
     PRICE_MIN,
@@ -20,7 +21,6 @@ from app.domain.search.listings.listing import (
     number_text,
     price_text,
 )
-from app.domain.search.listings.listing_parameters import MOST_VALUES
 from app.domain.search.serving.rules import SEARCH_PATH
 from app.domain.shared.money import decimals, format_money
 from app.domain.taxonomy.values import with_unit
@@ -175,8 +175,18 @@ def groups(
     filters: Iterable[Filter], request: ListingRequest, result: SearchResult, links: ListingLinks
 ) -> tuple[FilterGroup, ...]:
     """Return the filters that have something to choose here, or to clear."""
-    made = (_group(filter, request, result, links) for filter in filters)
-    return tuple(group for group in made if group is not None)
+    made = []
+    for filter in filters:
+        facet_id = filter.facet_id
+        if facet_id == RATING:
+            group = _rating_group(filter, request, result.ranges.get(RATING), links)
+        elif filter.display is Display.RANGE:
+            group = _range_group(filter, request, result.ranges.get(facet_id))
+        else:
+            group = _choice_group(filter, request, result.facets.get(facet_id, ()), links)
+        if group is not None:
+            made.append(group)
+    return tuple(made)
 
 
 def chips(filters: Iterable[Filter], request: ListingRequest, links: ListingLinks) -> tuple[Chip, ...]:
@@ -211,21 +221,11 @@ def pages(current: int, last: int) -> tuple[int | None, ...]:
     return tuple(numbers)
 
 
-def _group(filter: Filter, request: ListingRequest, result: SearchResult, links: ListingLinks) -> FilterGroup | None:
-    if filter.facet_id == RATING:
-        return _rating_group(filter, request, result.ranges.get(RATING), links)
-    if filter.display is Display.RANGE:
-        return _range_group(filter, request, result.ranges.get(filter.facet_id))
-    counts = result.facets.get(filter.facet_id, ())
-    choices = _choices(filter, request, counts, links)
-    values = max(len(choices), sum(1 for _, count in counts if count))
-    return FilterGroup(filter.facet_id, filter.label, filter.display, choices, values=values) if choices else None
-
-
-def _choices(
-    filter: Filter, request: ListingRequest, counts: tuple[tuple[str, int], ...], links: ListingLinks
-) -> tuple[ValueLink, ...]:
+def _choice_group(
+    filter: Filter, request: ListingRequest, counts: Sequence[tuple[str, int]], links: ListingLinks
+) -> FilterGroup | None:
     chosen = request.chosen(filter.facet_id)
+    counted = sum(1 for _, count in counts if count)
     toggle = request.value_links(filter.facet_id)
     if filter.display is Display.TOGGLE:
         chosen, counts = chosen and (YES,), tuple(pair for pair in counts if pair[0] == YES)
@@ -247,7 +247,9 @@ def _choices(
             colour=colour_of(value, filter.swatches) if filter.display is Display.SWATCH else None,
         )
 
-    return tuple(choice(value, count) for value, count in offered.items())
+    choices = tuple(choice(value, count) for value, count in offered.items())
+    values = max(len(choices), counted)
+    return FilterGroup(filter.facet_id, filter.label, filter.display, choices, values=values) if choices else None
 
 
 def _rating_group(

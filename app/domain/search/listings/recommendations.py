@@ -11,6 +11,7 @@ from app.domain.merchandising.product_pages import ProductPage
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.orders.sales import bought_together, selling_products
+from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import (
     Hit,
     IndexName,
@@ -21,7 +22,6 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
-from app.domain.search.index.document import product_document_id
 from app.domain.search.serving.plan import Served
 from app.domain.search.serving.query import first_ten
 from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, tokens, words
@@ -61,10 +61,15 @@ class HomePage:
 def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
     """Return the rows of products of the home page, no product twice and no row empty; none while search does not
     answer."""
-    try:
-        shelves = [_read_shelf(engine, shop, name, sort, flag) for name, sort, flag in ROWS]
-    except SearchUnavailable:
-        return HomePage()
+    shelves = []
+    for name, sort, flag in ROWS:
+        scope = (ValueFilter(flag, ("true",)),) if flag else ()
+        request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF * len(ROWS))
+        try:
+            result = engine.search(shop.site_id, IndexName.PRODUCTS, request)
+        except SearchUnavailable:
+            return HomePage()
+        shelves.append(Shelf(name, result.hits, result.total))
     return HomePage(
         tuple(shelf for shelf in _show_each_once(shelves) if shelf.hits), max(shelf.total for shelf in shelves)
     )
@@ -80,13 +85,6 @@ def _show_each_once(shelves: Sequence[Shelf]) -> list[Shelf]:
         seen.update(hit.id for hit in hits)
         filled[shelf.name] = replace(shelf, hits=tuple(hits))
     return [filled[shelf.name] for shelf in shelves]
-
-
-def _read_shelf(engine: SearchEngine, shop: Shop, name: str, sort: Sort, flag: str | None) -> Shelf:
-    scope = (ValueFilter(flag, ("true",)),) if flag else ()
-    request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF * len(ROWS))
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, request)
-    return Shelf(name, result.hits, result.total)
 
 
 @dataclass(frozen=True, slots=True)

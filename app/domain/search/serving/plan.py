@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import LearnedFactors
 from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct, LearnedSearch
 from app.domain.search.ranking.scoring import SECONDS_A_DAY
@@ -78,7 +79,7 @@ def search_as_json(learned: LearnedSearch) -> dict[str, Any]:
 
 def factors_of(learned: LearnedSearch) -> LearnedFactors:
     """Return the factors for an engine, those of products by the ids of their documents."""
-    products = tuple((f"p{one.product_id}", one.factor) for one in learned.products)
+    products = tuple((product_document_id(one.product_id), one.factor) for one in learned.products)
     return LearnedFactors(products, tuple((one.level_id, one.factor) for one in learned.levels))
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
+from app.domain.search.document_ids import product_document_id
 from app.domain.search.engine import Hit, IndexName, Pin, Searching, SearchRequest, SearchResult, ValueFilter
 from app.domain.search.ranking.scoring import IN_STOCK, YES
 from app.domain.search.ranking_settings import RankingSettings
@@ -109,7 +110,7 @@ def expand_request(
 def document_ids(site_id: int, skus: Iterable[str]) -> dict[str, str]:
     """Return the index's id of each product by its SKU; unknown SKUs are left out."""
     wanted = select(Product.sku, Product.id).where(Product.site_id == site_id, Product.sku.in_(set(skus)))
-    return {row.sku: f"p{row.id}" for row in db.session.execute(wanted)}
+    return {row.sku: product_document_id(row.id) for row in db.session.execute(wanted)}
 
 
 def first_ten(

@@ -26,6 +26,7 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 from itertools import accumulate
 
+from app.domain.search.document_ids import PRODUCT, record_of
 from app.domain.search.ranking.learning import examination
 from app.domain.search.text import LINKING_WORDS, words
 from app.domain.search_statistics.counting.events import Event, EventKind
@@ -126,7 +127,7 @@ Attributed = tuple[Journey, list[Event]]
 
 def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attributed:
     """Return the journey after a page of results was shown, and the event of its search where that counts."""
-    visited = _visited(journey, context.at)
+    visited = _note_visit(journey, context.at)
     known = visited.latest(page.word)
     shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
     leading = page.leading if context.clicks else ()
@@ -210,7 +211,7 @@ def current(journey: Journey, now: datetime) -> Journey:
     return journey if kept == journey.searches else replace(journey, searches=kept)
 
 
-def _visited(journey: Journey, now: datetime) -> Journey:
+def _note_visit(journey: Journey, now: datetime) -> Journey:
     """Return the journey with a search made now: in the same visit, or the first of a new one."""
     now = _seconds(now)
     if journey.begun is None or journey.seen is None or not -VISIT <= now - journey.seen < VISIT:
@@ -259,7 +260,7 @@ def _seconds(moment: datetime) -> datetime:
 
 def ids_of(hit_ids: Sequence[str]) -> tuple[int, ...]:
     """Return the product ids among the ids of indexed documents (`p123`)."""
-    return tuple(int(hit_id[1:]) for hit_id in hit_ids if hit_id.startswith("p") and hit_id[1:].isdecimal())
+    return tuple(record[1] for hit_id in hit_ids if (record := record_of(hit_id)) and record[0] == PRODUCT)
 
 
 def to_text(journey: Journey) -> bytes:

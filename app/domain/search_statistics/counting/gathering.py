@@ -136,7 +136,7 @@ def gather(memory: SharedMemory, now: datetime, event: Event, network: str | Non
         return event
     if not _is_first_of_network(memory, now, event, network, MOST_A_DAY[event.kind]):
         return None
-    return _shared(memory, now, event)
+    return _count_for_week(memory, now, event)
 
 
 def _is_first_of_network(memory: SharedMemory, now: datetime, event: Event, network: str | None, most: int) -> bool:
@@ -152,7 +152,7 @@ def _is_first_of_network(memory: SharedMemory, now: datetime, event: Event, netw
     return same is not None and same.count == 1
 
 
-def _shared(memory: SharedMemory, now: datetime, event: Event) -> Event | None:
+def _count_for_week(memory: SharedMemory, now: datetime, event: Event) -> Event | None:
     week = week_of(event.day)
     counted = memory.add(Span(week, WEEK), f"{event.kind}\0{event.site_id}\0{_subject(event)}", now, event.weight)
     if counted is None or counted.count < FEWEST_VISITS:

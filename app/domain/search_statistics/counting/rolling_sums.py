@@ -83,7 +83,7 @@ def _advance(site_id: int, until: date, today: date) -> None:
         _sum_anew(site_id, today)
     elif until != today:
         for days in PERIODS:
-            _subtract(site_id, days, *_leaving(until, today, days))
+            _subtract(site_id, days, *_days_that_leave(until, today, days))
         for number in range((today - until).days):
             _add_day(site_id, until + (number + 1) * DAY, today)
         _set_end(site_id, today)
@@ -125,7 +125,7 @@ def select_sums(site_id: int, today: date, days: int) -> Subquery:
     columns = (stored.word, *(getattr(stored, name) for name in SUMMED), stored.last_day, stored.last_result_count)
     if until == today:
         return select(*columns).where(stored.site_id == site_id, stored.days == days).subquery("word_sums")
-    left = _sums_of(site_id, *_leaving(until, today, days)).subquery()
+    left = _sums_of(site_id, *_days_that_leave(until, today, days)).subquery()
     rest = {name: getattr(stored, name) - func.coalesce(left.c[name], 0) for name in SUMMED}
     return (
         select(stored.word, *(rest[name].label(name) for name in SUMMED), stored.last_day, stored.last_result_count)
@@ -144,7 +144,7 @@ def _can_advance(until: date, today: date) -> bool:
     return until <= today <= until + MOST_ADVANCED
 
 
-def _leaving(until: date, today: date, days: int) -> tuple[date, date]:
+def _days_that_leave(until: date, today: date, days: int) -> tuple[date, date]:
     """First and last of the days that leave a window."""
     return first_day(until, days), min(until, first_day(today, days) - DAY)
 

@@ -13,7 +13,7 @@ from app.domain.relevance import golden
 from app.domain.relevance.golden import Expectation
 from app.domain.relevance.models import GoldenSearch
 from app.domain.search.engine import SearchContext, SearchUnavailable
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import latest_run
 from app.domain.shared.author import Author

@@ -11,7 +11,7 @@ from app.domain.relevance.comparison import Comparison, Movement
 from app.domain.relevance.previews import Preview, preview_change
 from app.domain.relevance.proposals import Proposal, RuleProposal, SynonymProposal, TermsProposal
 from app.domain.search.engine import SearchContext
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.serving.configuration import served
 from app.domain.search.serving.query import first_ten
 from app.domain.search.serving.rules import Banner, PinnedSku, Rule

@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import Change, IndexName, SearchContext, SearchUnavailable, Upsert
-from app.domain.search.index import backlog
-from app.domain.search.index.backlog import TURN, apply_for_a_turn, apply_waiting
+from app.domain.search.index import outbox
+from app.domain.search.index.outbox import TURN, apply_for_a_turn, apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.extensions import db
@@ -120,7 +120,7 @@ def test_a_turn_ends_with_a_batch_and_the_next_goes_on_from_there(
     with transaction():
         db.session.add_all(
             OutboxEntry(site_id=site_id, kind="product", record_id=100_000 + number, attempts=0)
-            for number in range(backlog.AT_ONCE)
+            for number in range(outbox.AT_ONCE)
         )
         db.session.flush()
         add_product(site_id, "stove")
@@ -158,7 +158,7 @@ def test_without_an_index_entries_wait_for_the_first_rebuild(indexing: SearchCon
         site_id = add_site("new.test").id
         add_product(site_id, "stove")
     assert apply_waiting(indexing, site_id) == 0
-    assert backlog.count(site_id) == (1, 0)
+    assert outbox.count(site_id) == (1, 0)
 
 
 def test_a_record_the_engine_chokes_on_is_set_aside_and_the_others_flow(indexing: SearchContext, site_id: int) -> None:
@@ -167,8 +167,8 @@ def test_a_record_the_engine_chokes_on_is_set_aside_and_the_others_flow(indexing
             add_product(site_id, sku)
     apply_waiting(choosy(indexing, "poison"), site_id)
     assert found(indexing, site_id) == {"tent", "stove", "lamp"}
-    assert backlog.count(site_id) == (0, 1)
-    assert "This cannot be indexed." in backlog.set_aside(site_id)[0].error
+    assert outbox.count(site_id) == (0, 1)
+    assert "This cannot be indexed." in outbox.set_aside(site_id)[0].error
 
 
 def test_a_record_that_makes_no_document_is_set_aside(indexing: SearchContext, site_id: int) -> None:
@@ -177,7 +177,7 @@ def test_a_record_that_makes_no_document_is_set_aside(indexing: SearchContext, s
         add_product(site_id, "poison").taxonomy_attributes = 7  # type: ignore[assignment]
     apply_waiting(indexing, site_id)
     assert found(indexing, site_id) == {"tent", "stove"}
-    assert backlog.count(site_id) == (0, 1)
+    assert outbox.count(site_id) == (0, 1)
 
 
 def test_saving_a_record_that_was_set_aside_gives_it_another_chance(indexing: SearchContext, site_id: int) -> None:
@@ -188,7 +188,7 @@ def test_saving_a_record_that_was_set_aside_gives_it_another_chance(indexing: Se
         db.session.scalars(select(Product).where(Product.sku == "poison")).one().taxonomy_attributes = {}
     apply_waiting(indexing, site_id)
     assert found(indexing, site_id) == {"tent", "poison"}
-    assert backlog.count(site_id) == (0, 0)
+    assert outbox.count(site_id) == (0, 0)
 
 
 def test_an_engine_that_takes_nothing_sets_nothing_aside(indexing: SearchContext, site_id: int) -> None:
@@ -199,5 +199,5 @@ def test_an_engine_that_takes_nothing_sets_nothing_aside(indexing: SearchContext
     broken = choosy(indexing, *skus)
     with pytest.raises(SearchUnavailable):
         apply_waiting(broken, site_id)
-    assert backlog.count(site_id) == (20, 0)
+    assert outbox.count(site_id) == (20, 0)
     assert broken.engine.tries == 4

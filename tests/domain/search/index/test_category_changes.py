@@ -14,7 +14,7 @@ from app.domain.merchandising.arrangement import Direction, Target
 from app.domain.merchandising.categories import CATEGORY, CategoryDraft
 from app.domain.merchandising.models import Node
 from app.domain.search.engine import IndexName, SearchContext, SearchRequest, ValueFilter
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.domain.shared.author import Author

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.adapters.null_engine import NullEngine
 from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
 from app.domain.search.index import healing
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.models import RebuildRun
 from app.domain.sites.models import Site
 from app.domain.sites.sites import create_site

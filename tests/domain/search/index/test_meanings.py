@@ -14,8 +14,8 @@ from sqlalchemy import select
 from app.adapters.sentence_model.model import RELEASED, MiniLm, ModelFiles
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import IndexName, SearchContext, SearchRequest
-from app.domain.search.index.backlog import apply_waiting
 from app.domain.search.index.healing import heal
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun

@@ -7,6 +7,7 @@ from sqlalchemy import delete, insert, select, update
 
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Collection, CollectionEntry, Page, Product, Variant
 from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.search.document_ids import PRODUCT
 from app.domain.search.index import outbox
 from app.domain.search.models import OutboxEntry
 from app.extensions import db
@@ -133,6 +134,6 @@ def test_a_change_in_bulk_that_forgets_the_index_is_refused(site_id: int, statem
 
 def test_a_change_in_bulk_goes_through_with_its_entries(site_id: int, product_id: int) -> None:
     with transaction():
-        outbox.enqueue(db.session, site_id, outbox.PRODUCT, [product_id])
+        outbox.enqueue(db.session, site_id, PRODUCT, [product_id])
         db.session.execute(update(Product).values(price=1), execution_options=INDEXED_SEPARATELY)
     assert entries() == {("product", product_id)}

@@ -14,7 +14,7 @@ from app.domain.catalogue.models import Product
 from app.domain.relevance.overview import run_summary
 from app.domain.search.engine import IndexName, SearchContext
 from app.domain.search.index import runs
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import OutboxEntry, RebuildRun

@@ -20,7 +20,7 @@ from app.domain.search.engine import (
     SearchUnavailable,
     Upsert,
 )
-from app.domain.search.index.backlog import apply_waiting
+from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.reconcile import reconcile
 from app.domain.search.models import OutboxEntry, ReconcileReport

@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.merchandising.facets import Filter
+from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeFilter, Sort, ValueFilter
-from app.domain.search.listings.listing import ListingRequest, Span, search_request
-from app.domain.search.listings.listing_parameters import ListingGrammar, is_tracking, read_listing
+from app.domain.search.listings.listing import (
+    ListingGrammar,
+    ListingRequest,
+    Span,
+    is_tracking,
+    read_listing,
+    search_request,
+)
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.validation.rules import LONGEST_ID
 
@@ -184,7 +192,9 @@ def test_a_form_carries_what_it_does_not_ask():
 
 def test_the_engine_is_asked_for_what_was_chosen():
     request = read("colour=Red&colour=Blue&weight_max=2&price_min=10&q=tent&p=2")
-    asked = search_request(request, 24, scope=(ValueFilter("category", ("7",)),), facets=("colour",))
+    colour = Filter("colour", "Colour", Display.LIST, swatches={})
+    asked = search_request(request, 24, scope=(ValueFilter("category", ("7",)),), filters=[colour])
+    assert asked.facets == ("colour",)
     assert asked.filters == (ValueFilter("colour", ("Blue", "Red")),)
     assert asked.ranges == (RangeFilter("weight", None, 2.0), RangeFilter("price", 1000, None))
     assert (asked.words, asked.page, asked.per_page, asked.sort) == ("tent", 2, 24, Sort.RELEVANCE)

@@ -109,19 +109,19 @@ def test_what_a_search_finds_is_looked_for_again_under_other_settings(
     engine: Counted, shop: Shop, other: dict[str, object]
 ) -> None:
     directory = SuggestionDirectory()
-    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"], 1) == []
+    assert directory.leading_searches(engine, shop, Served.NOTHING, NOW, ["tent"], 1) == []
     engine.found = 3
-    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"], 1) == []
-    assert directory.finding(engine, shop, replace(Served.NOTHING, **other), NOW, ["tent"], 1) == ["tent"]
+    assert directory.leading_searches(engine, shop, Served.NOTHING, NOW, ["tent"], 1) == []
+    assert directory.leading_searches(engine, shop, replace(Served.NOTHING, **other), NOW, ["tent"], 1) == ["tent"]
 
 
 def test_no_more_searches_are_checked_than_it_takes(engine: Counted, shop: Shop) -> None:
     directory, engine.found = SuggestionDirectory(), 3
     searches = ["tent", "mug", "stove", "rope"]
-    assert directory.finding(engine, shop, Served.NOTHING, NOW, searches, 2) == ["tent", "mug"]
+    assert directory.leading_searches(engine, shop, Served.NOTHING, NOW, searches, 2) == ["tent", "mug"]
     assert engine.checked == ["tent", "mug"]
     searches = ["tent", "nothing", "stove", "rope"]
-    assert directory.finding(engine, shop, Served.NOTHING, NOW, searches, 2) == ["tent", "stove"]
+    assert directory.leading_searches(engine, shop, Served.NOTHING, NOW, searches, 2) == ["tent", "stove"]
     assert engine.checked == ["tent", "mug", "nothing", "stove", "rope"], "those that are known are not checked again"
 
 
@@ -131,7 +131,9 @@ def test_what_a_search_finds_is_looked_for_once_a_minute_however_often_the_index
     directory, engine.found = SuggestionDirectory(), 3
 
     def tent(version: int, now: datetime) -> list[str]:
-        return directory.finding(engine, replace(shop, index_version=version), Served.NOTHING, now, ["tent"], 1)
+        return directory.leading_searches(
+            engine, replace(shop, index_version=version), Served.NOTHING, now, ["tent"], 1
+        )
 
     assert [tent(version, NOW + FRESH / 2) for version in range(50)] == [["tent"]] * 50
     assert engine.checked == ["tent"]
@@ -143,6 +145,6 @@ def test_what_a_search_finds_is_looked_for_once_a_minute_however_often_the_index
 def test_a_search_whose_redirect_ended_is_suggested_for_minutes_at_most(engine: Counted, shop: Shop) -> None:
     rule = Rule("sale", redirect_url="/c/camping", ends_at=NOW + timedelta(seconds=1))
     directory, served = SuggestionDirectory(), replace(Served.NOTHING, rules=RuleSet.of([rule]))
-    assert directory.finding(engine, shop, served, NOW, ["sale"], 1) == ["sale"]
+    assert directory.leading_searches(engine, shop, served, NOW, ["sale"], 1) == ["sale"]
     later = NOW + timedelta(seconds=CHECKED_FOR)
-    assert directory.finding(engine, shop, served, later, ["sale"], 1) == []
+    assert directory.leading_searches(engine, shop, served, later, ["sale"], 1) == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.domain.search.listings.listing_parameters import ListingGrammar, read_listing, tracking_parameters
+from app.domain.search.listings.listing import ListingGrammar, read_listing, tracking_parameters
 from app.domain.seo.landing.pages import FacetCounts, LandingLinks, LandingSubject, as_category_request, landing_pages
 
 GRAMMAR = ListingGrammar(

@@ -1,4 +1,4 @@
-"""What the index holds of a product follows from the facts about it."""
+"""The documents of products, pages and collections follow from the facts about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.search.engine import IndexDocument
-from app.domain.search.index.document import (
+from app.domain.search.index.documents import (
     ContentFacts,
     DocumentPicture,
     ProductFacts,
