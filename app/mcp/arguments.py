@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.alias_generators import to_camel, to_snake
 
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid, Malformed, Problem
-from app.domain.shared.schema import token, type_name
+from app.domain.shared.schema import Record, Strict, token, type_name
 
 MOST_PROBLEMS = 100
 LONGEST_SHOWN = 80
@@ -64,6 +64,21 @@ class Answer(BaseModel):
 
     def as_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True)
+
+
+def answer_of(record: Record, **items: type[Answer]) -> type[Any]:
+    """Return the answer that describes a record; `items` are the answers that its lists hold, by name."""
+    named = {to_snake(name): _describe(field, items.get(name)) for name, field in record.fields.items()}
+    return create_model(f"{Answer.__name__}OfRecord", __base__=Answer, **named)  # type: ignore[call-overload,no-any-return]
+
+
+def _describe(field: Strict, item: type[Answer] | None) -> tuple[Any, Any]:
+    """The type of a record's field and what agents read of it; one that may be left out has its default."""
+    kind: Any = list[item] if item is not None else field.types[0]  # type: ignore[valid-type]
+    described: dict[str, Any] = {"description": field.for_agents} if field.for_agents else {}
+    if not field.required:
+        described["default"] = False if kind is bool else None
+    return (kind if field.required or kind is bool else kind | None), Field(**described)
 
 
 DryRun = Annotated[bool, Field(description="True where dryRun was sent, so that nothing was written.")]

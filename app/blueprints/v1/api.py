@@ -4,6 +4,7 @@ fields and shapes that more than one subject uses."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import wraps
 from itertools import islice
 from typing import Any, NoReturn
@@ -17,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.schema import Strict, problems_of
+from app.domain.shared.schema import Items, Record, Strict, Text, problems_of
 from app.domain.shared.times import rfc3339
 from app.errors import http_error
 from app.extensions import csrf
@@ -77,6 +78,24 @@ class Body(Shape):
         super().on_bind_field(field_name, field_obj)
         if isinstance(field_obj, fields.String):
             field_obj.metadata = ANY_TEXT | dict(field_obj.metadata)
+
+
+def body_of(record: Record, **items: type[Shape]) -> type[Any]:
+    """Return the shape of a record that the domain reads; `items` are the shapes of what its lists hold, by name."""
+    return Body.from_dict({name: _describe(field, items.get(name)) for name, field in record.fields.items()})
+
+
+def _describe(field: Strict, item: type[Shape] | None) -> fields.Field[Any]:
+    longest = {"maxLength": field.longest} if isinstance(field, Text) and field.longest else {}
+    meaning = {"description": field.meaning} if field.meaning else {}
+    metadata: dict[str, Any] = {**longest, **meaning, **field.metadata}
+    if item is not None and isinstance(field, Items):
+        return fields.List(
+            fields.Nested(item), allow_none=field.allow_none, metadata=metadata | {"maxItems": field.most}
+        )
+    bound = copy(field)
+    bound.metadata = metadata
+    return bound
 
 
 class NumberInAddress(fields.Integer):
