@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.schema import Items, Record, Strict, Text, problems_of
+from app.domain.shared.schema import Items, Record, Strict, Text, camel_case, problems_of
 from app.domain.shared.times import rfc3339
 from app.errors import http_error
 from app.extensions import csrf
@@ -42,12 +42,6 @@ _NO_BLOCK = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u
 _BLANK = r"\s\u001c-\u001f\u0085"
 LINE = {"pattern": f"^[^{_NO_LINE}]*[^{_BLANK}{_NO_LINE}][^{_NO_LINE}]*$"}
 BLOCK = {"pattern": f"^[^{_NO_BLOCK}]*$"}
-
-
-def camel_case(name: str) -> str:
-    """Return the name of a field or parameter in JSON and in addresses."""
-    first, *others = name.split("_")
-    return first + "".join(word.title() for word in others)
 
 
 def parameter_name(argument: str) -> str:

@@ -279,6 +279,12 @@ def one_of(choices: Sequence[str]) -> str:
     return f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
+def camel_case(name: str) -> str:
+    """Return the name of a field or parameter in JSON and in addresses."""
+    first, *others = name.split("_")
+    return first + "".join(word.title() for word in others)
+
+
 def quoted(text: str) -> str:
     """Return a text with what is marked as code, such as `price`, in quotation marks."""
     return CODE.sub(r"“\1”", text)

@@ -12,7 +12,8 @@ from app.domain.shared.records import existing
 from app.domain.shared.text import one_line
 from app.domain.sites import audit
 from app.domain.sites.models import Site
-from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.domain.sites.setting_keys import SETTINGS
+from app.domain.sites.settings import change_settings, settings_of
 from app.domain.sites.sites import name_problems
 from app.extensions import db
 

@@ -20,7 +20,8 @@ from app.domain.search.serving.plan import Served, plan
 from app.domain.search.serving.query import expand_request, first_ten, search_products
 from app.domain.search.serving.rules import PinnedSku, Rule, RuleSet
 from app.domain.sites.models import Setting
-from app.domain.sites.settings import SETTINGS, change_settings
+from app.domain.sites.setting_keys import SETTINGS
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.searching import WHEN, add_product, add_site, request
