@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -82,7 +83,7 @@ TEXT_KINDS = (FieldKind.TEXT, FieldKind.CODE)
 FieldCheck = Callable[[Any, str], list[Problem]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProductField:
     """A field of a product: `name` is its name in JSON, in forms and in tables, `label` what people call it, in tables
     under `table_label` where that differs. `check` returns the problems of a value at a pointer; a text is trimmed by
@@ -96,7 +97,7 @@ class ProductField:
     required: bool = False
     table_label: str = ""
 
-    @property
+    @cached_property
     def column(self) -> str:
         """The name of the field in the draft and in the database."""
         return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", self.name)

@@ -33,7 +33,7 @@ FIRST = (
 )
 # The fields that are typed, in the order in which differences are listed.
 TEXTS = tuple(name for name in dict.fromkeys((*FIRST, *PRODUCT_FIELDS)) if name not in FLAGS)
-DEFAULT_FLAGS = {known.name: known.default for known in fields(ProductDraft) if known.name in FLAGS}
+DEFAULT_FLAGS: dict[str, Any] = {known.name: known.default for known in fields(ProductDraft) if known.name in FLAGS}
 
 
 @dataclass(frozen=True, slots=True)
