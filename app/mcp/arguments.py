@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.alias_generators import to_camel, to_snake
 
 from app.domain.shared import strict_json
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid, Malformed, Problem
-from app.domain.shared.schema import token, type_name
+from app.domain.shared.schema import Choice, Record, Strict, one_of, token, type_name
 
 MOST_PROBLEMS = 100
 LONGEST_SHOWN = 80
@@ -70,6 +70,35 @@ class Answer(BaseModel):
 
     def as_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True)
+
+
+def answer_of(record: Record, **items: type[Answer]) -> type[Any]:
+    """Return the answer that describes a record; `items` are the answers that its lists hold, by name."""
+    named = {to_snake(name): _answered(field, items.get(name)) for name, field in record.fields.items()}
+    return create_model("AnswerOfRecord", __base__=Answer, **named)  # type: ignore[call-overload,no-any-return]
+
+
+def _answered(field: Strict, item: type[Answer] | None) -> tuple[Any, Any]:
+    """The type of a record's field and what agents read of it; one that may be left out has its default."""
+    kind: Any = list[item] if item is not None else field.types[0]  # type: ignore[valid-type]
+    meaning = f"{one_of(field.choices)}." if isinstance(field, Choice) else field.for_agents
+    described: dict[str, Any] = {"description": meaning} if meaning else {}
+    if not field.required:
+        described["default"] = False if kind is bool else None
+    return (kind if field.required or kind is bool else kind | None), Field(**described)
+
+
+def arguments_of(record: Record, action: type[Arguments], prefix: str) -> type[Any]:
+    """Return the arguments of `action` with those that may name each field of a record; `prefix` begins what agents
+    read of them."""
+    named = {
+        to_snake(name): (
+            (Literal[field.choices] if isinstance(field, Choice) else field.types[0]) | None,
+            Field(default=None, description=f"{prefix}{field.for_agents}"),
+        )
+        for name, field in record.fields.items()
+    }
+    return create_model("ArgumentsOfRecord", __base__=action, **named)  # type: ignore[call-overload,no-any-return]
 
 
 DryRun = Annotated[bool, Field(description="True where dryRun was sent, so that nothing was written.")]

@@ -15,8 +15,8 @@ from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.overview import LandingOverview, landing_overview
 from app.domain.seo.landing.pages import LandingPage
 from app.domain.seo.landing.rules import (
-    LONGEST_SEGMENT,
-    LONGEST_TEXT,
+    OVERRIDE,
+    RULE,
     Rule,
     describe_move,
     facet_choices,
@@ -24,36 +24,15 @@ from app.domain.seo.landing.rules import (
 )
 from app.domain.seo.landing.stored_rules import NodeRules
 from app.domain.shared.paging import Paged
-from app.mcp.arguments import Answer
+from app.mcp.arguments import Answer, answer_of
 
 
-class OverrideShape(Answer):
-    value: str = Field(description="The value of the facet that this is for, such as a brand.")
-    heading: str | None = Field(default=None, description="By default “{value} {category}”.")
-    meta_title: str | None = Field(default=None, description="By default “{heading} | {site}”.")
-    meta_description: str | None = Field(
-        default=None, description="By default the intro, else a sentence of heading, site and number of products."
-    )
-    intro: str | None = Field(default=None, description=f"Under the heading; at most {LONGEST_TEXT:,} characters.")
-    excluded: bool = Field(default=False, description="True: this value never has a page.")
+class OverrideShape(answer_of(OVERRIDE)):  # type: ignore[misc]
+    pass
 
 
-class LandingRuleShape(Answer):
-    facet_id: str = Field(
-        description="“manufacturer” for brands, or the id of a list attribute of the active taxonomy, such as “colour”."
-    )
-    path_segment: str | None = Field(
-        default=None,
-        description=(
-            "The step of the address before the value: a–z, 0–9 and single hyphens, at most "
-            f"{LONGEST_SEGMENT}. By default “brand” for manufacturer, else the facet's id."
-        ),
-    )
-    min_products: int | None = Field(
-        default=None,
-        description="How many products of the category must carry a value; by default the site's setting.",
-    )
-    overrides: list[OverrideShape] | None = Field(default=None, description="Texts of single values, or no page.")
+class LandingRuleShape(answer_of(RULE, overrides=OverrideShape)):  # type: ignore[misc]
+    pass
 
 
 class SentRules:

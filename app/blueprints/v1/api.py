@@ -4,6 +4,7 @@ fields and shapes that more than one subject uses."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import wraps
 from itertools import islice
 from typing import Any, NoReturn
@@ -18,7 +19,7 @@ from werkzeug.wrappers import Response
 
 from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.schema import Strict, problems_of
+from app.domain.shared.schema import Items, Record, Strict, Text, camel_case, problems_of
 from app.extensions import csrf
 from app.web.errors import http_error
 from app.web.permissions import View
@@ -41,12 +42,6 @@ _NO_BLOCK = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u
 _BLANK = r"\s\u001c-\u001f\u0085"
 LINE = {"pattern": f"^[^{_NO_LINE}]*[^{_BLANK}{_NO_LINE}][^{_NO_LINE}]*$"}
 BLOCK = {"pattern": f"^[^{_NO_BLOCK}]*$"}
-
-
-def camel_case(name: str) -> str:
-    """Return the name of a field or parameter in JSON and in addresses."""
-    first, *others = name.split("_")
-    return first + "".join(word.title() for word in others)
 
 
 def parameter_name(argument: str) -> str:
@@ -77,6 +72,24 @@ class Body(Shape):
         super().on_bind_field(field_name, field_obj)
         if isinstance(field_obj, fields.String):
             field_obj.metadata = ANY_TEXT | dict(field_obj.metadata)
+
+
+def body_of(record: Record, **items: type[Shape]) -> type[Any]:
+    """Return the shape of a record that the domain reads; `items` are the shapes of what its lists hold, by name."""
+    return Body.from_dict({name: _describe(field, items.get(name)) for name, field in record.fields.items()})
+
+
+def _describe(field: Strict, item: type[Shape] | None) -> fields.Field[Any]:
+    longest = {"maxLength": field.longest} if isinstance(field, Text) and field.longest else {}
+    meaning = {"description": field.meaning} if field.meaning else {}
+    metadata: dict[str, Any] = {**longest, **meaning, **field.metadata}
+    if item is not None and isinstance(field, Items):
+        return fields.List(
+            fields.Nested(item), allow_none=field.allow_none, metadata=metadata | {"maxItems": field.most}
+        )
+    bound = copy(field)
+    bound.metadata = metadata
+    return bound
 
 
 class NumberInAddress(fields.Integer):

@@ -10,13 +10,13 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app import ports
 from app.blueprints.json_body import LARGEST_RULES
-from app.blueprints.v1.api import ApiBlueprint, Body, ListShape, PageQuery, Shape, Unread
+from app.blueprints.v1.api import ApiBlueprint, Body, ListShape, PageQuery, Shape, Unread, body_of
 from app.blueprints.v1.callers import caller, calling_author, requires_token
 from app.domain.merchandising.shop import read_shop
 from app.domain.merchandising.trees import ListedTree, nested_trees
 from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.pages import LandingPage
-from app.domain.seo.landing.rules import LONGEST_SEGMENT, LONGEST_TEXT, MOST_OVERRIDES, MOST_RULES, LandingMode
+from app.domain.seo.landing.rules import MOST_RULES, OVERRIDE, RULE, LandingMode
 from app.domain.seo.landing.stored_rules import NodeRules
 from app.domain.shared.addresses import lookup_id
 from app.domain.shared.paging import Paged
@@ -35,38 +35,17 @@ RULES_EXAMPLE: dict[str, Any] = {
         }
     ]
 }
-TEXT = {"maxLength": LONGEST_TEXT}
 bp = ApiBlueprint("v1_merchandising", __name__, url_prefix="/v1/admin/merchandising", tag="Merchandising")
 NODE_RULES = "/nodes/<node_id>/landing-rules"
 TREE_RULES = "/trees/<tree_id>/landing-rules"
 
 
-class OverrideShape(Body):
-    value = fields.Str(required=True, metadata=TEXT | {"description": "The value of the facet that this is for."})
-    heading = fields.Str(allow_none=True, metadata=TEXT | {"description": "By default `{value} {category}`."})
-    meta_title = fields.Str(allow_none=True, metadata=TEXT | {"description": "By default `{heading} | {site}`."})
-    meta_description = fields.Str(
-        allow_none=True,
-        metadata=TEXT | {"description": "By default the intro, else a sentence of heading, site and products."},
-    )
-    intro = fields.Str(allow_none=True, metadata=TEXT | {"description": "Stands under the heading."})
-    excluded = fields.Bool(metadata={"description": "This value never has a page."})
+class OverrideShape(body_of(OVERRIDE)):  # type: ignore[misc]
+    pass
 
 
-class RuleShape(Body):
-    facet_id = fields.Str(required=True, metadata={"description": "`manufacturer`, or an attribute of the taxonomy."})
-    path_segment = fields.Str(
-        allow_none=True,
-        metadata={
-            "description": "a–z, 0–9 and single hyphens; by default `brand` for manufacturer, else the facet’s id.",
-            "maxLength": LONGEST_SEGMENT,
-        },
-    )
-    min_products = fields.Int(
-        allow_none=True,
-        metadata={"description": "By default the site’s setting `facet-landing-min-products`.", "minimum": 1},
-    )
-    overrides = fields.List(fields.Nested(OverrideShape), allow_none=True, metadata={"maxItems": MOST_OVERRIDES})
+class RuleShape(body_of(RULE, overrides=OverrideShape)):  # type: ignore[misc]
+    pass
 
 
 def _rules_field(**more: Any) -> Unread:

@@ -21,6 +21,7 @@ from secrets import token_hex
 from typing import IO, Any, BinaryIO, Protocol, cast
 
 from app.domain.bundles.report import BrokenBundle
+from app.domain.seo.landing.rules import OVERRIDE, RULE
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 
 MOST_FILES = 200_000
@@ -39,13 +40,12 @@ GONE = "This file has expired. Files are kept for one day."
 # A database may keep the fields of an object in any order; people read them in this one.
 FIELD_ORDER = (
     *("levelId", "attributeId", "facetId", "name", "otherNames", "display", "label", "type", "unit", "description"),
-    "helpText",
-    *("parentLevelId", "pathSegment", "minProducts", "overrides", "value", "heading", "metaTitle", "metaDescription"),
-    *("intro", "excluded", "displayOnProductPage", "displayLabel", "displayOrder", "allowedValues", "validation"),
+    *("helpText", "parentLevelId", *RULE.fields, *OVERRIDE.fields),
+    *("displayOnProductPage", "displayLabel", "displayOrder", "allowedValues", "validation"),
     *("mandatory", "minLength", "maxLength", "minValue", "maxValue", "pattern", "errorMessage", "swatches"),
     *("attributes", "children"),
 )
-PLACES = {name: place for place, name in enumerate(FIELD_ORDER)}
+PLACES = {name: place for place, name in enumerate(dict.fromkeys(FIELD_ORDER))}
 
 Opener = Callable[[], BinaryIO]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,9 +16,19 @@ from app.domain.bundles.reading import FileRow
 from app.domain.catalogue.markup import clean_html
 from app.domain.catalogue.models import Product, ProductImage, Variant
 from app.domain.catalogue.product_images import LONGEST_ALT, MOST_IMAGES
-from app.domain.catalogue.product_rules import ProductDraft, VariantDraft, clean_terms, product_problems, tidy_product
+from app.domain.catalogue.product_rules import (
+    DRAFTED,
+    NEVER_NONE,
+    PRODUCT_FIELDS,
+    FieldKind,
+    ProductDraft,
+    VariantDraft,
+    clean_terms,
+    product_problems,
+    tidy_product,
+)
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.schema import Flag, Items, Many, Number, Object, Record, Text, Texts, TextsByName, Whole
+from app.domain.shared.schema import Flag, Items, Many, Number, Object, Record, Strict, Text, Texts, TextsByName, Whole
 from app.domain.shared.text import line_problems, one_line
 from app.extensions import db
 
@@ -33,23 +42,27 @@ VARIANT = Record(
     options=TextsByName(required=True),
     image=Text(allow_none=True),
 )
+TYPES: Mapping[FieldKind, type[Strict]] = {
+    FieldKind.TEXT: Text,
+    FieldKind.CODE: Text,
+    FieldKind.MONEY: Whole,
+    FieldKind.WHOLE: Whole,
+    FieldKind.NUMBER: Number,
+    FieldKind.FLAG: Flag,
+    FieldKind.TERMS: Items,
+}
+MAY_BE_NULL = {kind for kind in FieldKind if kind not in (FieldKind.FLAG, FieldKind.TERMS)}
+PLAIN: Mapping[str, Strict] = {
+    name: TYPES[known.kind](required=known.required, allow_none=not known.required and known.kind in MAY_BE_NULL)
+    for name, known in sorted(PRODUCT_FIELDS.items(), key=lambda item: not item[1].required)
+}
+# The fields that stand in a row after the pictures.
+LATER = tuple(PRODUCT_FIELDS)[tuple(PRODUCT_FIELDS).index("searchTerms") :]
 PRODUCT = Record(
-    sku=Text(required=True),
-    name=Text(required=True),
-    price=Whole(required=True),
-    seoName=Text(allow_none=True),
-    manufacturer=Text(allow_none=True),
-    description=Text(allow_none=True),
-    compareAtPrice=Whole(allow_none=True),
-    upc=Text(allow_none=True),
-    stock=Whole(allow_none=True),
-    enabled=Flag(),
-    featured=Flag(),
-    rating=Number(allow_none=True),
+    **{name: known for name, known in PLAIN.items() if name not in LATER},
     images=Texts(),
     imageTexts=Texts(),
-    searchTerms=Items(),
-    canonicalUrl=Text(allow_none=True),
+    **{name: PLAIN[name] for name in LATER},
     createdAt=Text(allow_none=True),
     taxonomy=Object(allow_none=True),
     variants=Many(VARIANT, MOST_READ),
@@ -58,25 +71,9 @@ TAXONOMY = Record(
     levelId=Text(required=True),
     attributes=Object(allow_none=True),
 )
-# The draft's name of each plain field, in the order of an export; what a row does not name stays as it is.
-COLUMNS: Mapping[str, str] = {
-    "sku": "sku",
-    "name": "name",
-    "seoName": "seo_name",
-    "manufacturer": "manufacturer",
-    "description": "description",
-    "price": "price",
-    "compareAtPrice": "compare_at_price",
-    "upc": "upc",
-    "stock": "stock",
-    "enabled": "enabled",
-    "featured": "featured",
-    "rating": "rating",
-    "canonicalUrl": "canonical_url",
-}
+# The draft's name of each of its fields; what a row does not name stays as it is.
+COLUMNS: Mapping[str, str] = {known.name: known.column for known in DRAFTED}
 OF_VARIANTS = frozenset(("upc", "price", "stock", "picture"))  # Fields that a variant may lack.
-# Columns of which null means no text.
-TEXT_COLUMNS = tuple(known.name for known in dataclasses.fields(ProductDraft) if known.default == "")
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
 
@@ -145,7 +142,7 @@ def _read_variant(fields: Mapping[str, Any]) -> VariantDraft:
 def _read_columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None, site_id: int) -> dict[str, Any]:
     """Return the columns of a row, tidied and checked by the catalogue's rules. Raises Invalid."""
     given = {column: fields[name] for name, column in COLUMNS.items() if name in fields}
-    given.update({column: given[column] or "" for column in TEXT_COLUMNS if column in given})
+    given.update({column: given[column] or "" for column in NEVER_NONE if column in given})
     tidy = tidy_product(ProductDraft(**given, variants=tuple(variants or ())))
     if problems := product_problems(tidy):
         raise Invalid(problems)
@@ -227,15 +224,14 @@ def picture_files(site_id: int) -> Iterator[str]:
 
 def _product_json(product: Product) -> dict[str, Any]:
     """Return the row of a product. It has every field, so that an import leaves none as it was."""
-    plain = {name: getattr(product, column) for name, column in COLUMNS.items()}
-    canonical_url = plain.pop("canonicalUrl")
+    plain = {name: getattr(product, known.column) for name, known in PRODUCT_FIELDS.items()}
+    later = {name: plain.pop(name) for name in LATER}
     level_id, attributes = product.taxonomy_level_id, dict(sorted(product.taxonomy_attributes.items()))
     alts = [image.alt for image in product.images]
     return plain | {
         "images": [f"{MEDIA}{image.file}" for image in product.images],
         **({"imageTexts": alts} if any(alts) else {}),
-        "searchTerms": product.search_terms,
-        "canonicalUrl": canonical_url,
+        **later,
         "createdAt": product.created_at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z",
         "taxonomy": None if level_id is None else {"levelId": level_id, "attributes": attributes},
         "variants": [_variant_json(product, variant) for variant in product.variants],

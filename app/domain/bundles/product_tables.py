@@ -19,16 +19,19 @@ from app.domain.bundles.reading import MOST_ROWS, FileRow, RowBundle
 from app.domain.bundles.report import BrokenBundle
 from app.domain.bundles.table_rows import (
     ATTRIBUTE,
+    FLAGS,
+    MONEY,
     MOST_COLUMNS,
     NOT_IMPORTED,
     OPTIONS,
     PROBLEM,
-    PRODUCT_FIELDS,
+    PRODUCT_COLUMNS,
     VARIANT_FIELDS,
     TableFormat,
     keyed_lines,
     read_products,
 )
+from app.domain.catalogue.product_rules import FieldKind, field_names
 from app.domain.shared.csv_tables import BrokenTable, TableLine, read_lines
 from app.domain.shared.money import decimal_text
 from app.domain.sites.models import Site
@@ -43,7 +46,7 @@ MOST_FIRST_BYTES = 8 * 1024**2  # ... and so many bytes; the whole file is read 
 LONGEST_LINE = 1024**2  # Bytes.
 SEPARATORS = (",", ";", "\t")
 PRODUCTS = "products.jsonl"
-PLAIN = ("sku", "name", "seoName", "manufacturer", "description", "upc", "stock", "rating", "canonicalUrl")
+PLAIN = field_names(FieldKind.TEXT, FieldKind.CODE, FieldKind.WHOLE, FieldKind.NUMBER)
 
 Row = Mapping[str, Any]
 
@@ -196,7 +199,7 @@ def export_table(site_id: int) -> Iterator[Sequence[str]]:
     """Yield the names of the columns, then the lines: of a product its own first, with its first variant, and one for
     each further variant."""
     currency, attribute_ids = currency_of(site_id), sorted(attribute_names(site_id))
-    columns = [*PRODUCT_FIELDS, *VARIANT_FIELDS, *(f"{ATTRIBUTE}{id}" for id in attribute_ids)]
+    columns = [*PRODUCT_COLUMNS, *VARIANT_FIELDS, *(f"{ATTRIBUTE}{id}" for id in attribute_ids)]
     yield columns
     for row in export_rows(site_id):
         for cells in _lines_of_product(row, currency, attribute_ids):
@@ -215,8 +218,8 @@ def _product_cells(row: Row, currency: str, attribute_ids: Iterable[str]) -> dic
     texts = stored_texts(classified["attributes"])
     return {
         **{name: _text(row[name]) for name in PLAIN},
-        **{name: _money(row[name], currency) for name in ("price", "compareAtPrice")},
-        **{name: "yes" if row[name] else "no" for name in ("enabled", "featured")},
+        **{name: _money(row[name], currency) for name in MONEY},
+        **{name: "yes" if row[name] else "no" for name in FLAGS},
         "searchTerms": ", ".join(row["searchTerms"]),
         "level": classified["levelId"],
         **{f"{ATTRIBUTE}{id}": ", ".join(texts[id]) for id in attribute_ids if id in texts},

@@ -22,7 +22,8 @@ from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
 from app.domain.sites import accounts, sites, staff
 from app.domain.sites.accounts import Role, password_problems
 from app.domain.sites.models import Domain, RoleGrant, Site, User
-from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.domain.sites.setting_keys import SETTINGS
+from app.domain.sites.settings import change_settings, settings_of
 from app.domain.sites.staff import NOT_ADDABLE, StaffRights, may_adopt, role_problems
 from app.extensions import db
 
@@ -46,7 +47,6 @@ USER = Record(
     roles=Texts(required=True),
     password=Text(allow_none=True),
 )
-ACTIVE_TAXONOMY = "taxonomy-active-id"
 MOST_CAPABILITIES = 20
 CAPABILITY = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
 
@@ -200,12 +200,12 @@ def _capability_problems(names: list[str]) -> list[Problem]:
 
 def _setting_problem(key: str, value: Any) -> Problem | None:
     pointer = f"#/settings/{key}"
-    if key == ACTIVE_TAXONOMY:
-        message = "Which taxonomy is active stands in taxonomy.json, at its “active”."
-        return Problem("not_here", message, pointer)
     setting = SETTINGS.get(key)
     if setting is None:
         return Problem("unknown_setting", f"There is no setting “{key[:64]}”.", pointer)
+    if not setting.in_bundles:
+        message = "Which taxonomy is active stands in taxonomy.json, at its “active”."
+        return Problem("not_here", message, pointer)
     if not setting.accepts(value):
         return Problem("invalid_setting", f"The setting {key} does not take this value.", pointer)
     return None
@@ -216,7 +216,7 @@ def site_document(site_id: int, parts: frozenset[Part]) -> dict[str, Any]:
     settings = {
         key: stored[key]
         for key, setting in SETTINGS.items()
-        if stored[key] != setting.default and key != ACTIVE_TAXONOMY and part_of_setting(key) in parts
+        if stored[key] != setting.default and setting.in_bundles and part_of_setting(key) in parts
     }
     own = _site_json(db.session.get_one(Site, site_id)) if Part.SITE in parts else {}
     return own | ({"settings": settings} if parts & {Part.SETTINGS, Part.TILL} else {})

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from app.domain.bundles.reading import FileRow
-from app.domain.catalogue.product_rules import MOST_VARIANTS, split_terms
+from app.domain.catalogue.product_rules import MOST_VARIANTS, PRODUCT_FIELDS, FieldKind, field_names, split_terms
 from app.domain.shared.csv_tables import TableLine
 from app.domain.shared.money import parse_money
 from app.domain.shared.problems import Invalid, Problem
@@ -22,21 +22,8 @@ HANDLE = "handle"
 ATTRIBUTE = "attribute:"
 OPTIONS = (1, 2, 3, 4, 5)  # As many as a variant may have; Shopify has three.
 PROBLEM = "Problem"  # The column that a table of corrections has beside those that were sent.
-PRODUCT_FIELDS: Mapping[str, str] = {
-    "sku": "SKU",
-    "name": "Name",
-    "seoName": "SEO name",
-    "manufacturer": "Manufacturer",
-    "description": "Description",
-    "price": "Price",
-    "compareAtPrice": "Compare-at price",
-    "upc": "UPC or EAN",
-    "stock": "Stock",
-    "enabled": "Shown in the shop",
-    "featured": "Featured",
-    "rating": "Rating",
-    "searchTerms": "Search terms",
-    "canonicalUrl": "Canonical URL",
+PRODUCT_COLUMNS: Mapping[str, str] = {
+    **{name: known.table_label or known.label for name, known in PRODUCT_FIELDS.items()},
     "level": "Level",
 }
 VARIANT_FIELDS: Mapping[str, str] = {
@@ -47,7 +34,7 @@ VARIANT_FIELDS: Mapping[str, str] = {
     **{f"option{n}{part}": f"Variant: option {n}, {part.lower()}" for n in OPTIONS for part in ("Name", "Value")},
 }
 SHOPIFY_FIELDS: Mapping[str, str] = {HANDLE: "Shopify: handle", "status": "Shopify: status"}
-FIELDS: Mapping[str, str] = {**PRODUCT_FIELDS, **VARIANT_FIELDS, **SHOPIFY_FIELDS}
+FIELDS: Mapping[str, str] = {**PRODUCT_COLUMNS, **VARIANT_FIELDS, **SHOPIFY_FIELDS}
 # Names of the columns in exports of Shopify, of both forms that it has had.
 SHOPIFY: Mapping[str, str] = {
     "handle": HANDLE,
@@ -69,6 +56,8 @@ SHOPIFY: Mapping[str, str] = {
     **{f"option{n} {part}": f"option{n}{part.capitalize()}" for n in OPTIONS for part in ("name", "value")},
 }
 SHOPIFY_ONLY = {"status": "status", "sku": "variantSku", "price": "variantPrice", "description": "description"}
+TEXTS, CODES = field_names(FieldKind.TEXT), field_names(FieldKind.CODE)
+MONEY, FLAGS = field_names(FieldKind.MONEY), field_names(FieldKind.FLAG)
 MOST_COLUMNS = 500
 YES = frozenset(("yes", "true", "1", "y", "on", "active"))
 NO = frozenset(("no", "false", "0", "n", "off", "draft", "archived", "unlisted", ""))
@@ -265,13 +254,15 @@ def _read_product(table: TableFormat, lines: Sequence[TableLine], problems: list
 
 
 def _read_fields(table: TableFormat, cells: Cells) -> dict[str, Any]:
-    fields: dict[str, Any] = {target: cells.text(target) for target in ("sku", "name") if target in cells}
-    fields |= {target: cells.text(target) or None for target in TEXTS if target in cells}
-    fields |= {target: cells.money(target) for target in ("price", "compareAtPrice") if target in cells}
+    fields: dict[str, Any] = {
+        target: cells.text(target) if PRODUCT_FIELDS[target].required else cells.text(target) or None
+        for target in TEXTS
+        if target in cells
+    }
+    fields |= {target: cells.money(target) for target in MONEY if target in cells}
     fields |= {target: cells.read(target, reader) for target, reader in READERS.items() if target in cells}
-    fields |= {target: cells.read(target, _read_flag) for target in ("enabled", "featured") if cells.text(target)}
-    if "upc" in cells:
-        fields["upc"] = _read_code(cells.text("upc"))
+    fields |= {target: cells.read(target, _read_flag) for target in FLAGS if cells.text(target)}
+    fields |= {target: _read_code(cells.text(target)) for target in CODES if target in cells}
     if "searchTerms" in cells:
         fields["searchTerms"] = [one for term in split_terms(cells.text("searchTerms")) if (one := term.strip())]
     if cells.text("status"):
@@ -377,5 +368,7 @@ def _read_number(text: str) -> float:
     return float(text)
 
 
-TEXTS = ("seoName", "manufacturer", "description", "canonicalUrl")
-READERS: Mapping[str, Callable[[str], Any]] = {"stock": _read_whole, "rating": _read_number}
+READERS: Mapping[str, Callable[[str], Any]] = {
+    **dict.fromkeys(field_names(FieldKind.WHOLE), _read_whole),
+    **dict.fromkeys(field_names(FieldKind.NUMBER), _read_number),
+}

@@ -6,8 +6,13 @@ term may be.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum, auto
+from functools import cached_property
+from itertools import chain
+from typing import Any
 
 from app.domain.catalogue.markup import clean_html
 from app.domain.shared.addresses import canonical_problems, slug, slug_problems
@@ -61,6 +66,102 @@ class ProductDraft:
     variants: tuple[VariantDraft, ...] = ()
 
 
+class FieldKind(Enum):
+    """The kinds of fields: a code is a text that spreadsheets would take for a number, money is in minor units, and
+    terms are a list of texts."""
+
+    TEXT = auto()
+    CODE = auto()
+    MONEY = auto()
+    WHOLE = auto()
+    NUMBER = auto()
+    FLAG = auto()
+    TERMS = auto()
+
+
+TEXT_KINDS = (FieldKind.TEXT, FieldKind.CODE)
+FieldCheck = Callable[[Any, str], list[Problem]]
+
+
+@dataclass(frozen=True)
+class ProductField:
+    """A field of a product: `name` is its name in JSON, in forms and in tables, `label` what people call it, in tables
+    under `table_label` where that differs. `check` returns the problems of a value at a pointer; a text is trimmed by
+    `tidy` before."""
+
+    name: str
+    label: str
+    kind: FieldKind
+    check: FieldCheck = lambda _value, _pointer: []
+    tidy: Callable[[str], str] = str.strip
+    required: bool = False
+    table_label: str = ""
+
+    @cached_property
+    def column(self) -> str:
+        """The name of the field in the draft and in the database."""
+        return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", self.name)
+
+
+def _line(label: str, longest: int, required: bool = False) -> FieldCheck:
+    return lambda text, at: line_problems(text or "", label, longest, at, required)
+
+
+def _price(label: str) -> FieldCheck:
+    return lambda price, at: price_problems(price, label, at)
+
+
+# Every plain field of a product, in the order of exports. Of their problems, those of texts come first.
+PRODUCT_FIELDS: Mapping[str, ProductField] = {
+    known.name: known
+    for known in (
+        ProductField("sku", "SKU", FieldKind.TEXT, _line("The SKU", LONGEST_SKU, required=True), required=True),
+        ProductField("name", "Name", FieldKind.TEXT, _line("The name", LONGEST_NAME, True), one_line, required=True),
+        ProductField(
+            "seoName",
+            "SEO name",
+            FieldKind.TEXT,
+            lambda name, at: slug_problems(name, "The SEO name", at) if name else [],
+        ),
+        ProductField(
+            "manufacturer",
+            "Manufacturer",
+            FieldKind.TEXT,
+            _line("The manufacturer", LONGEST_MANUFACTURER),
+            one_line,
+        ),
+        ProductField(
+            "description",
+            "Description",
+            FieldKind.TEXT,
+            lambda text, at: block_problems(text, "The description", LONGEST_DESCRIPTION, at),
+            tidy=str,
+        ),
+        ProductField("price", "Price", FieldKind.MONEY, _price("The price"), required=True),
+        ProductField("compareAtPrice", "Compare-at price", FieldKind.MONEY, _price("The compare-at price")),
+        ProductField("upc", "UPC", FieldKind.CODE, _line("The UPC", LONGEST_UPC), table_label="UPC or EAN"),
+        ProductField("stock", "Stock", FieldKind.WHOLE, lambda stock, at: stock_problems(stock, at)),
+        ProductField("enabled", "Shown in the shop", FieldKind.FLAG),
+        ProductField("featured", "Featured", FieldKind.FLAG),
+        ProductField("rating", "Rating", FieldKind.NUMBER, lambda rating, at: rating_problems(rating, at)),
+        ProductField("searchTerms", "Search terms", FieldKind.TERMS),
+        ProductField("canonicalUrl", "Canonical URL", FieldKind.TEXT, lambda url, _at: canonical_problems(url)),
+    )
+}
+DRAFTED = [known for known in PRODUCT_FIELDS.values() if known.kind is not FieldKind.TERMS]
+TEXT_FIELDS = [known for known in DRAFTED if known.kind in TEXT_KINDS]
+CHECKED = TEXT_FIELDS + [known for known in DRAFTED if known not in TEXT_FIELDS]
+# Texts of the draft that are empty where they are not given; others are None.
+NEVER_NONE = {known.name for known in fields(ProductDraft) if known.default is not None} & {
+    known.column for known in TEXT_FIELDS
+}
+
+
+def field_names(*kinds: FieldKind) -> tuple[str, ...]:
+    """Return the names of the product's fields of some kinds."""
+    return tuple(name for name, known in PRODUCT_FIELDS.items() if known.kind in kinds)
+
+
 def clean_product(
     site_id: int, draft: ProductDraft, further_problems: Callable[[ProductDraft], list[Problem]] = lambda _tidy: []
 ) -> ProductDraft:
@@ -74,16 +175,11 @@ def clean_product(
 
 def tidy_product(draft: ProductDraft) -> ProductDraft:
     """Return the draft, trimmed; empty texts are None where None means "not given"."""
-    return replace(
-        draft,
-        sku=draft.sku.strip(),
-        name=one_line(draft.name),
-        seo_name=draft.seo_name.strip(),
-        manufacturer=one_line(draft.manufacturer),
-        upc=(draft.upc or "").strip() or None,
-        canonical_url=(draft.canonical_url or "").strip() or None,
-        variants=tuple(_tidy_variant(variant) for variant in draft.variants),
-    )
+    texts: dict[str, Any] = {}
+    for known in TEXT_FIELDS:
+        text = known.tidy(getattr(draft, known.column) or "")
+        texts[known.column] = text if known.column in NEVER_NONE else text or None
+    return replace(draft, **texts, variants=tuple(_tidy_variant(variant) for variant in draft.variants))
 
 
 def seo_name_of(name: str) -> str:
@@ -92,20 +188,8 @@ def seo_name_of(name: str) -> str:
 
 
 def product_problems(draft: ProductDraft) -> list[Problem]:
-    return [
-        *line_problems(draft.sku, "The SKU", LONGEST_SKU, "#/sku", required=True),
-        *line_problems(draft.name, "The name", LONGEST_NAME, "#/name", required=True),
-        *(slug_problems(draft.seo_name, "The SEO name", "#/seoName") if draft.seo_name else ()),
-        *line_problems(draft.manufacturer, "The manufacturer", LONGEST_MANUFACTURER, "#/manufacturer"),
-        *block_problems(draft.description, "The description", LONGEST_DESCRIPTION, "#/description"),
-        *line_problems(draft.upc or "", "The UPC", LONGEST_UPC, "#/upc"),
-        *canonical_problems(draft.canonical_url),
-        *price_problems(draft.price, "The price", "#/price"),
-        *price_problems(draft.compare_at_price, "The compare-at price", "#/compareAtPrice"),
-        *stock_problems(draft.stock, "#/stock"),
-        *rating_problems(draft.rating),
-        *variants_problems(draft.variants),
-    ]
+    found = [known.check(getattr(draft, known.column), f"#/{known.name}") for known in CHECKED]
+    return [*chain.from_iterable(found), *variants_problems(draft.variants)]
 
 
 def price_problems(price: int | None, label: str, pointer: str) -> list[Problem]:
@@ -120,10 +204,10 @@ def stock_problems(stock: int | None, pointer: str) -> list[Problem]:
     return [Problem("invalid_stock", f"The stock must be a whole number from 0 to {LARGEST_STOCK:,}.", pointer)]
 
 
-def rating_problems(rating: float | None) -> list[Problem]:
+def rating_problems(rating: float | None, pointer: str) -> list[Problem]:
     if rating is None or 0 <= rating <= 5:
         return []
-    return [Problem("invalid_rating", "The rating must be a number from 0 to 5.", "#/rating")]
+    return [Problem("invalid_rating", "The rating must be a number from 0 to 5.", pointer)]
 
 
 def variants_problems(variants: Sequence[VariantDraft]) -> list[Problem]:

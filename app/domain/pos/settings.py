@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from app.domain.pos.locations import (
     ACCOUNT_SETTING,
@@ -18,16 +17,10 @@ from app.domain.pos.rules import id_problems
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import activity
-from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.domain.sites.setting_keys import SETTINGS, TILL, SettingsPage
+from app.domain.sites.settings import change_settings, settings_of
 
-ENABLED, QUICK_PAYMENTS, LARGEST = "posEnabled", "posAllowQuickPayments", "posMaxTransactionAmount"
-LABELS = {
-    ENABLED: "Mobile POS",
-    LOCATION_SETTING: "the processor’s location",
-    ACCOUNT_SETTING: "the processor’s account",
-    QUICK_PAYMENTS: "quick payments",
-    LARGEST: "the largest payment",
-}
+LARGEST = "posMaxTransactionAmount"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +34,18 @@ class PosSettings:
     largest: int | None
 
 
+PAGE = SettingsPage(TILL, PosSettings)
+
+
 def stored_settings(site_id: int) -> PosSettings:
-    return _of_stored(settings_of(site_id))
-
-
-def _of_stored(stored: Mapping[str, Any]) -> PosSettings:
-    return PosSettings(
-        is_enabled=stored[ENABLED],
-        location_id=stored[LOCATION_SETTING] or "",
-        account_id=stored[ACCOUNT_SETTING] or "",
-        allows_quick_payments=stored[QUICK_PAYMENTS],
-        largest=stored[LARGEST],
-    )
+    return PAGE.read(settings_of(site_id))
 
 
 def change(author: Author, values: Mapping[str, object], may_share: bool = False) -> list[str]:
     """Save some of the settings of the till, in their stored form; return the labels of those that changed. A location
     that is named and that the shop does not have yet is added. `may_share`: also an account or a location of another
     site. Raises Invalid with every problem."""
-    wanted = _of_stored(stored_form(stored_settings(author.site_id)) | dict(values))
+    wanted = PAGE.read(settings_of(author.site_id) | dict(values))
     problems = _problems(wanted) + ([] if may_share else _problems_elsewhere(author.site_id, wanted))
     if problems:
         raise Invalid(problems)
@@ -70,7 +56,7 @@ def change(author: Author, values: Mapping[str, object], may_share: bool = False
             author, "settings.pos", ("settings", "pos"), "Changed the settings of Mobile POS", before, after
         )
     seed_first(author)
-    return [LABELS[key] for key in changed]
+    return [PAGE.titles[key] for key in changed]
 
 
 def _problems_elsewhere(site_id: int, wanted: PosSettings) -> list[Problem]:
@@ -82,17 +68,6 @@ def _problems_elsewhere(site_id: int, wanted: PosSettings) -> list[Problem]:
     if wanted.location_id and find_location(site_id, wanted.location_id) is None:
         problems += taken_problems(site_id, wanted.location_id, f"#/{LOCATION_SETTING}")
     return problems
-
-
-def stored_form(settings: PosSettings) -> dict[str, object]:
-    """Return the settings as they are stored, by the key of each."""
-    return {
-        ENABLED: settings.is_enabled,
-        LOCATION_SETTING: settings.location_id or None,
-        ACCOUNT_SETTING: settings.account_id or None,
-        QUICK_PAYMENTS: settings.allows_quick_payments,
-        LARGEST: settings.largest,
-    }
 
 
 def _problems(wanted: PosSettings) -> list[Problem]:

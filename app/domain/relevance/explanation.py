@@ -13,6 +13,7 @@ from app.domain.search.engine import EngineState, FieldMatch, Hit, ScorePart, Se
 from app.domain.search.listings.content import NO_CONTENT, ContentHits
 from app.domain.search.ranking.learning import WINDOW, LearnedLevel, LearnedSearch
 from app.domain.search.ranking.scoring import rank_by_meaning
+from app.domain.search.ranking_settings import SIGNALS
 from app.domain.search.serving.plan import factors_of
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
@@ -40,9 +41,7 @@ LEARNED_TEXTS = {
 LIFTS = {
     "level": "the best results are mostly of its kind of product",
     "level_name": "the words name its kind of product",
-    "sales": "sold well in the last 90 days",
-    "newness": "new in the shop",
-    "stock": "in stock",
+    **SIGNALS,
 }
 PLACED_TEXTS = {
     "pinned": "Pinned here by a rule",

@@ -145,7 +145,7 @@ def _revert_terms(author: Author, product_id: int, before: State) -> None:
 
 
 def _settings_states(site_id: int, ids: Iterable[str]) -> Mapping[str, State]:
-    of_search = search_settings.stored_form(search_settings.stored_settings(site_id))
+    of_search = search_settings.PAGE.stored_form(search_settings.stored_settings(site_id))
     of_ranking = ranking_settings.stored_form(ranking_settings.ranking_of(settings_of(site_id)))
     return dict.fromkeys(ids, of_search | of_ranking)
 

@@ -1,5 +1,8 @@
 """The ranking settings of a site: how much sales, newness and stock count in searches, and where sold-out products
-stand. As stored settings, as JSON and in words. Pure."""
+stand. As stored settings, as JSON and in words. Pure.
+
+A setting is declared in SETTINGS (app/domain/sites/setting_keys.py) and has a field here; a signal also has a sentence
+in SIGNALS and its shares in the engine (app/adapters/whoosh/signals.py). Form, JSON and the tool of agents follow."""
 
 from __future__ import annotations
 
@@ -8,17 +11,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from app.domain.shared.schema import Choice, Record
+from app.domain.shared.schema import Choice, Record, camel_case
+from app.domain.sites import setting_keys
 
 SOLD_OUT = "search-sold-out"
-SALES = "search-weight-sales"
-NEWNESS = "search-weight-newness"
-STOCK = "search-weight-stock"
-TITLES = {
-    SOLD_OUT: "sold-out products",
-    SALES: "the weight of sales",
-    NEWNESS: "the weight of newness",
-    STOCK: "the weight of stock",
+# The signals that weights lift, and why one lifted a product.
+SIGNALS: Mapping[str, str] = {
+    "sales": "sold well in the last 90 days",
+    "newness": "new in the shop",
+    "stock": "in stock",
 }
 
 
@@ -60,7 +61,7 @@ class RankingSettings:
     @property
     def weights(self) -> Mapping[str, Weight]:
         """The weights of the signals, by the kind of score part that explains each."""
-        return {"sales": self.sales, "newness": self.newness, "stock": self.stock}
+        return {signal: getattr(self, signal) for signal in SIGNALS}
 
     def without_hiding(self) -> RankingSettings:
         """Return the settings with sold-out products last where they would be hidden."""
@@ -72,41 +73,35 @@ class RankingSettings:
         return "; ".join((IN_WORDS[self.sold_out], ", ".join(weighed) or "no weights"))
 
     def as_json(self) -> dict[str, str]:
-        return {"soldOut": self.sold_out.value} | {name: weight.value for name, weight in self.weights.items()}
+        return {camel_case(each.name): getattr(self, each.name).value for each in PAGE.settings}
 
 
 RankingSettings.DEFAULT = RankingSettings()
+PAGE = setting_keys.SettingsPage(setting_keys.RANKING, RankingSettings)
+TITLES = PAGE.titles
 IN_WORDS = {
     SoldOut.AS_IS: "sold-out products as they are",
     SoldOut.LAST: "sold-out products last",
     SoldOut.HIDDEN: "sold-out products hidden",
 }
-_WEIGHT = tuple(weight.value for weight in Weight)
 RANKING = Record(
-    soldOut=Choice(tuple(way.value for way in SoldOut), label="Sold-out products in searches", required=True),
-    sales=Choice(_WEIGHT, label="Sales", required=True),
-    newness=Choice(_WEIGHT, label="Newness", required=True),
-    stock=Choice(_WEIGHT, label="Stock", required=True),
+    **{
+        camel_case(each.name): Choice(each.choices, label=each.label, for_agents=each.for_agents, required=True)
+        for each in PAGE.settings
+    }
 )
 
 
 def of_json(fields: Mapping[str, Any]) -> RankingSettings:
     """Return the settings of fields that RANKING has read."""
-    weights = (Weight(fields[name]) for name in ("sales", "newness", "stock"))
-    return RankingSettings(SoldOut(fields["soldOut"]), *weights)
+    return ranking_of({each.key: fields[camel_case(each.name)] for each in PAGE.settings})
 
 
 def ranking_of(settings: Mapping[str, Any]) -> RankingSettings:
     """Return the ranking that a site's settings describe."""
-    weights = (Weight(settings[key]) for key in (SALES, NEWNESS, STOCK))
-    return RankingSettings(SoldOut(settings[SOLD_OUT]), *weights)
+    return PAGE.read(settings)
 
 
 def stored_form(ranking: RankingSettings) -> dict[str, object]:
     """Return the ranking settings as they are stored, by the key of each."""
-    return {
-        SOLD_OUT: ranking.sold_out.value,
-        SALES: ranking.sales.value,
-        NEWNESS: ranking.newness.value,
-        STOCK: ranking.stock.value,
-    }
+    return PAGE.stored_form(ranking)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from app.domain.merchandising.facets import LABELS
 from app.domain.search import ranking_settings
@@ -15,6 +14,7 @@ from app.domain.search.text import tokens
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import activity
+from app.domain.sites.setting_keys import SEARCH, SettingsPage
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.taxonomy.taxonomies import active_tree
 from app.events import publish
@@ -34,20 +34,8 @@ MOST_STOP_WORDS = 100
 LONGEST_STOP_WORD = 50
 MOST_BLOCKED = 500
 LONGEST_BLOCKED = 50
-TITLES = {
-    CONTENT: "content search",
-    TRACKING: "counting searches",
-    CLICKS: "recording clicks and sales",
-    FILTERS: "the filters beside results",
-    STOP_WORDS: "the words that may be missing",
-    HOLD: "holding back rebuilds",
-    BY_MEANING: "ranking by meaning",
-    SUGGESTIONS: "suggestions as shoppers type",
-    BLOCKED: "the words that are never suggested",
-    LEARNING: "learning from clicks",
-} | ranking_settings.TITLES
 # The settings on which the results of a search depend.
-SERVED = {STOP_WORDS, BY_MEANING, LEARNING} | ranking_settings.TITLES.keys()
+SERVED = {STOP_WORDS, BY_MEANING, LEARNING, *ranking_settings.TITLES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +61,13 @@ class SearchSettings:
     stop_words: tuple[str, ...] = ()
     hold_golden: bool = False
     suggestions: bool = True
-    blocked_words: tuple[str, ...] = ()
     by_meaning: bool = True
+    blocked_words: tuple[str, ...] = ()
     learning: LearningMode = LearningMode.OFF
+
+
+PAGE = SettingsPage(SEARCH, SearchSettings)
+TITLES = PAGE.titles | ranking_settings.TITLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +79,7 @@ class SavedSettings:
 
 
 def stored_settings(site_id: int) -> SearchSettings:
-    return _of_stored(settings_of(site_id))
-
-
-def _of_stored(stored: Mapping[str, Any]) -> SearchSettings:
-    return SearchSettings(
-        stored[CONTENT],
-        stored[TRACKING],
-        stored[CLICKS],
-        tuple(stored[FILTERS]),
-        tuple(stored[STOP_WORDS]),
-        stored[HOLD],
-        stored[SUGGESTIONS],
-        tuple(stored[BLOCKED]),
-        stored[BY_MEANING],
-        LearningMode(stored[LEARNING]),
-    )
+    return PAGE.read(settings_of(site_id))
 
 
 def filter_choices(site_id: int) -> dict[str, FilterChoice]:
@@ -160,24 +137,8 @@ def follow(site_id: int, changed: Collection[str]) -> None:
 def change(author: Author, values: Mapping[str, object]) -> SavedSettings:
     """Save some of the settings, in their stored form. A filter whose attribute the taxonomy has lost may stay, but
     cannot be added. Raises Invalid with every problem."""
-    _check(author.site_id, _of_stored(stored_form(stored_settings(author.site_id)) | dict(values)))
+    _check(author.site_id, PAGE.read(settings_of(author.site_id) | dict(values)))
     return _store(author, values)
-
-
-def stored_form(settings: SearchSettings) -> dict[str, object]:
-    """Return the settings as they are stored, by the key of each."""
-    return {
-        CONTENT: settings.content_search,
-        TRACKING: settings.tracking,
-        CLICKS: settings.click_tracking,
-        FILTERS: list(settings.filters),
-        STOP_WORDS: list(settings.stop_words),
-        HOLD: settings.hold_golden,
-        SUGGESTIONS: settings.suggestions,
-        BY_MEANING: settings.by_meaning,
-        BLOCKED: list(settings.blocked_words),
-        LEARNING: settings.learning.value,
-    }
 
 
 def cleaned_words(texts: Sequence[str]) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import activity
 from app.domain.sites.models import Site
-from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.domain.sites.setting_keys import SEO, SETTINGS, SettingsPage
+from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 
 LEAST_PRODUCTS = "facet-landing-min-products"
@@ -26,13 +27,6 @@ SKIPPED = "seo-robots-skipped-parameters"
 PAGE_PARAMETER = "p"
 MOST_PARAMETERS = 50
 MOST_PRODUCTS = 10_000
-TITLES = {
-    LEAST_PRODUCTS: "products for a landing page",
-    STALE_COUNTS: "landing pages while search is away",
-    DROP_CANONICAL: "the canonical of filtered pages",
-    TRACKING: "tracking parameters",
-    SKIPPED: "parameters that bots skip",
-}
 PARAMETER = re.compile(r"[A-Za-z0-9_.\-\[\]]+", re.ASCII)
 
 
@@ -48,18 +42,12 @@ class SeoSettings:
     skipped: tuple[str, ...]
 
 
+PAGE = SettingsPage(SEO, SeoSettings)
+TITLES = PAGE.titles
+
+
 def stored_settings(site_id: int) -> SeoSettings:
-    return _read_stored(settings_of(site_id))
-
-
-def _read_stored(stored: Mapping[str, Any]) -> SeoSettings:
-    return SeoSettings(
-        stored[LEAST_PRODUCTS],
-        stored[STALE_COUNTS],
-        stored[DROP_CANONICAL],
-        tuple(stored[TRACKING]),
-        tuple(stored[SKIPPED]),
-    )
+    return PAGE.read(settings_of(site_id))
 
 
 def filter_parameters(shop: Shop) -> frozenset[str]:
@@ -72,7 +60,7 @@ def change_seo_settings(author: Author, values: Mapping[str, object], filters: C
     """Save some of the settings, in their stored form, and return the titles of those that changed. `filters` are the
     parameters that listings use, which cannot be tracking parameters. Raises Invalid with every problem."""
     _lock(author.site_id)
-    wanted = _read_stored(stored_form(stored_settings(author.site_id)) | dict(values))
+    wanted = PAGE.read(settings_of(author.site_id) | dict(values))
     if problems := setting_problems(wanted, filters):
         raise Invalid(problems)
     return _store_changes(author, values)
@@ -168,14 +156,3 @@ def _count_problems(names: Sequence[str], pointer: str) -> list[Problem]:
         return []
     message = f"At most {MOST_PARAMETERS} parameters can be named; these are {len(names)}."
     return [Problem("too_many_parameters", message, pointer)]
-
-
-def stored_form(settings: SeoSettings) -> dict[str, object]:
-    """Return the settings as they are stored, by the key of each."""
-    return {
-        LEAST_PRODUCTS: settings.least_products,
-        STALE_COUNTS: settings.stale_counts,
-        DROP_CANONICAL: settings.drop_canonical,
-        TRACKING: list(settings.tracking),
-        SKIPPED: list(settings.skipped),
-    }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from types import NoneType
@@ -19,19 +20,23 @@ WHOLE_OBJECT = "_schema"  # Where marshmallow keeps what is wrong with an object
 UNKNOWN = Schema().error_messages["unknown"]
 MISSING = fields.Field.default_error_messages["required"]
 NULL = fields.Field.default_error_messages["null"]
+CODE = re.compile(r"`([^`]+)`")
 JSON_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list"}
 
 
 class Strict(fields.Field[Any]):
     """A value that has its JSON type already and is taken as it is: marshmallow's own fields turn "yes" into true and
-    2.5 into 2."""
+    2.5 into 2. `label` is what pages call the field, where that is not its name in JSON; `meaning` what programs read
+    of it, and `for_agents` what agents read, where they need more."""
 
     kind = "a value"
     types: tuple[type, ...] = ()
     wrong_type_code = null_code = "wrong_type"
 
-    def __init__(self, **more: Any) -> None:
+    def __init__(self, *, label: str = "", meaning: str = "", for_agents: str = "", **more: Any) -> None:
         super().__init__(**more)
+        self.label, self.meaning = label, meaning
+        self.for_agents = for_agents or quoted(meaning)
         self._accepted = frozenset((*self.types, NoneType) if self.allow_none else self.types)
 
     def accepts(self, value: object) -> bool:
@@ -56,7 +61,13 @@ class Strict(fields.Field[Any]):
 
 
 class Text(Strict, fields.String):
+    """A text. `longest` bounds its characters where a rule does not say more; `tidy` trims it."""
+
     kind, types = "a text", (str,)
+
+    def __init__(self, *, longest: int | None = None, tidy: Callable[[str], str] = str.strip, **more: Any) -> None:
+        super().__init__(**more)
+        self.longest, self.tidy = longest, tidy
 
 
 class Whole(Strict, fields.Integer):
@@ -74,9 +85,14 @@ class Flag(Strict, fields.Boolean):
 
 
 class Items(Strict):
-    """A list of anything."""
+    """A list of anything. `of` is the record of its items, and `most` how many there may be, where those who read them
+    look further."""
 
     kind, types = "a list", (list,)
+
+    def __init__(self, *, of: Record | None = None, most: int | None = None, **more: Any) -> None:
+        super().__init__(**more)
+        self.of, self.most = of, most
 
 
 class Texts(Items):
@@ -124,7 +140,7 @@ class Many(Items):
     """A list of at most so many records."""
 
     def __init__(self, record: Record, most: int, **more: Any) -> None:
-        super().__init__(**more)
+        super().__init__(of=record, most=most, **more)
         self._record = record
         self._most = most
 
@@ -145,22 +161,21 @@ class Many(Items):
 
 
 class Choice(Text):
-    """One of some texts. `label` is what pages call the field, where that is not its name in JSON."""
+    """One of some texts."""
 
-    def __init__(self, choices: tuple[str, ...], label: str = "", **more: Any) -> None:
+    def __init__(self, choices: tuple[str, ...], **more: Any) -> None:
         super().__init__(**more)
-        self._choices = choices
-        self._label = label
+        self.choices = choices
 
     def accepts(self, value: object) -> bool:
-        return value in self._choices or (value is None and self.allow_none)
+        return value in self.choices or (value is None and self.allow_none)
 
     def problems(self, value: object) -> list[Problem]:
         if self.accepts(value) or not isinstance(value, str):
             return super().problems(value)
         name = self.data_key or self.name
         given = f", not “{value[:40]}”" if value else ""
-        message = f"“{self._label or name}” must be {one_of(self._choices)}{given}."
+        message = f"“{self.label or name}” must be {one_of(self.choices)}{given}."
         return [Problem(f"unknown_{name}", message)]
 
 
@@ -191,7 +206,7 @@ class Record:
     """An object of strict fields by their names in JSON, and no others."""
 
     def __init__(self, **named: Strict) -> None:
-        self.fields = named
+        self.fields: Mapping[str, Strict] = named
         self._required = {name for name, field in named.items() if field.required}
         self._is_plain = not any(field.validators for field in named.values())
         self._schema = Schema.from_dict(dict(named))()
@@ -262,6 +277,17 @@ def token(name: str) -> str:
 def one_of(choices: Sequence[str]) -> str:
     """Format at least two choices as people list them, such as "as-is, last or hidden"."""
     return f"{', '.join(choices[:-1])} or {choices[-1]}"
+
+
+def camel_case(name: str) -> str:
+    """Return the name of a field or parameter in JSON and in addresses."""
+    first, *others = name.split("_")
+    return first + "".join(word.title() for word in others)
+
+
+def quoted(text: str) -> str:
+    """Return a text with what is marked as code, such as `price`, in quotation marks."""
+    return CODE.sub(r"“\1”", text)
 
 
 def type_name(value: object) -> str:

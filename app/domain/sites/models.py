@@ -177,7 +177,7 @@ class SignInFailure(Base):
 
 
 class Setting(Base, ShopConfiguration):
-    """A value that differs from the default of its key (app/domain/sites/settings.py)."""
+    """A value that differs from the default of its key (app/domain/sites/setting_keys.py)."""
 
     __tablename__ = "settings"
 

@@ -1,5 +1,5 @@
-"""The settings of a site: every key with its type, default and meaning; and those of the shop as a whole, which a page
-of the admin shows."""
+"""The settings of a site as they are stored: read with their defaults, and changed; and those of the shop as a whole,
+which a page of the admin shows."""
 
 from __future__ import annotations
 
@@ -15,86 +15,9 @@ from app.domain.shared.records import existing, upsert
 from app.domain.shared.text import one_line
 from app.domain.sites import activity, versioning
 from app.domain.sites.models import Setting, Site
+from app.domain.sites.setting_keys import SETTINGS
 from app.domain.sites.sites import name_problems
 from app.extensions import db
-
-
-@dataclass(frozen=True, slots=True)
-class SettingKey:
-    """The rules of one setting. `kind` is bool, int, str or list (of strings); `low` and `high` bound an int, `choices`
-    are the only texts where there are any. None is allowed where the default is None."""
-
-    key: str
-    kind: type
-    default: Any
-    meaning: str
-    low: int = 0
-    high: int = 2_147_483_647
-    choices: tuple[str, ...] = ()
-
-    def accepts(self, value: object) -> bool:
-        if value is None:
-            return self.default is None
-        if self.kind is list:
-            return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
-        if self.kind is int:
-            return type(value) is int and self.low <= value <= self.high
-        if self.choices:
-            return value in self.choices
-        return type(value) is self.kind
-
-
-WEIGHTS = ("none", "low", "medium", "high")
-SETTINGS: Mapping[str, SettingKey] = {
-    setting.key: setting
-    for setting in (
-        SettingKey("taxonomy-active-id", str, None, "The taxonomy that classifies this site's products."),
-        SettingKey("search-content-enabled", bool, True, "Pages and collections are found by search."),
-        SettingKey("search-term-tracking-enabled", bool, True, "Search words are counted by day."),
-        SettingKey("search-click-tracking-enabled", bool, True, "Clicks and sales that follow a search are counted."),
-        SettingKey(
-            "search-default-filters",
-            list,
-            ["manufacturer", "price", "inStock", "onSale"],
-            "The filters beside search results, in order: manufacturer, price, rating, inStock, onSale, featured or "
-            "ids of attributes.",
-        ),
-        SettingKey("search-stop-words", list, [], "Optional words from what a search finds, like “the”."),
-        SettingKey("search-by-meaning", bool, True, "Search ranks by meaning too, where a sentence model is there."),
-        SettingKey("search-suggestions-enabled", bool, True, "The storefront suggests as shoppers type."),
-        SettingKey("search-suggestions-blocked", list, [], "Words that no suggested search has."),
-        SettingKey(
-            "search-sold-out",
-            str,
-            "as-is",
-            "Where sold-out products stand in searches and, but for hidden, in categories: as-is, last or hidden.",
-            choices=("as-is", "last", "hidden"),
-        ),
-        SettingKey("search-weight-sales", str, "none", "How much sales lift a product in searches.", choices=WEIGHTS),
-        SettingKey("search-weight-newness", str, "none", "How much being new lifts it.", choices=WEIGHTS),
-        SettingKey("search-weight-stock", str, "none", "How much being in stock lifts it.", choices=WEIGHTS),
-        SettingKey("search-golden-hold", bool, False, "A rebuild that breaks a golden search is not put live."),
-        SettingKey(
-            "search-learning",
-            str,
-            "off",
-            "What shoppers open for a search moves up there: off, shadow (shown to merchandisers alone) or on.",
-            choices=("off", "shadow", "on"),
-        ),
-        SettingKey("listing-page-size", int, 24, "Products per page of a listing.", 1, 100),
-        SettingKey("facet-landing-min-products", int, 3, "Products that justify a landing page.", 1),
-        SettingKey("facet-landing-stale-counts", bool, True, "Serve the last good counts while search is down."),
-        SettingKey("seo-drop-canonical-on-noindex", bool, False, "Leave the canonical out of noindexed variants."),
-        SettingKey("seo-extra-tracking-parameters", list, [], "Further parameters that only track visitors."),
-        SettingKey("seo-robots-skipped-parameters", list, [], "Parameters that robots.txt asks bots to skip."),
-        SettingKey("storefront-theme", str, "market", "The theme that shoppers see: the name of its folder."),
-        SettingKey("posEnabled", bool, False, "Card payments on phones are on."),
-        SettingKey("posProcessorLocationId", str, None, "The payment processor's location."),
-        SettingKey("posProcessorAccountId", str, None, "The payment processor's account of this site."),
-        SettingKey("posAllowQuickPayments", bool, True, "Agents may take an amount without an order."),
-        SettingKey("posMaxTransactionAmount", int, 100_000, "Largest card payment, in minor units.", 1, 99_999_999),
-    )
-}
 
 
 class SiteSettings(dict[str, Any]):

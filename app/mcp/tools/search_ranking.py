@@ -10,52 +10,48 @@ from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.relevance import learned_searches
 from app.domain.relevance.proposals import RankingProposal
 from app.domain.search import settings
-from app.domain.search.ranking_settings import RankingSettings, of_json, ranking_of, stored_form
+from app.domain.search.ranking_settings import PAGE, RANKING, RankingSettings, of_json, ranking_of, stored_form
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites.settings import settings_of
-from app.mcp.arguments import Answer, DryRun, PageNumber, PagingShape, WriteArguments, paging_of
+from app.mcp.arguments import (
+    Answer,
+    DryRun,
+    PageNumber,
+    PagingShape,
+    WriteArguments,
+    answer_of,
+    arguments_of,
+    paging_of,
+)
 from app.mcp.registry import UNDO, Call, reads, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, preview
 from app.web.permissions import Permission
 
-TAKEN = ("soldOut", "sales", "newness", "stock")
-FIELDS = {"sold_out", "sales", "newness", "stock"}
-SoldOutChoice = Literal["as-is", "last", "hidden"]
-WeightChoice = Literal["none", "low", "medium", "high"]
+TAKEN = tuple(RANKING.fields)
+FIELDS = {setting.name for setting in PAGE.settings}
+ALL_TAKEN = f"{', '.join(TAKEN[:-1])} and {TAKEN[-1]}"
 
 
-class SearchRankingArguments(WriteArguments):
+class RankingAction(WriteArguments):
     action: Literal["settings", "set", "learned"] = Field(
         description=(
-            "settings: answer the ranking settings, and whether search learns from clicks. set (takes soldOut, sales, "
-            "newness and stock, at least one): change these ranking settings and leave the others; a dry run previews "
-            "the first ten of the most frequent searches. learned (takes words and pageNumber): answer the searches "
-            "for which clicks taught something, with what each moves up and the evidence."
+            f"settings: answer the ranking settings, and whether search learns from clicks. set (takes {ALL_TAKEN}, at "
+            "least one): change these ranking settings and leave the others; a dry run previews the first ten of the "
+            "most frequent searches. learned (takes words and pageNumber): answer the searches for which clicks taught "
+            "something, with what each moves up and the evidence."
         )
     )
-    sold_out: SoldOutChoice | None = Field(
-        default=None,
-        description=(
-            "For set: where sold-out products stand in searches. as-is: where their score puts them. last: behind all "
-            "others. hidden: searches do not show them, categories show them last."
-        ),
-    )
-    sales: WeightChoice | None = Field(
-        default=None, description="For set: how much the units that a product sold in 90 days raise it."
-    )
-    newness: WeightChoice | None = Field(default=None, description="For set: how much it raises a product to be new.")
-    stock: WeightChoice | None = Field(default=None, description="For set: how much a large stock raises a product.")
+
+
+class SearchRankingArguments(arguments_of(RANKING, RankingAction, "For set: ")):  # type: ignore[misc]
     words: str | None = Field(
         default=None, max_length=LONGEST_WORDS, description="For learned: only searches with this."
     )
     page_number: PageNumber = 1
 
 
-class RankingShape(Answer):
-    sold_out: str = Field(description="as-is, last or hidden.")
-    sales: str = Field(description="none, low, medium or high; as the two after it.")
-    newness: str
-    stock: str
+class RankingShape(answer_of(RANKING)):  # type: ignore[misc]
+    pass
 
 
 class LearningShape(Answer):
@@ -121,7 +117,7 @@ def search_ranking(call: Call, sent: SearchRankingArguments) -> SearchRankingAns
 def _set(call: Call, stored: RankingSettings, sent: SearchRankingArguments) -> SearchRankingAnswer:
     fields = sent.model_dump(by_alias=True, include=FIELDS, exclude_none=True)
     if not fields:
-        raise Invalid([Problem("required", "“set” needs at least one of soldOut, sales, newness and stock.", "#")])
+        raise Invalid([Problem("required", f"“set” needs at least one of {ALL_TAKEN}.", "#")])
     wanted = of_json(stored.as_json() | fields)
     tried = preview(call.site_id, RankingProposal(wanted)) if call.dry_run else None
     changed = bool(settings.change_ranking(call.author, stored_form(wanted)).changed)

@@ -209,7 +209,7 @@ def test_what_a_form_says_nothing_of_stays_as_it_is(
     with app.app_context():
         stored = stored_settings(site_id)
         assert stored == SearchSettings(
-            True, True, True, ("price",), ("cheap",), False, are_on, ("rude",), are_on, LearningMode.SHADOW
+            True, True, True, ("price",), ("cheap",), False, are_on, are_on, ("rude",), LearningMode.SHADOW
         )
     browser.post(PATH, ON | {"filter": ["price"], "learning": "off", "blockedWords": "", "stopWords": ""})
     with app.app_context():

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from app.domain.catalogue.product_rules import (
+    DRAFTED,
     ProductDraft,
     VariantDraft,
     clean_product,
@@ -24,6 +25,10 @@ LARGE = VariantDraft("T-1-L", options={"Size": "L"})
 
 def pointers(draft: ProductDraft) -> list[str]:
     return [problem.pointer for problem in product_problems(draft)]
+
+
+def test_the_draft_has_every_declared_field() -> None:
+    assert {known.column for known in DRAFTED} == {known.name for known in fields(ProductDraft)} - {"variants"}
 
 
 def test_a_plain_product_has_no_problems() -> None:

@@ -11,7 +11,7 @@ from app.domain.pos import locations, settings
 from app.domain.pos.locations import account_of
 from app.domain.pos.processor import Address, NoProcessor, ProcessorError
 from app.domain.pos.rules import LocationFields
-from app.domain.pos.settings import stored_form
+from app.domain.pos.settings import PAGE
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
@@ -147,12 +147,12 @@ def test_an_account_of_another_shop_is_for_superadmins_to_share(
     assert codes(lambda: locations.take_over(staff.author, "tml_new", stall)) == taken
     assert codes(lambda: locations.edit(staff.author, "tml_fair", 1, theirs, enabled=True)) == taken
     wanted = replace(settings.stored_settings(staff.site_id), account_id=their_account)
-    assert codes(lambda: settings.change(staff.author, stored_form(wanted))) == [
+    assert codes(lambda: settings.change(staff.author, PAGE.stored_form(wanted))) == [
         ("account_taken", "#/posProcessorAccountId")
     ]
     with transaction():
         assert locations.edit(staff.author, "tml_fair", 1, theirs, enabled=True, may_share=True)
-        assert settings.change(staff.author, stored_form(wanted), may_share=True)
+        assert settings.change(staff.author, PAGE.stored_form(wanted), may_share=True)
 
 
 def test_a_location_of_another_shop_is_for_superadmins_to_share(staff: Staff, their_account: str) -> None:
@@ -162,16 +162,18 @@ def test_a_location_of_another_shop_is_for_superadmins_to_share(staff: Staff, th
     assert codes(lambda: locations.take_over(staff.author, "tml_theirs", stall)) == [
         ("location_taken", "#/id"), ("account_taken", "#/processorAccountId"),
     ]  # fmt: skip
-    assert codes(lambda: settings.change(staff.author, stored_form(named))) == [
+    assert codes(lambda: settings.change(staff.author, PAGE.stored_form(named))) == [
         ("amount_invalid", "#/posMaxTransactionAmount"), ("account_taken", "#/posProcessorAccountId"),
         ("location_taken", "#/posProcessorLocationId"),
     ]  # fmt: skip
     with transaction():
-        settings.change(staff.author, stored_form(replace(wanted, location_id="tml_theirs")), may_share=True)
+        settings.change(staff.author, PAGE.stored_form(replace(wanted, location_id="tml_theirs")), may_share=True)
     assert locations.location_at(staff.site_id, "tml_theirs").display_name == "Fern & Fell"
     with transaction():
         locations.edit(staff.author, "tml_theirs", 1, MARKET, enabled=True)
-        assert settings.change(staff.author, stored_form(replace(wanted, location_id="tml_theirs", is_enabled=True)))
+        assert settings.change(
+            staff.author, PAGE.stored_form(replace(wanted, location_id="tml_theirs", is_enabled=True))
+        )
 
 
 def test_a_superadmin_takes_over_a_location_of_another_shop(staff: Staff, their_account: str) -> None:
@@ -184,7 +186,7 @@ def test_what_a_superadmin_shared_stays_when_an_admin_saves_something_else(staff
     wanted = replace(settings.stored_settings(staff.site_id), account_id=their_account)
     with transaction():
         locations.edit(staff.author, "tml_fair", 1, theirs, enabled=True, may_share=True)
-        settings.change(staff.author, stored_form(wanted), may_share=True)
+        settings.change(staff.author, PAGE.stored_form(wanted), may_share=True)
     with transaction():
         assert locations.edit(staff.author, "tml_fair", 2, replace(theirs, display_name="Spring"), enabled=True)
-        assert settings.change(staff.author, stored_form(replace(wanted, is_enabled=True))) == ["Mobile POS"]
+        assert settings.change(staff.author, PAGE.stored_form(replace(wanted, is_enabled=True))) == ["Mobile POS"]

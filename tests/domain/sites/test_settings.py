@@ -10,7 +10,8 @@ from sqlalchemy import select
 
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import Setting, Site
-from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.domain.sites.setting_keys import SETTINGS
+from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site

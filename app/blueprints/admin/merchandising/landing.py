@@ -32,6 +32,8 @@ from app.domain.seo.landing import overview as near_twins
 from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.overview import LandingOverview, landing_overview
 from app.domain.seo.landing.rules import (
+    OVERRIDE,
+    RULE,
     LandingMode,
     Rule,
     describe_move,
@@ -42,6 +44,7 @@ from app.domain.seo.landing.rules import (
 )
 from app.domain.seo.landing.stored_rules import categories_with_own_rules, rules_fingerprint
 from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.schema import Items, Strict, Text
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
@@ -50,18 +53,9 @@ NO_ERRORS = FieldErrors()
 FOLLOWS = "Live within two seconds."
 NO_RULES = "Add a rule, or choose that there are no landing pages here."
 Answer = str | AnyResponse
-TEXTS = ("value", "heading", "metaTitle", "metaDescription", "intro")
-RULE_TEXTS = ("facetId", "pathSegment", "minProducts")
-LABELS = {
-    "facetId": "Values of",
-    "pathSegment": "Address",
-    "minProducts": "Minimum",
-    "value": "Value",
-    "heading": "Heading",
-    "metaTitle": "Title for search engines",
-    "metaDescription": "Description for search engines",
-    "intro": "Text under the heading",
-}
+TEXTS = tuple(name for name, known in OVERRIDE.fields.items() if isinstance(known, Text))
+RULE_TEXTS = tuple(name for name, known in RULE.fields.items() if not isinstance(known, Items))
+LABELS = {name: known.label for record in (RULE, OVERRIDE) for name, known in record.fields.items() if known.label}
 PLACE = re.compile(
     rf"rules/([0-9]{{1,3}})/(?:({'|'.join(RULE_TEXTS)})|overrides/([0-9]{{1,3}})/({'|'.join(TEXTS)}|excluded))",
     re.ASCII,
@@ -102,9 +96,7 @@ class TypedOverride:
 
 @dataclass(frozen=True, slots=True)
 class TypedRule:
-    facet_id: str = ""
-    path_segment: str = ""
-    min_products: str = ""
+    texts: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(RULE_TEXTS, ""))
     overrides: tuple[TypedOverride, ...] = ()
 
     @classmethod
@@ -113,18 +105,12 @@ class TypedRule:
             TypedOverride({name: stored.get(name, "") for name in TEXTS}, bool(stored.get("excluded")))
             for stored in rule.get("overrides", ())
         )
-        least = rule.get("minProducts")
-        return cls(rule["facetId"], rule.get("pathSegment", ""), "" if least is None else str(least), overrides)
+        return cls({name: str(rule.get(name, "")) for name in RULE_TEXTS}, overrides)
 
     def raw(self) -> Rule:
         """Return the rule as programs send it; what is no number stays a text, which is refused in its place."""
-        least = self.min_products.strip()
-        return {
-            "facetId": self.facet_id,
-            "pathSegment": self.path_segment,
-            "minProducts": int(least) if WHOLE.fullmatch(least) else least or None,
-            "overrides": [override.raw() for override in self.overrides],
-        }
+        sent = {name: _sent_value(RULE.fields[name], text) for name, text in self.texts.items()}
+        return sent | {"overrides": [override.raw() for override in self.overrides]}
 
     def excluding(self, value: str, excluded: bool) -> TypedRule:
         """Return the rule with a value excluded, or no longer. An override that then changes nothing is left out."""
@@ -190,7 +176,7 @@ class LandingForm:
                 facet_id, _, value = rest.partition(":")
                 return form._exclude(facet_id, value[:5_000], action == "exclude")
             case "minimum":
-                return replace(form, rules=tuple(replace(rule, min_products=rest[:12]) for rule in form.rules))
+                return form._with_minimum(rest[:12])
         return form
 
     def _change_override(self, action: str, place: Sequence[int]) -> LandingForm:
@@ -212,9 +198,20 @@ class LandingForm:
             return self
         return replace(self, mode=LandingMode.OWN, rules=tuple(map(TypedRule.of, inherited)))
 
-    def _exclude(self, facet_id: str, value: str, excluded: bool) -> LandingForm:
-        rules = (rule.excluding(value, excluded) if rule.facet_id == facet_id else rule for rule in self.rules)
+    def _with_minimum(self, least: str) -> LandingForm:
+        rules = (replace(rule, texts={**rule.texts, "minProducts": least}) for rule in self.rules)
         return replace(self, rules=tuple(rules))
+
+    def _exclude(self, facet_id: str, value: str, excluded: bool) -> LandingForm:
+        rules = (rule.excluding(value, excluded) if rule.texts["facetId"] == facet_id else rule for rule in self.rules)
+        return replace(self, rules=tuple(rules))
+
+
+def _sent_value(known: Strict, text: str) -> str | int | None:
+    if isinstance(known, Text):
+        return text
+    number = text.strip()
+    return int(number) if WHOLE.fullmatch(number) else number or None
 
 
 def _without_row(rows: tuple[Any, ...], index: int) -> tuple[Any, ...]:
@@ -241,8 +238,7 @@ def _typed_rule(texts: Mapping[str, str], overrides: Mapping[int, Mapping[str, s
         TypedOverride({name: overrides[index].get(name, "") for name in TEXTS}, "excluded" in overrides[index])
         for index in sorted(overrides)
     )
-    facet_id, path_segment, min_products = (texts.get(name, "") for name in RULE_TEXTS)
-    return TypedRule(facet_id, path_segment, min_products, tuple(typed))
+    return TypedRule({name: texts.get(name, "") for name in RULE_TEXTS}, tuple(typed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,13 @@ from app.domain.pos import locations, settings
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import Address, ProcessorError
 from app.domain.pos.rules import LocationFields
-from app.domain.pos.settings import PosSettings, stored_form
+from app.domain.pos.settings import LARGEST, PAGE, PosSettings
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites.sites import currency_of
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
 
-LARGEST = "posMaxTransactionAmount"
 LOCATION = "/pos/locations/<location_id>"
 NEW_LOCATION = LocationFields("", Address(country="GB"))
 Answer = str | Response | tuple[str, int]
@@ -34,7 +33,7 @@ Answer = str | Response | tuple[str, int]
 def pos_settings() -> str:
     stored = settings.stored_settings(current_user.site_id)
     largest = decimal_text(stored.largest or 0, currency_of(current_user.site_id))
-    return _settings_page(stored, largest, shown_settings(stored_form(stored)), FieldErrors())
+    return _settings_page(stored, largest, shown_settings(PAGE.stored_form(stored)), FieldErrors())
 
 
 @bp.post("/pos/settings")
@@ -46,7 +45,7 @@ def pos_settings_save() -> str | Response | tuple[str, int]:
         if problems:
             raise Invalid(problems)
         with transaction():
-            changes = changes_since(shown, stored_form(wanted))
+            changes = changes_since(shown, PAGE.stored_form(wanted))
             changed = settings.change(current_author(), changes, may_share=is_superadmin())
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.forms import Difference, read_money, read_number, sent_revision
 from app.blueprints.admin.taxonomy.products import TaxonomyForm
 from app.domain.catalogue.models import Product, Variant
-from app.domain.catalogue.product_rules import ProductDraft, VariantDraft, product_problems, split_terms, tidy_product
+from app.domain.catalogue.product_rules import (
+    DRAFTED,
+    PRODUCT_FIELDS,
+    FieldKind,
+    ProductDraft,
+    ProductField,
+    VariantDraft,
+    field_names,
+    product_problems,
+    split_terms,
+    tidy_product,
+)
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Invalid, Problem
 
-LABELS = {
-    "name": "Name",
-    "sku": "SKU",
-    "manufacturer": "Manufacturer",
-    "description": "Description",
-    "price": "Price",
-    "compareAtPrice": "Compare-at price",
-    "stock": "Stock",
-    "upc": "UPC",
-    "rating": "Rating",
-    "seoName": "SEO name",
-    "canonicalUrl": "Canonical URL",
-    "searchTerms": "Search terms",
-}
-TEXTS = tuple(LABELS)
+FLAGS = field_names(FieldKind.FLAG)
+FIRST = (
+    *("name", "sku", "manufacturer", "description", "price", "compareAtPrice", "stock", "upc", "rating"),
+    *("seoName", "canonicalUrl"),
+)
+# The fields that are typed, in the order in which differences are listed.
+TEXTS = tuple(name for name in dict.fromkeys((*FIRST, *PRODUCT_FIELDS)) if name not in FLAGS)
+DEFAULT_FLAGS: dict[str, Any] = {known.name: known.default for known in fields(ProductDraft) if known.name in FLAGS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +58,7 @@ class ProductForm:
     saved yet."""
 
     texts: dict[str, str]
-    enabled: bool = True
-    featured: bool = False
+    flags: Mapping[str, bool]
     revision: int = 0
     option_names: tuple[str, ...] = ("Size",)
     variants: tuple[VariantRow, ...] = ()
@@ -61,15 +66,14 @@ class ProductForm:
 
     @classmethod
     def blank(cls) -> ProductForm:
-        return cls(dict.fromkeys(TEXTS, ""))
+        return cls(dict.fromkeys(TEXTS, ""), DEFAULT_FLAGS)
 
     @classmethod
     def of(cls, product: Product, currency: str) -> ProductForm:
         names = tuple(dict.fromkeys(name for variant in product.variants for name in variant.options))
         return cls(
-            texts=_texts_of(product, currency),
-            enabled=product.enabled,
-            featured=product.featured,
+            texts={name: _text_of(product, PRODUCT_FIELDS[name], currency) for name in TEXTS},
+            flags={name: getattr(product, PRODUCT_FIELDS[name].column) for name in FLAGS},
             revision=product.revision,
             option_names=names or ("Size",),
             variants=tuple(_row_of(product, variant, names, currency) for variant in product.variants),
@@ -81,8 +85,7 @@ class ProductForm:
         names = tuple(sent.getlist("optionName")) or ("Size",)
         return cls(
             texts={name: sent.get(name, "") for name in TEXTS},
-            enabled="enabled" in sent,
-            featured="featured" in sent,
+            flags={name: name in sent for name in FLAGS},
             revision=sent_revision(sent),
             option_names=names,
             variants=_typed_rows(sent, len(names)),
@@ -117,9 +120,9 @@ class ProductForm:
 
     def differences(self, stored: ProductForm) -> list[Difference]:
         """Return the changes that saving this form would make, field by field."""
-        pairs = [(LABELS[name], stored.texts[name], self.texts[name]) for name in TEXTS]
-        pairs.append(("Shown in the shop", _yes_or_no(stored.enabled), _yes_or_no(self.enabled)))
-        pairs.append(("Featured", _yes_or_no(stored.featured), _yes_or_no(self.featured)))
+        pairs = [(PRODUCT_FIELDS[name].label, stored.texts[name], self.texts[name]) for name in TEXTS]
+        for name in FLAGS:
+            pairs.append((PRODUCT_FIELDS[name].label, _yes_or_no(stored.flags[name]), _yes_or_no(self.flags[name])))
         pairs.append(("Variants", stored.variants_text, self.variants_text))
         return [Difference(*pair) for pair in pairs if pair[1].split() != pair[2].split()]
 
@@ -135,26 +138,28 @@ class ProductForm:
     def draft(self, currency: str) -> ProductDraft:
         """Return the draft of the form. Raises Invalid with every problem of the numbers and of everything else that
         needs no database."""
-        texts, problems = self.texts, self._option_name_problems()
-        draft = ProductDraft(
-            sku=texts["sku"],
-            name=texts["name"],
-            price=read_money(problems, texts["price"], currency, "#/price", required=True) or 0,
-            seo_name=texts["seoName"],
-            manufacturer=texts["manufacturer"],
-            description=texts["description"],
-            compare_at_price=read_money(problems, texts["compareAtPrice"], currency, "#/compareAtPrice"),
-            upc=texts["upc"],
-            stock=read_number(problems, int, texts["stock"], "#/stock"),
-            enabled=self.enabled,
-            featured=self.featured,
-            rating=read_number(problems, float, texts["rating"], "#/rating"),
-            canonical_url=texts["canonicalUrl"],
-            variants=tuple(self._variant(problems, index, currency) for index in range(len(self.variants))),
-        )
+        problems = self._option_name_problems()
+        typed = {known.column: self._value(problems, known, currency) for known in DRAFTED}
+        variants = tuple(self._variant(problems, index, currency) for index in range(len(self.variants)))
+        draft = ProductDraft(**typed, variants=variants)
         if problems:
             raise Invalid([*problems, *product_problems(tidy_product(draft))])
         return draft
+
+    def _value(self, problems: list[Problem], known: ProductField, currency: str) -> Any:
+        """Return the value of a field, and add what is wrong with a number to `problems`."""
+        pointer = f"#/{known.name}"
+        match known.kind:
+            case FieldKind.FLAG:
+                return self.flags[known.name]
+            case FieldKind.MONEY:
+                money = read_money(problems, self.texts[known.name], currency, pointer, required=known.required)
+                return (money or 0) if known.required else money
+            case FieldKind.WHOLE:
+                return read_number(problems, int, self.texts[known.name], pointer)
+            case FieldKind.NUMBER:
+                return read_number(problems, float, self.texts[known.name], pointer)
+        return self.texts[known.name]
 
     def _option_name_problems(self) -> list[Problem]:
         names = [name.strip() for name in self.option_names if name.strip()]
@@ -175,21 +180,17 @@ class ProductForm:
         )
 
 
-def _texts_of(product: Product, currency: str) -> dict[str, str]:
-    return {
-        "name": product.name,
-        "seoName": product.seo_name,
-        "sku": product.sku,
-        "upc": product.upc or "",
-        "manufacturer": product.manufacturer,
-        "price": decimal_text(product.price, currency),
-        "compareAtPrice": _money_text(product.compare_at_price, currency),
-        "stock": _number_text(product.stock),
-        "rating": _number_text(product.rating),
-        "description": product.description,
-        "canonicalUrl": product.canonical_url or "",
-        "searchTerms": ", ".join(product.search_terms),
-    }
+def _text_of(product: Product, known: ProductField, currency: str) -> str:
+    """Return the value of a field as it stands in the form."""
+    value = getattr(product, known.column)
+    match known.kind:
+        case FieldKind.MONEY:
+            return _money_text(value, currency)
+        case FieldKind.WHOLE | FieldKind.NUMBER:
+            return _number_text(value)
+        case FieldKind.TERMS:
+            return ", ".join(value)
+    return value or ""
 
 
 def _row_of(product: Product, variant: Variant, names: tuple[str, ...], currency: str) -> VariantRow:

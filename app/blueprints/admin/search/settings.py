@@ -3,8 +3,9 @@ previewed before they are saved, as a form and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flask import current_app, flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -24,10 +25,11 @@ from app.domain.search.engine import IndexName
 from app.domain.search.ranking_settings import RANKING as RANKING_FIELDS
 from app.domain.search.ranking_settings import of_json, ranking_of
 from app.domain.search.sentence_model import state_of
-from app.domain.search.serving.plan import LearningMode
-from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words, stored_form
+from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.shared.problems import Invalid
+from app.domain.shared.schema import camel_case
+from app.domain.sites.setting_keys import SettingKey
 from app.domain.sites.settings import settings_of
 from app.transaction import transaction
 from app.web.errors import wants_json
@@ -36,6 +38,8 @@ from app.web.permissions import Permission, requires
 
 NO_ERRORS = FieldErrors()
 RANKING = "/search/ranking/settings"
+# Boxes without a hidden field that says "off".
+LONE_BOXES = ("content_search", "tracking", "click_tracking", "hold_golden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +52,20 @@ class SearchSettingsForm:
 
     @classmethod
     def of(cls, stored: SearchSettings) -> SearchSettingsForm:
-        return cls(stored, shown=shown_settings(stored_form(stored)))
+        return cls(stored, shown=shown_settings(settings.PAGE.stored_form(stored)))
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str], stored: SearchSettings) -> SearchSettingsForm:
-        """Return what was typed. A browser leaves out unchecked boxes and an empty list of filters; any other field
-        that was not sent, such as by a program or a form of an earlier version, keeps its stored value."""
-        settings = SearchSettings(
-            content_search="contentSearch" in sent,
-            tracking="tracking" in sent,
-            click_tracking="clickTracking" in sent,
-            filters=tuple(dict.fromkeys(sent.getlist("filter")))[: MOST_FILTERS * 2],
-            stop_words=_sent_words(sent.get("stopWords"), stored.stop_words),
-            hold_golden="holdGolden" in sent,
-            suggestions=_sent_switch(sent.getlist("suggestions"), stored.suggestions),
-            blocked_words=_sent_words(sent.get("blockedWords"), stored.blocked_words),
-            by_meaning=_sent_switch(sent.getlist("byMeaning"), stored.by_meaning),
-            learning=_sent_mode(sent.get("learning"), stored.learning),
-        )
-        return cls(settings, sent.get("addFilter", ""), sent.get("shown", ""))
+        """Return what was typed. A browser leaves out an empty list of filters and some unchecked boxes; any other
+        field that was not sent, such as by a program or a form of an earlier version, keeps its stored value."""
+        sent_values = {
+            each.name: _sent_value(each, sent, getattr(stored, each.name)) for each in settings.PAGE.settings
+        }
+        return cls(SearchSettings(**sent_values), sent.get("addFilter", ""), sent.get("shown", ""))
 
     def changes(self) -> dict[str, object]:
         """Return the settings that were changed in the form, in their stored form."""
-        return changes_since(self.shown, stored_form(self.settings))
+        return changes_since(self.shown, settings.PAGE.stored_form(self.settings))
 
     def after(self, intent: str) -> SearchSettingsForm:
         """Return the form after a button of the filters: `add`, `remove:2`, `up:2` or `down:2`."""
@@ -84,18 +79,21 @@ class SearchSettingsForm:
         return SearchSettingsForm(replace(self.settings, filters=tuple(filters)), shown=self.shown)
 
 
-def _sent_words(sent: str | None, stored: tuple[str, ...]) -> tuple[str, ...]:
-    return stored if sent is None else cleaned_words(split_terms(sent))
-
-
-def _sent_switch(sent: Sequence[str], stored: bool) -> bool:
-    """Whether a box is checked; the form sends `off` beside it, so that a form without the box keeps what is stored."""
-    return list(sent) != ["off"] if sent else stored
-
-
-def _sent_mode(sent: str | None, stored: LearningMode) -> LearningMode:
-    """Return the mode of learning; the stored one where the sent one is unknown, which no form of the shop sends."""
-    return LearningMode(sent) if sent in set(LearningMode) else stored
+def _sent_value(setting: SettingKey, sent: MultiDict[str, str], stored: Any) -> Any:
+    """Return what the form says of a setting, which sends its field under the name in JSON. Where that is missing it is
+    off in a box of LONE_BOXES, and else as it is stored."""
+    name = camel_case(setting.name)
+    if setting.name == "filters":
+        return tuple(dict.fromkeys(sent.getlist("filter")))[: MOST_FILTERS * 2]
+    if setting.kind is bool and setting.name in LONE_BOXES:
+        return name in sent
+    if name not in sent:
+        return stored
+    if setting.kind is bool:
+        return sent.getlist(name) != ["off"]
+    if setting.choices:
+        return type(stored)(sent[name]) if sent[name] in setting.choices else stored
+    return cleaned_words(split_terms(sent[name]))
 
 
 def _move_filter(filters: list[str], action: str, place: int) -> None:

@@ -13,7 +13,7 @@ from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, 
 from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
-from app.domain.seo.settings import SeoSettings, split_parameters, stored_form
+from app.domain.seo.settings import PAGE, SeoSettings, split_parameters
 from app.domain.shared.problems import Invalid
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
@@ -25,7 +25,7 @@ NO_ERRORS = FieldErrors()
 @requires(Permission.MANAGE_SETTINGS)
 def seo_settings() -> str:
     stored = settings.stored_settings(current_user.site_id)
-    return _page(stored, str(stored.least_products), shown_settings(stored_form(stored)), NO_ERRORS)
+    return _page(stored, str(stored.least_products), shown_settings(PAGE.stored_form(stored)), NO_ERRORS)
 
 
 @bp.post("/seo/settings")
@@ -35,7 +35,7 @@ def seo_settings_save() -> str | Response | tuple[str, int]:
     shop = read_shop(current_user.site_id)
     try:
         with transaction():
-            changes = changes_since(shown, stored_form(wanted))
+            changes = changes_since(shown, PAGE.stored_form(wanted))
             changed = settings.change_seo_settings(current_author(), changes, settings.filter_parameters(shop))
     except Invalid as invalid:
         return _page(wanted, request.form.get("leastProducts", ""), shown, FieldErrors(invalid)), 400

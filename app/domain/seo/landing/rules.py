@@ -17,20 +17,6 @@ from app.domain.shared.schema import Flag, Items, Record, Text, Whole
 from app.domain.shared.text import block_problems, one_line
 from app.domain.taxonomy.tree import Attribute
 
-OVERRIDE = Record(
-    value=Text(required=True),
-    heading=Text(allow_none=True),
-    metaTitle=Text(allow_none=True),
-    metaDescription=Text(allow_none=True),
-    intro=Text(allow_none=True),
-    excluded=Flag(),
-)
-RULE = Record(
-    facetId=Text(required=True),
-    pathSegment=Text(allow_none=True),
-    minProducts=Whole(allow_none=True),
-    overrides=Items(allow_none=True),
-)
 MANUFACTURER = "manufacturer"
 WITHOUT_PAGES = frozenset(("onSale", "inStock", "featured", "price", "rating"))
 SEGMENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
@@ -40,6 +26,68 @@ MOST_RULES = 10
 MOST_OVERRIDES = 200
 LARGEST_MINIMUM = 1_000_000_000
 MOST_OTHERS = 300  # Attributes offered beside the filters: a longer list helps nobody, and filters can be added.
+# What a rule consists of, for forms, tables, bundles, programs and agents.
+OVERRIDE = Record(
+    value=Text(required=True, longest=LONGEST_TEXT, label="Value", meaning="The value of the facet that this is for."),
+    heading=Text(
+        allow_none=True,
+        longest=LONGEST_TEXT,
+        tidy=one_line,
+        label="Heading",
+        meaning="By default `{value} {category}`.",
+    ),
+    metaTitle=Text(
+        allow_none=True,
+        longest=LONGEST_TEXT,
+        tidy=one_line,
+        label="Title for search engines",
+        meaning="By default `{heading} | {site}`.",
+    ),
+    metaDescription=Text(
+        allow_none=True,
+        longest=LONGEST_TEXT,
+        tidy=one_line,
+        label="Description for search engines",
+        meaning="By default the intro, else a sentence of heading, site and products.",
+    ),
+    intro=Text(
+        allow_none=True,
+        longest=LONGEST_TEXT,
+        label="Text under the heading",
+        meaning="Stands under the heading.",
+        for_agents=f"Under the heading; at most {LONGEST_TEXT:,} characters.",
+    ),
+    excluded=Flag(meaning="This value never has a page."),
+)
+RULE = Record(
+    facetId=Text(
+        required=True,
+        label="Values of",
+        meaning="`manufacturer`, or an attribute of the taxonomy.",
+        for_agents="“manufacturer” for brands, or the id of a list attribute of the active taxonomy, such as “colour”.",
+    ),
+    pathSegment=Text(
+        allow_none=True,
+        tidy=lambda text: text.strip().lower(),
+        label="Address",
+        meaning="a–z, 0–9 and single hyphens; by default `brand` for manufacturer, else the facet’s id.",
+        for_agents=(
+            "The step of the address before the value: a–z, 0–9 and single hyphens, at most "
+            f"{LONGEST_SEGMENT}. By default “brand” for manufacturer, else the facet's id."
+        ),
+        metadata={"maxLength": LONGEST_SEGMENT},
+    ),
+    minProducts=Whole(
+        allow_none=True,
+        label="Minimum",
+        meaning="By default the site’s setting `facet-landing-min-products`.",
+        for_agents="How many products of the category must carry a value; by default the site's setting.",
+        metadata={"minimum": 1},
+    ),
+    overrides=Items(
+        of=OVERRIDE, most=MOST_OVERRIDES, allow_none=True, for_agents="Texts of single values, or no page."
+    ),
+)
 
 Rule = dict[str, Any]
 
@@ -70,12 +118,10 @@ def clean_rules(
 
 
 def _read_rule(item: Any, at: str, problems: list[Problem]) -> Rule:
+    """Read a rule, without what is empty: it has its default."""
     fields = RULE.read(item, at, problems)
-    rule: Rule = {"facetId": (fields.get("facetId") or "").strip()}
-    if segment := (fields.get("pathSegment") or "").strip().lower():
-        rule["pathSegment"] = segment
-    if fields.get("minProducts") is not None:
-        rule["minProducts"] = fields["minProducts"]
+    in_order = {name: fields[name] for name in RULE.fields if name in fields}
+    rule: Rule = {"facetId": ""} | _read_fields(RULE, in_order, at, problems)
     overrides = fields.get("overrides") or []
     problems += _too_many(overrides, MOST_OVERRIDES, "A rule", "overrides", f"{at}/overrides")
     if overrides:
@@ -85,13 +131,22 @@ def _read_rule(item: Any, at: str, problems: list[Problem]) -> Rule:
 
 
 def _read_override(item: Any, at: str, problems: list[Problem]) -> dict[str, Any]:
-    """Read an override, without the texts that are empty: those get the copy that the specification gives them."""
-    fields = OVERRIDE.read(item, at, problems)
-    for name, value in fields.items():
-        if isinstance(value, str):
-            problems += block_problems(value, f"“{name}”", LONGEST_TEXT, f"{at}/{name}")
-            fields[name] = value.strip() if name in ("value", "intro") else one_line(value)
-    return {name: value for name, value in fields.items() if value not in (None, "", False)}
+    return _read_fields(OVERRIDE, OVERRIDE.read(item, at, problems), at, problems)
+
+
+def _read_fields(record: Record, sent: Mapping[str, Any], at: str, problems: list[Problem]) -> dict[str, Any]:
+    """Return the fields of a rule or an override, its lists aside, that say something, tidied."""
+    found: dict[str, Any] = {}
+    for name, value in sent.items():
+        field = record.fields[name]
+        if isinstance(field, Text) and value is not None:
+            if field.longest is not None:
+                problems += block_problems(value, f"“{name}”", field.longest, f"{at}/{name}")
+            value = field.tidy(value)
+        is_empty = value is None or value is False or value == ""
+        if not is_empty and not isinstance(field, Items):
+            found[name] = value
+    return found
 
 
 def _rule_problems(

@@ -9,18 +9,19 @@ import pytest
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.shop import read_shop
-from app.domain.search import ranking_settings
+from app.domain.search import ranking_settings, settings
 from app.domain.search.engine import SearchContext, SearchRequest
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.listings.browsing import category_listing, plain_category_listing, products_by_words
 from app.domain.search.listings.listing import ListingLinks, ListingRequest
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.configuration import served
-from app.domain.search.serving.plan import Served, plan
+from app.domain.search.serving.plan import LearningMode, Served, plan
 from app.domain.search.serving.query import expand_request, first_ten, search_products
 from app.domain.search.serving.rules import PinnedSku, Rule, RuleSet
 from app.domain.sites.models import Setting
-from app.domain.sites.settings import SETTINGS, change_settings
+from app.domain.sites.setting_keys import SETTINGS
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.searching import WHEN, add_product, add_site, request
@@ -65,6 +66,13 @@ def test_settings_are_served(site_id: int) -> None:
     with transaction():
         change_settings(site_id, ranking_settings.stored_form(wanted))
     assert served(site_id).ranking == wanted
+
+
+def test_choices_are_the_members_of_their_enum() -> None:
+    chosen = {ranking_settings.SOLD_OUT: SoldOut, settings.LEARNING: LearningMode}
+    weights = {key: Weight for key in ranking_settings.TITLES if key != ranking_settings.SOLD_OUT}
+    for key, members in (chosen | weights).items():
+        assert SETTINGS[key].choices == tuple(members)
 
 
 def test_the_settings_of_a_site_take_no_other_values() -> None:

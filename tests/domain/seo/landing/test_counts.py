@@ -14,7 +14,8 @@ from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.search.engine import IndexName, SearchRequest, SearchResult, SearchUnavailable, ValueFilter
 from app.domain.seo.landing.directory import MOST_COUNTS, LandingCounts
 from app.domain.seo.landing.pages import FacetCounts
-from app.domain.sites.settings import SETTINGS, SiteSettings
+from app.domain.sites.setting_keys import SETTINGS
+from app.domain.sites.settings import SiteSettings
 from app.domain.taxonomy.tree import TaxonomyTree
 from tests.factories import WHEN
 from tests.fakes.clock import StoppedClock
