@@ -35,13 +35,14 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.paging import Paged
 from app.domain.shared.portions import portions
 from app.domain.shared.problems import Problem
+from app.domain.shared.record_fields import fields_of
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.times import rfc3339
 from app.domain.sites import audit
 from app.extensions import db
 
 # Fields of the JSON whose change makes the effect of a rule be measured anew.
-EFFECT = ("term", "pins", "boosts", "buries", "redirectUrl", "banner", "enabled", "startsAt")
+EFFECT = tuple(field.key for field in fields_of(Rule) if field.is_served and field.name != "ends_at")
 TAKEN = "Another user added a rule for this term at the same moment. Nothing was saved."
 PAGE_SIZE = 50
 SKUS_AT_ONCE = 500
@@ -360,8 +361,7 @@ def find_rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[s
     wanted = query.words.strip().casefold()
     found = []
     for rule in stored:
-        texts = (rule.term, rule.note, rule.redirect_url, rule.banner_text, *rule.value.skus) if wanted else ()
-        if wanted and not any(wanted in text.casefold() for text in texts if text):
+        if wanted and not any(wanted in text.casefold() for text in rule.value.searched_texts):
             continue
         times = applied.get(rule.normalized_term, 0) if applied is not None else None
         row = ListedRule(rule, state_of(rule, now), configuration.is_live(rule, state), times)
