@@ -30,7 +30,6 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.record_fields import read_json, write_row
 from app.domain.shared.schema import Flag, Record, Text, Whole
 from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome
 from app.extensions import db
@@ -93,7 +92,7 @@ def _read_synonyms(task: ImportTask, document: Document) -> Iterator[_ReadSynony
         except Invalid as refused:
             task.refuse(SYNONYMS, document, refused.problems)
             continue
-        yield _ReadSynonym(index, SynonymGroup.of_json(fields), read_json(SynonymState, fields))
+        yield _ReadSynonym(index, SynonymGroup.of_json(fields), SynonymState.of_json(fields))
 
 
 def _take_live(task: ImportTask, document: Document, live: dict[int, _ReadSynonym]) -> None:
@@ -146,7 +145,7 @@ def _add_undecided(task: ImportTask, group: SynonymGroup, one: _ReadSynonym) -> 
     now = task.clock.now()
     synonym = Synonym(site_id=task.site_id)
     synonym.write(group)
-    write_row(one.state, synonym)
+    one.state.write_row(synonym)
     synonym.revision, synonym.words_version = 1, 0
     synonym.created_at = synonym.updated_at = now
     synonym.updated_by = task.importer.name[:100]

@@ -26,7 +26,6 @@ from app.domain.search.settings import TITLES
 from app.domain.shared.author import Author
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Invalid, NotFound
-from app.domain.shared.record_fields import describe_record
 from app.domain.shared.records import existing, find_record
 from app.domain.sites.activity import FieldChange, differences
 from app.domain.sites.models import AuditEntry
@@ -50,12 +49,12 @@ def readable_fields(kind: str, state: Mapping[str, Any] | None, time_zone: str) 
     if state is None:
         return None
     if kind == "rule":
-        return describe_record(Rule, state, ZoneInfo(time_zone))
+        return Rule.describe(state, ZoneInfo(time_zone))
     return _FIELDS_BY_KIND[kind](state)
 
 
 def _synonym_fields(state: Mapping[str, Any]) -> Fields:
-    fields = describe_record(SynonymGroup, state) | describe_record(SynonymState, state)
+    fields = SynonymGroup.describe(state) | SynonymState.describe(state)
     return fields | {"what speaks for it": describe_evidence(state.get("evidence"))}
 
 

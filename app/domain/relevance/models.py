@@ -15,7 +15,6 @@ from app.domain.search.serving.configuration import is_live
 from app.domain.search.serving.rules import Banner, Rule, normalized_term
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
-from app.domain.shared.record_fields import read_row, write_json, write_row
 from app.domain.shared.times import rfc3339
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
@@ -59,17 +58,17 @@ class Synonym(Base):
 
     @property
     def group(self) -> SynonymGroup:
-        return read_row(SynonymGroup, self, id=self.id)
+        return SynonymGroup.of_row(self, id=self.id)
 
     def write(self, group: SynonymGroup) -> None:
         """Store a group that is checked."""
-        write_row(group, self)
+        group.write_row(self)
         self.fingerprint = fingerprint(group)
 
     @property
     def record(self) -> dict[str, Any]:
         """The whole record, as bundles and the activity log store it; equal while a synonym is unchanged."""
-        return self.group.as_json() | write_json(read_row(SynonymState, self))
+        return self.group.as_json() | SynonymState.of_row(self).as_json()
 
     def is_synced(self, state: ServedConfiguration | None) -> bool:
         """Whether the synonym is served as it is saved; true of any that is not live."""
@@ -141,11 +140,11 @@ class SearchRule(Base):
 
     @property
     def value(self) -> Rule:
-        return read_row(Rule, self, id=self.id)
+        return Rule.of_row(self, id=self.id)
 
     def write(self, rule: Rule) -> None:
         """Store a rule that is checked."""
-        write_row(rule, self)
+        rule.write_row(self)
         self.normalized_term = normalized_term(rule.term)
 
     def as_json(self, synced: bool) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from app.domain.relevance.synonym_definition import LIVE
 from app.domain.search.serving.configuration import state_query
 from app.domain.search.serving.plan import Learned, LearningMode, search_of_json
 from app.domain.shared.clock import Clock
-from app.domain.shared.record_fields import served_part
 from app.extensions import db
 
 
@@ -25,8 +24,8 @@ def publish(clock: Clock, site_id: int) -> int:
     synonyms = db.session.scalars(live).all()
     rules = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.id)).all()
     now = clock.now()
-    state.synonyms = [{"id": synonym.id} | served_part(synonym.group).as_json() for synonym in synonyms]
-    state.rules = [{"id": rule.id} | served_part(rule.value).as_json() for rule in rules]
+    state.synonyms = [{"id": synonym.id} | synonym.group.as_json(for_shoppers=True) for synonym in synonyms]
+    state.rules = [{"id": rule.id} | rule.value.as_json(for_shoppers=True) for rule in rules]
     rows = db.session.execute(select(LearnedWord.word, LearnedWord.learned).where(LearnedWord.site_id == site_id))
     learned = Learned(learning_mode(site_id), {word: search_of_json(stored) for word, stored in rows})
     state.learned = learned.as_json()

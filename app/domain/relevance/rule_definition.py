@@ -20,7 +20,7 @@ from app.domain.search.serving.rules import (
     words_searched_at,
 )
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.record_fields import fields_of, tidied
+from app.domain.shared.record_fields import fields_of
 from app.domain.shared.text import UNPRINTABLE, line_problems
 
 if TYPE_CHECKING:
@@ -33,11 +33,6 @@ MOST_PLACED = 100  # Of each: pins, boosts, buries.
 MOST_RULES = 1_000  # All rules of a site are served from one snapshot.
 LISTS = {"pins": "pinned", "boosts": "boosted", "buries": "buried"}
 TERM, *OTHER_FIELDS = fields_of(Rule)
-
-
-def tidy(rule: Rule) -> Rule:
-    """Return the rule with its texts trimmed and its times to the second."""
-    return replace(rule, **tidied(rule))
 
 
 def check_rule(rule: Rule, known_skus: Mapping[str, str], further: Sequence[Problem] = ()) -> Rule:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.domain.relevance.rule_definition import MOST_RULES, check_rule, rule_effects, tidy
+from app.domain.relevance.rule_definition import MOST_RULES, check_rule, rule_effects
 from app.domain.relevance.rules import (
     add_checked,
     change_checked,
@@ -22,10 +22,10 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.record_fields import Cells, column_names, fields_of, write_cells
+from app.domain.shared.record_fields import Cells, fields_of
 from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 
-NAMES = column_names(Rule)
+NAMES = Rule.columns()
 COLUMNS = {name.casefold(): name for name in NAMES}
 ReadLine = tuple[int, str, Rule | Invalid]  # Number and text of a line, and its rule or what is wrong with it.
 
@@ -42,7 +42,7 @@ class RuleRow:
 
 def table_rows(rules: Iterable[Rule]) -> Iterator[Sequence[str]]:
     yield NAMES
-    yield from map(write_cells, rules)
+    yield from (rule.cells() for rule in rules)
 
 
 def read_table(text: str) -> list[tuple[int, Cells]]:
@@ -107,7 +107,7 @@ def _plan_line(
     """Return what a line does, and add its search to those `seen`. Raises Invalid."""
     if isinstance(read, Invalid):
         raise read
-    clean = tidy(read)
+    clean = read.tidied()
     if clean.normalized_term in seen:
         raise Invalid.one("duplicate_term", f"Line {seen[clean.normalized_term]} is about the same search.")
     stored = shop.rules.get(clean.normalized_term)

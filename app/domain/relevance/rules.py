@@ -26,7 +26,6 @@ from app.domain.relevance.rule_definition import (
     check_rule,
     rule_effects,
     state_of,
-    tidy,
 )
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
@@ -163,7 +162,7 @@ def check_for_site(
 ) -> Rule:
     """Return the rule as it can be stored in `own`, or in a new row for None. `known_skus` replaces the SKUs that the
     shop has now, with the names of the products. Raises Invalid with every problem."""
-    clean = tidy(rule)
+    clean = rule.tidied()
     further: list[Problem] = []
     if not may_lead_nowhere:
         further += missing_page_problems(clean, missing_pages(site_id, clean.paths))

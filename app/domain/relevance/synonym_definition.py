@@ -24,7 +24,7 @@ from app.domain.search.serving.synonyms import (
     SynonymType,
 )
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.record_fields import ChoiceField, ObjectField, fields_of, schema_of, tidied
+from app.domain.shared.record_fields import ChoiceField, DeclaredRecord, ObjectField, fields_of
 from app.domain.shared.text import line_problems
 
 LIVE, SUGGESTED, REJECTED = "LIVE", "SUGGESTED", "REJECTED"
@@ -37,7 +37,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
-class SynonymState:
+class SynonymState(DeclaredRecord):
     """What was decided about a group of words, and where it comes from."""
 
     status: Annotated[
@@ -61,7 +61,7 @@ class SynonymState:
     evidence: Annotated[dict[str, Any] | None, ObjectField("what speaks for it")] = None
 
 
-STATE = schema_of(SynonymState)
+STATE = SynonymState.schema()
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ def word_key(word: str) -> WordKey:
 def check_synonym(group: SynonymGroup, others: Iterable[SynonymGroup] | TakenWords) -> SynonymGroup:
     """Return the group trimmed. `others` are the other live groups of the site. Raises Invalid with every problem;
     pointers are `#/root` and `#/synonyms/2`."""
-    clean = replace(group, id=None, **tidied(group))
+    clean = replace(group.tidied(), id=None)
     problems = [*_shape_problems(clean), *_word_problems(clean), *_repetition_problems(clean)]
     problems += [problem for one in FURTHER for problem in one.problems(getattr(clean, one.name))]
     if not problems:

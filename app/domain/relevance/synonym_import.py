@@ -15,11 +15,10 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType, split_words
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.record_fields import column_names, write_cells
 from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, read_cells, refused
 from app.domain.shared.text import one_line
 
-COLUMNS = column_names(SynonymGroup)
+COLUMNS = SynonymGroup.columns()
 NEEDED = COLUMNS[:3]  # The others may be left out.
 TYPES = {name: kind for kind in SynonymType for name in (kind.value.casefold().replace("_", " "), kind.label)}
 ARROWS = ("->", "→")
@@ -37,7 +36,7 @@ class TableLine:
 
 def table_rows(groups: Sequence[SynonymGroup]) -> Iterator[tuple[str, ...]]:
     yield COLUMNS
-    yield from map(write_cells, groups)
+    yield from (group.cells() for group in groups)
 
 
 def read_table(text: str) -> list[TableLine]:

@@ -38,7 +38,6 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.folding import fold
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.record_fields import read_json, served_part, write_row
 from app.domain.shared.records import existing, find_record
 from app.domain.sites import audit
 from app.extensions import db
@@ -107,7 +106,7 @@ def change_checked(author: Author, synonym: Synonym, group: SynonymGroup, versio
     """Change a synonym to a group that is checked already; `version` is the one that publishes it."""
     before, was = synonym.record, synonym.group
     _remember_suggested_words(synonym)
-    if served_part(synonym.group).as_json() != served_part(group).as_json():
+    if synonym.group.as_json(for_shoppers=True) != group.as_json(for_shoppers=True):
         synonym.live_since = None  # Its effect is measured from when these words are served.
     _merge_suggestion(synonym, group)
     synonym.revision += 1
@@ -264,7 +263,7 @@ def revert_synonym(author: Author, synonym_id: int, before: Record | None) -> No
             raise Conflict(f"This cannot be undone: {other.group} is {state} as a synonym of its own by now.")
     _merge_suggestion(synonym, group)
     synonym.write(group)
-    write_row(read_json(SynonymState, before), synonym)
+    SynonymState.of_json(before).write_row(synonym)
     synonym.words_version, synonym.revision, synonym.live_since = version, synonym.revision + 1, None
     synonym.updated_at, synonym.updated_by = author.now(), author.name[:100]
     db.session.add(synonym)

@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from io import StringIO
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, Self, get_args, get_type_hints
 from zoneinfo import ZoneInfo
 
 from app.domain.shared.problems import Invalid, Problem
@@ -25,7 +25,6 @@ YES = frozenset(("", "yes", "true", "1"))
 NO = frozenset(("no", "false", "0"))
 UTC_ZONE = ZoneInfo("UTC")
 Cells = Mapping[str, str]
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,101 +321,104 @@ def _read_declarations(value: type) -> tuple[RecordField, ...]:
     return tuple(found)
 
 
-# The declared fields of a dataclass in their order.
+# The declared fields of a record in their order.
 fields_of: Callable[[type], tuple[RecordField, ...]] = cache(_read_declarations)
 
 
-def defaults_of(value: type) -> Mapping[str, Any]:
-    """Return the values that the declared fields have in a new record, by their attributes; without those that each
-    record must have."""
-    names = {each.name for each in fields_of(value)}
-    return {each.name: each.default for each in fields(value) if each.name in names and each.default is not MISSING}
+class DeclaredRecord:
+    """A value whose fields are declared; a frozen dataclass."""
 
+    __slots__ = ()
 
-def schema_of(value: type) -> Record:
-    return Record(**{each.key: each.schema() for each in fields_of(value)})
+    @classmethod
+    def defaults(cls) -> Mapping[str, Any]:
+        """Return the values that the declared fields have in a new record, by their attributes; without those that each
+        record must have."""
+        names = {each.name for each in fields_of(cls)}
+        found: tuple[Any, ...] = fields(cls)  # type: ignore[arg-type]
+        return {each.name: each.default for each in found if each.name in names and each.default is not MISSING}
 
+    @classmethod
+    def schema(cls) -> Record:
+        return Record(**{each.key: each.schema() for each in fields_of(cls)})
 
-def read_json(value: type[Value], sent: Mapping[str, Any], **more: Any) -> Value:
-    """Make a value of what its schema accepts; a field that is left out, or null, is as in a new record."""
-    defaults = defaults_of(value)
-    named = {
-        each.name: each.of_json(sent.get(each.key))
-        for each in fields_of(value)
-        if each.name not in defaults or sent.get(each.key) is not None
-    }
-    return value(**named, **more)
+    @classmethod
+    def of_json(cls, sent: Mapping[str, Any], id: int | None = None) -> Self:
+        """Make a record of what its schema accepts; a field that is left out, or null, is as in a new record."""
+        defaults = cls.defaults()
+        named = {
+            each.name: each.of_json(sent.get(each.key))
+            for each in fields_of(cls)
+            if each.name not in defaults or sent.get(each.key) is not None
+        }
+        return cls(**named) if id is None else cls(**named, id=id)
 
+    def as_json(self, for_shoppers: bool = False) -> dict[str, Any]:
+        """Return the record as `of_json` reads it, without its id. Records that differ in nothing else have equal JSON.
+        `for_shoppers`: what is for the shop's staff alone is as in a new record."""
+        hidden = self.defaults() if for_shoppers else {}
+        return {
+            each.key: each.as_json(
+                getattr(self, each.name) if each.is_served or not for_shoppers else hidden[each.name]
+            )
+            for each in fields_of(type(self))
+        }
 
-def write_json(value: object) -> dict[str, Any]:
-    """Return the value as `read_json` reads it. Values that differ in no declared field have equal JSON."""
-    return {each.key: each.as_json(getattr(value, each.name)) for each in fields_of(type(value))}
+    @classmethod
+    def of_row(cls, row: object, **more: Any) -> Self:
+        return cls(**{each.name: each.of_row(row) for each in fields_of(cls)}, **more)
 
+    def write_row(self, row: object) -> None:
+        for each in fields_of(type(self)):
+            for column, stored in each.as_columns(getattr(self, each.name)).items():
+                setattr(row, column, stored)
 
-def read_row(value: type[Value], row: object, **more: Any) -> Value:
-    return value(**{each.name: each.of_row(row) for each in fields_of(value)}, **more)
+    def tidied(self) -> Self:
+        """Return the record as it is stored: texts trimmed, times to the second."""
+        tidy = {each.name: each.tidy(getattr(self, each.name)) for each in fields_of(type(self))}
+        return replace(self, **tidy)  # type: ignore[type-var]
 
+    @property
+    def searched_texts(self) -> list[str]:
+        """The texts by which lists find the record."""
+        declared = fields_of(type(self))
+        return [text for each in declared for text in each.searched(getattr(self, each.name)) if text]
 
-def write_row(value: object, row: object) -> None:
-    for each in fields_of(type(value)):
-        for column, stored in each.as_columns(getattr(value, each.name)).items():
-            setattr(row, column, stored)
+    @classmethod
+    def describe(cls, state: Mapping[str, Any], zone: ZoneInfo = UTC_ZONE) -> dict[str, Any]:
+        """Return the fields of a stored state, in its JSON, under the labels of the history."""
+        shown: dict[str, Any] = {}
+        for each in fields_of(cls):
+            shown |= each.describe(state.get(each.key), zone)
+        return shown
 
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        """Return the columns of a table of such records."""
+        return tuple(column for each in fields_of(cls) for column in each.columns)
 
-def tidied(value: Value) -> dict[str, Any]:
-    """Return the fields of a value as they are stored: texts trimmed, times to the second."""
-    return {each.name: each.tidy(getattr(value, each.name)) for each in fields_of(type(value))}
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of the record, one for each of the columns."""
+        written = self.as_json()
+        return tuple(cell for each in fields_of(type(self)) for cell in each.cells(written[each.key]))
 
+    @classmethod
+    def text_names(cls) -> tuple[str, ...]:
+        """Return the names of the texts that a form of the record sends."""
+        return tuple(name for each in fields_of(cls) if each.is_typed for name in each.columns)
 
-def searched_texts(value: object) -> list[str]:
-    """Return the texts by which lists find the record."""
-    declared = fields_of(type(value))
-    return [text for each in declared for text in each.searched(getattr(value, each.name)) if text]
+    def as_typed(self, zone: ZoneInfo = UTC_ZONE) -> dict[str, str]:
+        """Return the texts of the record's form."""
+        texts: dict[str, str] = {}
+        for each in fields_of(type(self)):
+            if each.is_typed:
+                texts |= zip(each.columns, each.as_typed(getattr(self, each.name), zone), strict=True)
+        return texts
 
-
-def served_part(record: Value) -> Value:
-    """Return the value without what is for the shop's staff alone."""
-    defaults = defaults_of(type(record))
-    hidden = {each.name: defaults[each.name] for each in fields_of(type(record)) if not each.is_served}
-    return replace(record, **hidden)  # type: ignore[type-var]
-
-
-def describe_record(value: type, state: Mapping[str, Any], zone: ZoneInfo = UTC_ZONE) -> dict[str, Any]:
-    """Return the fields of a stored state, in its JSON, under the labels of the history."""
-    shown: dict[str, Any] = {}
-    for each in fields_of(value):
-        shown |= each.describe(state.get(each.key), zone)
-    return shown
-
-
-def column_names(value: type) -> tuple[str, ...]:
-    return tuple(column for each in fields_of(value) for column in each.columns)
-
-
-def write_cells(value: object) -> tuple[str, ...]:
-    """Return the cells of the value, each for each of its columns."""
-    written = write_json(value)
-    return tuple(cell for each in fields_of(type(value)) for cell in each.cells(written[each.key]))
-
-
-def typed_names(value: type) -> tuple[str, ...]:
-    """Return the names of the texts that a form of the record sends."""
-    return tuple(name for each in fields_of(value) if each.is_typed for name in each.columns)
-
-
-def write_typed(value: object, zone: ZoneInfo = UTC_ZONE) -> dict[str, str]:
-    """Return the texts of the form of a value."""
-    typed = [each for each in fields_of(type(value)) if each.is_typed]
-    return {
-        name: text
-        for each in typed
-        for name, text in zip(each.columns, each.as_typed(getattr(value, each.name), zone), strict=True)
-    }
-
-
-def read_typed(value: type, form: TypedForm) -> dict[str, Any]:
-    """Return the fields of a form's texts, as they were typed, by the names of their attributes."""
-    return {each.name: each.of_typed(form) for each in fields_of(value) if each.is_typed}
+    @classmethod
+    def read_typed(cls, form: TypedForm) -> dict[str, Any]:
+        """Return the fields of a form's texts, as they were typed, by the names of their attributes."""
+        return {each.name: each.of_typed(form) for each in fields_of(cls) if each.is_typed}
 
 
 def join_texts(texts: Iterable[str]) -> str:

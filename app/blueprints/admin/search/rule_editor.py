@@ -37,7 +37,7 @@ from app.domain.search.engine import SearchUnavailable
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import LONGEST_TERM, PinnedSku, Rule
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.shared.record_fields import TypedForm, read_typed, typed_names, write_typed
+from app.domain.shared.record_fields import TypedForm
 from app.domain.sites.shop_settings import shop_settings
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
@@ -47,7 +47,7 @@ MOST_SENT = MOST_PLACED + 1  # Of each list, so that one too many is refused and
 LONGEST_SENT = 200
 STEPS = {"up": -1, "down": 1}
 LISTS_BY_ACTION = {"pin": "pins", "boost": "boosts", "bury": "buries"}
-TEXTS = typed_names(Rule)
+TEXTS = Rule.text_names()
 NOT_REFUSED = FieldErrors()
 LOOK_UP = "look"
 FOLLOWS = "Live within two seconds."
@@ -88,7 +88,7 @@ class RuleForm:
     def of(cls, row: SearchRule, zone: ZoneInfo) -> RuleForm:
         rule = row.value
         return cls(
-            texts=write_typed(rule, zone),
+            texts=rule.as_typed(zone),
             pins=tuple(TypedPin(pin.sku, str(pin.position)) for pin in rule.pins),
             boosts=rule.boosts,
             buries=rule.buries,
@@ -130,7 +130,7 @@ class RuleForm:
             boosts=self.boosts,
             buries=self.buries,
             enabled=self.enabled,
-            **read_typed(Rule, TypedForm(self.texts, zone, problems, stored, takes_zone)),
+            **Rule.read_typed(TypedForm(self.texts, zone, problems, stored, takes_zone)),
         )
 
     def after(self, intent: str) -> RuleForm:

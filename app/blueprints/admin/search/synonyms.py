@@ -26,7 +26,7 @@ from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import LONGEST_WORD, SynonymGroup, SynonymType
 from app.domain.search.serving.synonyms import SYNONYM as SYNONYM_FIELDS
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.record_fields import TypedForm, read_typed, typed_names, write_typed
+from app.domain.shared.record_fields import TypedForm
 from app.domain.shared.schema import Record, Whole
 from app.errors import wants_json
 from app.htmx import wants_fragment
@@ -34,7 +34,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 SYNONYM = "/search/synonyms/<int(max=2147483647):synonym_id>"
-TEXTS = typed_names(SynonymGroup)
+TEXTS = SynonymGroup.text_names()
 NO_ERRORS = FieldErrors()
 Answer = str | Response
 REST = "/search/synonyms/rest"
@@ -65,7 +65,7 @@ class SynonymForm:
     @classmethod
     def of(cls, synonym: Synonym) -> SynonymForm:
         group = synonym.group
-        return cls(group.type, write_typed(group), synonym.revision)
+        return cls(group.type, group.as_typed(), synonym.revision)
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> SynonymForm:
@@ -73,7 +73,7 @@ class SynonymForm:
         return cls(kind, {name: sent.get(name, "") for name in TEXTS}, sent_revision(sent))
 
     def group(self) -> SynonymGroup:
-        group = SynonymGroup(type=self.type, **read_typed(SynonymGroup, TypedForm(self.texts)))
+        group = SynonymGroup(type=self.type, **SynonymGroup.read_typed(TypedForm(self.texts)))
         return group if self.type.has_root else replace(group, root=None)
 
     def on(self, revision: int) -> SynonymForm:

@@ -32,7 +32,6 @@ from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
 from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid, NotFound, Problem
-from app.domain.shared.record_fields import served_part
 from app.domain.sites.shop_settings import shop_settings
 from app.errors import wants_json
 from app.htmx import wants_fragment
@@ -81,7 +80,7 @@ def _rule_fields(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
     rule = RuleForm.typed(sent).rule(ZoneInfo(time_zone), None, problems, takes_zone=True)
     if problems:
         raise Invalid(problems)
-    return {"id": sent_number(sent.get("id", "")), **served_part(replace(rule, enabled=True)).as_json()}
+    return {"id": sent_number(sent.get("id", "")), **replace(rule, enabled=True).as_json(for_shoppers=True)}
 
 
 def _terms_fields(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:

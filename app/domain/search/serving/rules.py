@@ -18,6 +18,7 @@ from app.domain.shared.problems import Invalid
 from app.domain.shared.record_fields import (
     BlockField,
     Cells,
+    DeclaredRecord,
     ListField,
     MomentField,
     PathField,
@@ -26,11 +27,7 @@ from app.domain.shared.record_fields import (
     TextField,
     TypedForm,
     join_texts,
-    read_json,
-    schema_of,
-    searched_texts,
     split_texts,
-    write_json,
 )
 from app.domain.shared.schema import Many, One, Record, Strict, Text, Whole
 from app.domain.shared.text import UNPRINTABLE, one_line
@@ -163,7 +160,7 @@ class BannerField(RecordField):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(DeclaredRecord):
     """A rule for searches of exactly `term`. Times are aware. `id` is None for one that is not saved yet."""
 
     term: Annotated[str, TextField("term", longest=LONGEST_TERM, is_required=True)]
@@ -202,19 +199,6 @@ class Rule:
     ] = ""
     id: int | None = None
 
-    @classmethod
-    def of_json(cls, fields: Mapping[str, Any], id: int | None = None) -> Rule:
-        """Read a rule from what RULE accepts; a field that is left out is as in a new rule."""
-        return read_json(cls, fields, id=id)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the rule as `of_json` reads it, without its id. Rules that differ in nothing else have equal JSON."""
-        return write_json(self)
-
-    @property
-    def searched_texts(self) -> list[str]:
-        return searched_texts(self)
-
     @property
     def normalized_term(self) -> str:
         return normalized_term(self.term)
@@ -238,7 +222,7 @@ class Rule:
         return self.enabled and begun and (self.ends_at is None or now < self.ends_at)
 
 
-RULE = schema_of(Rule)
+RULE = Rule.schema()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,10 @@ from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
 from app.domain.shared.record_fields import (
     Cells,
     ChoiceField,
+    DeclaredRecord,
     ListField,
     TextField,
     TypedForm,
-    read_json,
-    schema_of,
-    write_json,
 )
 from app.domain.shared.text import one_line
 
@@ -89,7 +87,7 @@ class WordsField(ListField):
 
 
 @dataclass(frozen=True, slots=True)
-class SynonymGroup:
+class SynonymGroup(DeclaredRecord):
     """`root` only where the type is ONE_WAY. `id` is None for a group that is not saved yet. Fields behind `id` do not
     tell one group from another."""
 
@@ -128,15 +126,6 @@ class SynonymGroup:
     ]
     id: int | None = None
 
-    @classmethod
-    def of_json(cls, fields: Mapping[str, Any], id: int | None = None) -> SynonymGroup:
-        """Read a group from what SYNONYM accepts."""
-        return read_json(cls, fields, id=id)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the group as `of_json` reads it, without its id."""
-        return write_json(self)
-
     def __str__(self) -> str:
         """Return the group as people write it: “mobile = cell phone”, “phone → mobile, cell phone”."""
         if self.type.has_root:
@@ -144,7 +133,7 @@ class SynonymGroup:
         return " = ".join(self.words)
 
 
-SYNONYM = schema_of(SynonymGroup)
+SYNONYM = SynonymGroup.schema()
 
 
 @dataclass(frozen=True, slots=True)
