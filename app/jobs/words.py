@@ -6,6 +6,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.relevance import publishing
+from app.domain.search.events import ConfigurationSaved
 from app.domain.search.serving import configuration
 from app.domain.shared.problems import DomainError
 from app.extensions import db
@@ -17,9 +18,11 @@ from app.transaction import transaction
 log = structlog.get_logger()
 
 
-def publish(site_id: int, again: bool = False) -> bool:
-    """Publish the saved synonyms and rules of a site; return whether that succeeded. Never raises: they are saved, and
-    the scheduler publishes what was left, `again` each second, for which a line in the log is enough."""
+def publish(saved: ConfigurationSaved, again: bool = False) -> bool:
+    """Publish the saved synonyms and rules of a site at once and in this process, so that what a merchandiser saved is
+    served when the next page answers; return whether that succeeded. Never raises: they are saved, and the scheduler
+    publishes what was left, `again` each second, for which a line in the log is enough."""
+    site_id = saved.site_id
     try:
         with transaction():
             publishing.publish(clock(), site_id)
@@ -37,4 +40,4 @@ def publish(site_id: int, again: bool = False) -> bool:
 
 def publish_forgotten() -> None:
     for site_id in configuration.unpublished_sites():
-        publish(site_id, again=True)
+        publish(ConfigurationSaved(site_id), again=True)

@@ -12,7 +12,6 @@ from app.events import PENDING
 from app.extensions import db
 from app.jobs import words
 from app.jobs.scheduler import Scheduler
-from app.subscribers import publish_words
 from app.transaction import transaction
 from tests.factories import WHEN, make_synonym
 from tests.searching import add_site
@@ -46,17 +45,17 @@ def test_publishing_that_fails_leaves_the_save_as_it_is_and_is_made_up_for(site_
             raise OSError("the disk is full")
 
     event.listen(db.engine, "before_cursor_execute", refuse)
-    publish_words(ConfigurationSaved(site_id))
+    words.publish(ConfigurationSaved(site_id))
     event.remove(db.engine, "before_cursor_execute", refuse)
     assert configuration.unpublished_sites() == [site_id]
-    assert words.publish(site_id)
+    assert words.publish(ConfigurationSaved(site_id))
     assert configuration.unpublished_sites() == []
 
 
 def test_words_of_a_site_that_is_gone_are_nothing_to_publish(site_id: int):
     with transaction():
         db.session.execute(text("delete from sites where id = :id"), {"id": site_id})
-    assert words.publish(site_id)
+    assert words.publish(ConfigurationSaved(site_id))
 
 
 def test_what_another_release_stored_and_this_one_cannot_read_fails_no_save(site_id: int):
@@ -66,4 +65,4 @@ def test_what_another_release_stored_and_this_one_cannot_read_fails_no_save(site
         configuration.raise_version(site_id)
     assert configuration.unpublished_sites() == [site_id]
     Scheduler(lambda _name, _work: True).look()
-    assert not words.publish(site_id)
+    assert not words.publish(ConfigurationSaved(site_id))

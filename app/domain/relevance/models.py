@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.relevance.synonym_definition import LIVE, SynonymState, fingerprint
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import is_live
-from app.domain.search.serving.rules import Banner, Rule, normalized_term
+from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
 from app.domain.shared.times import rfc3339
@@ -141,11 +141,6 @@ class SearchRule(Base):
     @property
     def value(self) -> Rule:
         return Rule.of_row(self, id=self.id)
-
-    def write(self, rule: Rule) -> None:
-        """Store a rule that is checked."""
-        rule.write_row(self)
-        self.normalized_term = normalized_term(rule.term)
 
     def as_json(self, synced: bool) -> dict[str, Any]:
         """The JSON of contracts: Rules; `synced` says whether shoppers are served the rule as it is."""

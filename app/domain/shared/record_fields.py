@@ -351,7 +351,7 @@ class DeclaredRecord:
             for each in fields_of(cls)
             if each.name not in defaults or sent.get(each.key) is not None
         }
-        return cls(**named) if id is None else cls(**named, id=id)
+        return cls(**named if id is None else named | {"id": id})
 
     def as_json(self, for_shoppers: bool = False) -> dict[str, Any]:
         """Return the record as `of_json` reads it, without its id. Records that differ in nothing else have equal JSON.

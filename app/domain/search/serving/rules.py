@@ -48,6 +48,14 @@ def normalized_term(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class TermField(TextField):
+    """The search of a rule; its normal form, by which it is looked up, has a column of its own."""
+
+    def as_columns(self, value: str) -> dict[str, Any]:
+        return {self.name: value, "normalized_term": normalized_term(value)}
+
+
+@dataclass(frozen=True, slots=True)
 class PinnedSku:
     """`position` is 1-based."""
 
@@ -163,7 +171,7 @@ class BannerField(RecordField):
 class Rule(DeclaredRecord):
     """A rule for searches of exactly `term`. Times are aware. `id` is None for one that is not saved yet."""
 
-    term: Annotated[str, TextField("term", longest=LONGEST_TERM, is_required=True)]
+    term: Annotated[str, TermField("term", longest=LONGEST_TERM, is_required=True)]
     pins: Annotated[
         tuple[PinnedSku, ...],
         PinsField("pins", help="Products that stand at a fixed place of the results, 1 is the first."),
