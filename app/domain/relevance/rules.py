@@ -60,10 +60,14 @@ NO_ADDRESS = (
 Record = Mapping[str, Any]
 
 
-def rule_of(site_id: int, rule_id: int, to_change: bool = False) -> SearchRule:
-    """Return a rule of this site; `to_change` locks its row. Raises NotFound."""
-    rule = find_record(SearchRule, site_id, rule_id, to_change)
-    return existing(rule, "There is no such search rule on this site.")
+def rule_of(site_id: int, rule_id: int, to_change: bool = False, revision: int | None = None) -> SearchRule:
+    """Return a rule of this site; `to_change` locks its row. Raises NotFound and, where it is not at a given
+    `revision`, StaleRevision."""
+    row = find_record(SearchRule, site_id, rule_id, to_change)
+    rule = existing(row, "There is no such search rule on this site.")
+    if revision is not None:
+        check_revision(site_id, ("rule", rule.id), rule.revision, revision)
+    return rule
 
 
 def rule_for(site_id: int, term: str) -> SearchRule | None:
@@ -104,7 +108,7 @@ def change(
 ) -> tuple[SearchRule, tuple[str, ...]]:
     """Change a rule; return it and the names of the fields that changed. `may_lead_nowhere` as in `add`. Raises
     NotFound, StaleRevision, Invalid, Conflict."""
-    row = _lock_for_change(author.site_id, rule_id, revision)
+    row = rule_of(author.site_id, rule_id, to_change=True, revision=revision)
     return row, change_checked(author, row, check_for_site(author.site_id, rule, row, may_lead_nowhere))
 
 
@@ -143,7 +147,7 @@ def resume(author: Author, rule_id: int) -> SearchRule:
 
 def delete(author: Author, rule_id: int, revision: int) -> str:
     """Delete a rule and return its term. Raises NotFound, StaleRevision."""
-    row = _lock_for_change(author.site_id, rule_id, revision)
+    row = rule_of(author.site_id, rule_id, to_change=True, revision=revision)
     term = row.term
     _remove(author, row, "rule.delete", f"Deleted the rule for “{term}”")
     return term
@@ -205,12 +209,6 @@ def product_names(site_id: int, skus: Iterable[str]) -> dict[str, str]:
         for some in portions(sorted(skus), SKUS_AT_ONCE)
         for sku, name in db.session.execute(query.where(Product.sku.in_(some)))
     }
-
-
-def _lock_for_change(site_id: int, rule_id: int, revision: int) -> SearchRule:
-    row = rule_of(site_id, rule_id, to_change=True)
-    check_revision(site_id, ("rule", row.id), row.revision, revision)
-    return row
 
 
 def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
