@@ -45,8 +45,7 @@ class RecordField:
     to programs that read it, `argument` to those that set it. `is_served`: shoppers' searches depend on it; another is
     for the shop's staff alone. `name` is its attribute, and its column in the database."""
 
-    json_type: ClassVar[Any] = None  # In what programs are answered.
-    argument_type: ClassVar[Any] = None  # In what they send.
+    json_type: ClassVar[Any] = None  # For programs.
     is_typed: ClassVar[bool] = False  # Whether a form has it as texts, under the names of its columns.
 
     label: str = ""
@@ -65,7 +64,7 @@ class RecordField:
     @property
     def types(self) -> tuple[Any, Any]:
         """The types of the field in an answer and in arguments."""
-        return self.json_type, self.argument_type or self.json_type
+        return self.json_type, self.json_type
 
     def schema(self) -> Strict:
         raise NotImplementedError
