@@ -30,8 +30,7 @@ from app.domain.shared.text import line_problems
 LIVE, SUGGESTED, REJECTED = "LIVE", "SUGGESTED", "REJECTED"
 MANUAL, AI, MINED = "MANUAL", "AI", "MINED"
 MOST_GROUPS = 1_000
-# The fields besides its words, which tell synonyms apart.
-FURTHER = fields_of(SynonymGroup)[3:]
+FURTHER = fields_of(SynonymGroup)[3:]  # Those that do not tell synonyms apart, as type, root and words do.
 WordKey = tuple[str, ...]
 Choice = TypeVar("Choice", bound=StrEnum)
 
