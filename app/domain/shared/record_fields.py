@@ -320,8 +320,15 @@ def _read_declarations(value: type) -> tuple[RecordField, ...]:
     return tuple(found)
 
 
+def _read_defaults(value: type) -> Mapping[str, Any]:
+    names = {each.name for each in fields_of(value)}
+    return {each.name: each.default for each in fields(value) if each.name in names and each.default is not MISSING}
+
+
 # The declared fields of a record in their order.
 fields_of: Callable[[type], tuple[RecordField, ...]] = cache(_read_declarations)
+# The values that they have in a new record, by their attributes; without those that each record must have.
+defaults_of: Callable[[type], Mapping[str, Any]] = cache(_read_defaults)
 
 
 class DeclaredRecord:
@@ -330,38 +337,29 @@ class DeclaredRecord:
     __slots__ = ()
 
     @classmethod
-    def defaults(cls) -> Mapping[str, Any]:
-        """Return the values that the declared fields have in a new record, by their attributes; without those that each
-        record must have."""
-        names = {each.name for each in fields_of(cls)}
-        found: tuple[Any, ...] = fields(cls)  # type: ignore[arg-type]
-        return {each.name: each.default for each in found if each.name in names and each.default is not MISSING}
-
-    @classmethod
     def schema(cls) -> Record:
         return Record(**{each.key: each.schema() for each in fields_of(cls)})
 
     @classmethod
     def of_json(cls, sent: Mapping[str, Any], id: int | None = None) -> Self:
         """Make a record of what its schema accepts; a field that is left out, or null, is as in a new record."""
-        defaults = cls.defaults()
-        named = {
-            each.name: each.of_json(sent.get(each.key))
-            for each in fields_of(cls)
-            if each.name not in defaults or sent.get(each.key) is not None
-        }
-        return cls(**named if id is None else named | {"id": id})
+        defaults = defaults_of(cls)
+        named: dict[str, Any] = {} if id is None else {"id": id}
+        for each in fields_of(cls):
+            raw = sent.get(each.key)
+            if raw is not None or each.name not in defaults:
+                named[each.name] = each.of_json(raw)
+        return cls(**named)
 
     def as_json(self, for_shoppers: bool = False) -> dict[str, Any]:
         """Return the record as `of_json` reads it, without its id. Records that differ in nothing else have equal JSON.
         `for_shoppers`: what is for the shop's staff alone is as in a new record."""
-        hidden = self.defaults() if for_shoppers else {}
-        return {
-            each.key: each.as_json(
-                getattr(self, each.name) if each.is_served or not for_shoppers else hidden[each.name]
-            )
-            for each in fields_of(type(self))
-        }
+        declared = fields_of(type(self))
+        written = {each.key: each.as_json(getattr(self, each.name)) for each in declared}
+        if for_shoppers:
+            defaults = defaults_of(type(self))
+            written |= {each.key: each.as_json(defaults[each.name]) for each in declared if not each.is_served}
+        return written
 
     @classmethod
     def of_row(cls, row: object, **more: Any) -> Self:
