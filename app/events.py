@@ -14,10 +14,10 @@ from app.extensions import db
 
 E = TypeVar("E")
 PENDING = "pending_events"
-_subscribers: dict[type, list[Callable[[Any], None]]] = {}
+_subscribers: dict[type, list[Callable[[Any], object]]] = {}
 
 
-def subscribe(event_type: type[E], handler: Callable[[E], None]) -> None:
+def subscribe(event_type: type[E], handler: Callable[[E], object]) -> None:
     """Have `handler` called with each event of the type. It must not raise: the change is committed already, and the
     subscribers after it would not be called."""
     handlers = _subscribers.setdefault(event_type, [])

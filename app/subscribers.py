@@ -24,7 +24,7 @@ def init_subscribers() -> None:
     subscribe(IndexChangesWaiting, apply_outbox)
     subscribe(WorkRequested, start_work)
     subscribe(EventsStored, deliver_events)
-    subscribe(ConfigurationSaved, publish_words)
+    subscribe(ConfigurationSaved, search.publish_words)
     subscribe(LearningChanged, learn_from_clicks)
     subscribe(ProductDeleted, forget_counts)
     subscribe(SessionsEnded, end_work_sessions)
@@ -44,11 +44,6 @@ def start_work(event: WorkRequested) -> None:
 
 def deliver_events(_event: EventsStored) -> None:
     queue().enqueue("events:deliver")
-
-
-def publish_words(event: ConfigurationSaved) -> None:
-    """Publish the words at once and in this process: what a merchandiser saved is served when the next page answers."""
-    search.publish_words(event.site_id)
 
 
 def learn_from_clicks(event: LearningChanged) -> None:

@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.relevance import golden, publishing
+from app.domain.search.events import ConfigurationSaved
 from app.domain.search.index import healing, outbox
 from app.domain.search.index import rebuild as rebuilding
 from app.domain.search.index import reconcile as reconciling
@@ -62,9 +63,11 @@ def reconcile(site_id: int) -> None:
         log.info("reconciled", site=site_id, missing=report.missing, extra=report.extra, stale=report.stale)
 
 
-def publish_words(site_id: int, again: bool = False) -> bool:
-    """Publish the saved synonyms and rules of a site; return whether that succeeded. Never raises: they are saved, and
-    the scheduler publishes what was left, `again` each second, for which a line in the log is enough."""
+def publish_words(saved: ConfigurationSaved, again: bool = False) -> bool:
+    """Publish the saved synonyms and rules of a site at once and in this process, so that what a merchandiser saved is
+    served when the next page answers; return whether that succeeded. Never raises: they are saved, and the scheduler
+    publishes what was left, `again` each second, for which a line in the log is enough."""
+    site_id = saved.site_id
     try:
         with transaction():
             publishing.publish(clock(), site_id)
@@ -83,4 +86,4 @@ def publish_words(site_id: int, again: bool = False) -> bool:
 def publish_forgotten_words() -> None:
     """Publish what was saved and, after a crash or a failure, not published."""
     for site_id in configuration.unpublished_sites():
-        publish_words(site_id, again=True)
+        publish_words(ConfigurationSaved(site_id), again=True)

@@ -16,7 +16,10 @@ from app.domain.relevance.rule_definition import state_of
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving import configuration
+from app.domain.search.serving.rules import Rule
+from app.domain.shared.record_fields import fields_of
 from app.mcp.arguments import Answer
+from app.mcp.record_shapes import answers_fields
 
 
 class PinShape(Answer):
@@ -29,20 +32,17 @@ class BannerShape(Answer):
     link_url: str | None
 
 
+SHAPES = {"pins": list[PinShape], "banner": BannerShape | None}
+
+
+@answers_fields((field for field in fields_of(Rule) if field.is_served), SHAPES)
 class RuleEffectShape(Answer):
-    term: str
-    pins: list[PinShape] = Field(description="Products that stand at a fixed place of the results, 1 is the first.")
-    boosts: list[str] = Field(description="SKUs of products that come before the others, where the search finds them.")
-    buries: list[str] = Field(description="SKUs of products that come last.")
-    redirect_url: str | None = Field(description="The page of the shop that the search leads to instead of results.")
-    banner: BannerShape | None = Field(description="A line above the results.")
-    enabled: bool = Field(description="False while the rule is paused.")
-    starts_at: str | None
-    ends_at: str | None
+    pass
 
 
+@answers_fields(field for field in fields_of(Rule) if not field.is_served)
 class RuleFieldsShape(RuleEffectShape):
-    note: str
+    pass
 
 
 class RuleShape(RuleFieldsShape):

@@ -18,7 +18,6 @@ from app.extensions import db
 from app.jobs import search
 from app.jobs import search as jobs
 from app.jobs.scheduler import LOOKS_BEFORE_HELP, Scheduler
-from app.subscribers import publish_words
 from app.transaction import transaction
 from tests.factories import WHEN, make_synonym
 from tests.fakes.clock import StoppedClock
@@ -97,17 +96,17 @@ def test_publishing_that_fails_leaves_the_save_as_it_is_and_is_made_up_for(forge
             raise OSError("the disk is full")
 
     event.listen(db.engine, "before_cursor_execute", refuse)
-    publish_words(ConfigurationSaved(forgetful_site))
+    search.publish_words(ConfigurationSaved(forgetful_site))
     event.remove(db.engine, "before_cursor_execute", refuse)
     assert configuration.unpublished_sites() == [forgetful_site]
-    assert search.publish_words(forgetful_site)
+    assert search.publish_words(ConfigurationSaved(forgetful_site))
     assert configuration.unpublished_sites() == []
 
 
 def test_words_of_a_site_that_is_gone_are_nothing_to_publish(forgetful_site: int):
     with transaction():
         db.session.execute(text("delete from sites where id = :id"), {"id": forgetful_site})
-    assert search.publish_words(forgetful_site)
+    assert search.publish_words(ConfigurationSaved(forgetful_site))
 
 
 def test_what_another_release_stored_and_this_one_cannot_read_fails_no_save(forgetful_site: int):
@@ -119,4 +118,4 @@ def test_what_another_release_stored_and_this_one_cannot_read_fails_no_save(forg
         configuration.raise_version(forgetful_site)
     assert configuration.unpublished_sites() == [forgetful_site]
     Scheduler(lambda _name, _work: True).look()
-    assert not search.publish_words(forgetful_site)
+    assert not search.publish_words(ConfigurationSaved(forgetful_site))

@@ -17,12 +17,9 @@ from app.domain.relevance import rules
 from app.domain.relevance.golden import USUAL, Expectation, expectation_of, golden_searches
 from app.domain.relevance.models import SearchRule, Synonym
 from app.domain.relevance.synonym_definition import (
-    AI,
     LIVE,
-    MANUAL,
-    MINED,
-    REJECTED,
-    SUGGESTED,
+    STATE,
+    SynonymState,
     TakenWords,
     check_synonym,
     fingerprint,
@@ -34,16 +31,14 @@ from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.schema import Choice, Flag, Object, Record, Text, Whole
+from app.domain.shared.schema import Flag, Record, Text, Whole
 from app.extensions import db
 
 SYNONYMS_FILE = "synonyms.json"
 SYNONYMS = "synonyms"
 SYNONYM_RECORD = Record(
     **SYNONYM.fields,
-    status=Choice((LIVE, SUGGESTED, REJECTED)),
-    source=Choice((MANUAL, AI, MINED)),
-    evidence=Object(allow_none=True),
+    **STATE.fields,
     # Given by a site, and ignored.
     synced=Flag(),
     revision=Whole(),
@@ -71,9 +66,7 @@ class _ReadSynonym:
 
     index: int
     group: SynonymGroup
-    status: str
-    source: str
-    evidence: dict[str, Any] | None
+    state: SynonymState
 
 
 def import_synonyms(task: ImportTask) -> None:
@@ -84,11 +77,11 @@ def import_synonyms(task: ImportTask) -> None:
         return
     task.report.of(SYNONYMS)
     sent = list(_read_synonyms(task, document))
-    live = {one.index: one for one in sent if one.status == LIVE}
+    live = {one.index: one for one in sent if one.state.status == LIVE}
     with task.writing():
         _take_live(task, document, live)
         for one in sent:
-            if one.status != LIVE:
+            if one.state.status != LIVE:
                 _take_undecided(task, document, one)
 
 
@@ -99,8 +92,7 @@ def _read_synonyms(task: ImportTask, document: Document) -> Iterator[_ReadSynony
         except Invalid as refused:
             task.refuse(SYNONYMS, document, refused.problems)
             continue
-        status, source = fields.get("status", LIVE), fields.get("source", MANUAL)
-        yield _ReadSynonym(index, SynonymGroup.of_json(fields), status, source, fields.get("evidence") or None)
+        yield _ReadSynonym(index, SynonymGroup.of_json(fields), SynonymState.of_json(fields))
 
 
 def _take_live(task: ImportTask, document: Document, live: dict[int, _ReadSynonym]) -> None:
@@ -127,7 +119,7 @@ def _plan_live(
 
 def _write_live(task: ImportTask, line: ImportLine[SynonymGroup], one: _ReadSynonym, version: int) -> None:
     if line.made is not None and line.outcome is RowOutcome.ADDED:
-        add_checked(task.author, line.made, version, one.source, one.evidence)
+        add_checked(task.author, line.made, version, one.state.source, one.state.evidence)
     elif line.made is not None and line.replaces is not None and line.replaces.id is not None:
         change_checked(task.author, synonym_of(task.site_id, line.replaces.id), line.made, version)
 
@@ -151,8 +143,9 @@ def _take_undecided(task: ImportTask, document: Document, one: _ReadSynonym) -> 
 
 def _add_undecided(task: ImportTask, group: SynonymGroup, one: _ReadSynonym) -> None:
     now = task.clock.now()
-    synonym = Synonym(site_id=task.site_id, status=one.status, source=one.source, evidence=one.evidence)
+    synonym = Synonym(site_id=task.site_id)
     synonym.write(group)
+    one.state.write_row(synonym)
     synonym.revision, synonym.words_version = 1, 0
     synonym.created_at = synonym.updated_at = now
     synonym.updated_by = task.importer.name[:100]

@@ -16,13 +16,14 @@ from sqlalchemy import ColumnElement, func, or_, select, tuple_
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.terms import replace_terms
 from app.domain.relevance import golden, learning, rules, synonyms
+from app.domain.relevance.synonym_definition import SynonymState
 from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search import ranking_settings
 from app.domain.search import settings as search_settings
-from app.domain.search.serving.synonyms import LABELS
+from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.search.settings import TITLES
 from app.domain.shared.author import Author
-from app.domain.shared.clock import format_moment
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.shared.records import existing, find_record
@@ -33,7 +34,6 @@ from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
 TERMS = "search_terms"
-SOURCES = {"MANUAL": "by hand", "AI": "suggested by AI", "MINED": "suggested by the shop"}
 PRODUCT = "product"
 SETTINGS = "settings"
 PAGE_SIZE = 50
@@ -49,46 +49,17 @@ def readable_fields(kind: str, state: Mapping[str, Any] | None, time_zone: str) 
     if state is None:
         return None
     if kind == "rule":
-        return _rule_fields(state, ZoneInfo(time_zone))
+        return Rule.describe(state, ZoneInfo(time_zone))
     return _FIELDS_BY_KIND[kind](state)
 
 
 def _synonym_fields(state: Mapping[str, Any]) -> Fields:
-    return {
-        "kind": LABELS.get(state.get("type", ""), state.get("type")),
-        "shoppers search": state.get("root"),
-        "words": state.get("synonyms"),
-        "state": str(state.get("status") or "").lower(),
-        "made": SOURCES.get(state.get("source", ""), state.get("source")),
-        "what speaks for it": describe_evidence(state.get("evidence")),
-    }
-
-
-def _rule_fields(state: Mapping[str, Any], zone: ZoneInfo) -> Fields:
-    banner = state.get("banner") or {}
-    return {
-        "term": state.get("term"),
-        "pins": [f"{pin['sku']} at {pin['position']}" for pin in state.get("pins") or ()],
-        "boosted": state.get("boosts"),
-        "buried": state.get("buries"),
-        "leads to": state.get("redirectUrl"),
-        "text": banner.get("text"),
-        "link": banner.get("linkUrl"),
-        "paused": "no" if state.get("enabled", True) else "yes",
-        "begins": _moment(state.get("startsAt"), zone),
-        "ends": _moment(state.get("endsAt"), zone),
-        "note": state.get("note"),
-    }
+    fields = SynonymGroup.describe(state) | SynonymState.describe(state)
+    return fields | {"what speaks for it": describe_evidence(state.get("evidence"))}
 
 
 def _golden_fields(state: Mapping[str, Any]) -> Fields:
     return {"search": state.get("query"), "product": state.get("sku"), "in the first": state.get("within")}
-
-
-def _moment(written: str | None, zone: ZoneInfo) -> str:
-    if not written:
-        return ""
-    return format_moment(datetime.fromisoformat(written), zone.key)
 
 
 _FIELDS_BY_KIND: Mapping[str, Callable[[Mapping[str, Any]], Fields]] = {

@@ -9,17 +9,16 @@ from typing import Any
 from sqlalchemy import CheckConstraint, Date, ForeignKey, Index, Integer, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.relevance.synonym_definition import LIVE, fingerprint
+from app.domain.relevance.synonym_definition import LIVE, SynonymState, fingerprint
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import is_live
-from app.domain.search.serving.rules import Banner, PinnedSku, Rule, normalized_term
+from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.clock import rfc3339
 from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
-AS_IN_A_RULE = ("term", "redirect_url", "enabled", "starts_at", "ends_at", "note")  # Columns that need no conversion.
 ALL_SEARCHES = ""  # In place of a search: all of them.
 
 
@@ -59,17 +58,17 @@ class Synonym(Base):
 
     @property
     def group(self) -> SynonymGroup:
-        return SynonymGroup(SynonymType(self.type), self.root, tuple(self.words), self.id)
+        return SynonymGroup.of_row(self, id=self.id)
 
     def write(self, group: SynonymGroup) -> None:
         """Store a group that is checked."""
-        self.type, self.root, self.words = group.type.value, group.root, list(group.words)
+        group.write_row(self)
         self.fingerprint = fingerprint(group)
 
     @property
     def record(self) -> dict[str, Any]:
         """The whole record, as bundles and the activity log store it; equal while a synonym is unchanged."""
-        return self.group.as_json() | {"status": self.status, "source": self.source, "evidence": self.evidence}
+        return self.group.as_json() | SynonymState.of_row(self).as_json()
 
     def is_synced(self, state: ServedConfiguration | None) -> bool:
         """Whether the synonym is served as it is saved; true of any that is not live."""
@@ -141,24 +140,7 @@ class SearchRule(Base):
 
     @property
     def value(self) -> Rule:
-        return Rule(
-            pins=tuple(PinnedSku(pin["sku"], pin["position"]) for pin in self.pins),
-            boosts=tuple(self.boosts),
-            buries=tuple(self.buries),
-            banner=self.banner,
-            id=self.id,
-            **{name: getattr(self, name) for name in AS_IN_A_RULE},
-        )
-
-    def write(self, rule: Rule) -> None:
-        """Store a rule that is checked."""
-        for name in AS_IN_A_RULE:
-            setattr(self, name, getattr(rule, name))
-        self.pins = [{"sku": pin.sku, "position": pin.position} for pin in rule.pins]
-        self.boosts, self.buries = list(rule.boosts), list(rule.buries)
-        banner = rule.banner
-        self.banner_text, self.banner_link_url = (banner.text, banner.link_url) if banner else (None, None)
-        self.normalized_term = normalized_term(rule.term)
+        return Rule.of_row(self, id=self.id)
 
     def as_json(self, synced: bool) -> dict[str, Any]:
         """The JSON of contracts: Rules; `synced` says whether shoppers are served the rule as it is."""

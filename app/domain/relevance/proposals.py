@@ -20,10 +20,13 @@ from app.domain.search.serving.plan import Served
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.problems import Invalid
+from app.domain.shared.record_fields import MomentField, TextField, fields_of
 from app.domain.shared.text import one_line
 
 LONGEST_WORDS = 200  # Characters of a word, a term or a SKU.
-LONGEST = {"redirectUrl": 500, "text": 500, "linkUrl": 500, "note": 2_000}
+LONGEST = {field.key: field.longest for field in fields_of(Rule) if isinstance(field, TextField)}
+LONGEST |= {"term": LONGEST_WORDS, "text": 500, "linkUrl": 500}
+MOMENTS = tuple(field.key for field in fields_of(Rule) if isinstance(field, MomentField))
 MOST_WORDS = 20
 MOST_SKUS = 300
 LAST_PIN = 1_000
@@ -191,7 +194,7 @@ def _read_synonym(sent: Mapping[str, Any]) -> SynonymProposal:
 
 def _read_rule(sent: Mapping[str, Any]) -> RuleProposal:
     fields = {"term": ""} | {name: sent[name] for name in RULE.fields if sent.get(name) not in (None, "")}
-    fields |= {name: _with_zone(fields[name]) for name in ("startsAt", "endsAt") if name in fields}
+    fields |= {name: _with_zone(fields[name]) for name in MOMENTS if name in fields}
     if isinstance(fields.get("pins"), list):
         pins = fields["pins"]  # Of the form, which has rows that are not filled in yet.
         fields["pins"] = [p for p in pins if not isinstance(p, Mapping) or (p.get("sku") and p.get("position"))]

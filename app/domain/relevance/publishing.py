@@ -3,8 +3,6 @@ written whole."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlalchemy import select, update
 
 from app.domain.relevance.learning import learning_mode
@@ -26,8 +24,8 @@ def publish(clock: Clock, site_id: int) -> int:
     synonyms = db.session.scalars(live).all()
     rules = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.id)).all()
     now = clock.now()
-    state.synonyms = [{"id": synonym.id} | synonym.group.as_json() for synonym in synonyms]
-    state.rules = [{"id": rule.id} | replace(rule.value, note="").as_json() for rule in rules]
+    state.synonyms = [{"id": synonym.id} | synonym.group.as_json(for_shoppers=True) for synonym in synonyms]
+    state.rules = [{"id": rule.id} | rule.value.as_json(for_shoppers=True) for rule in rules]
     rows = db.session.execute(select(LearnedWord.word, LearnedWord.learned).where(LearnedWord.site_id == site_id))
     learned = Learned(learning_mode(site_id), {word: search_of_json(stored) for word, stored in rows})
     state.learned = learned.as_json()

@@ -1,17 +1,17 @@
-"""Definition of a search rule: limits, checks, the dates as people type them, and the rule in words. Pure: the caller
-says which SKUs the shop has."""
+"""Definition of a search rule: limits, checks across its fields, and the rule in words. Pure: the caller says which
+SKUs the shop has. Each field by itself is declared in app/domain/search/serving/rules.py."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from app.domain.search.serving.rules import (
     LONGEST_PATH,
+    LONGEST_TERM,
     Banner,
     PinnedSku,
     Rule,
@@ -20,46 +20,25 @@ from app.domain.search.serving.rules import (
     words_searched_at,
 )
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems, one_line
+from app.domain.shared.record_fields import fields_of
+from app.domain.shared.text import UNPRINTABLE, line_problems
 
 if TYPE_CHECKING:
     from app.domain.relevance.models import SearchRule
 
-LONGEST_TERM = 100  # As for the searches that are counted.
 LONGEST_BANNER = 300
-LONGEST_NOTE = 2_000
 LONGEST_SKU = 64
 LAST_POSITION = 100
 MOST_PLACED = 100  # Of each: pins, boosts, buries.
 MOST_RULES = 1_000  # All rules of a site are served from one snapshot.
 LISTS = {"pins": "pinned", "boosts": "boosted", "buries": "buried"}
-LOCAL_FORM = "%Y-%m-%dT%H:%M"  # Of <input type="datetime-local">.
-LATEST_YEAR = 2199
-EARLIEST_YEAR = 2000
-
-
-def tidy(rule: Rule) -> Rule:
-    """Return the rule with its texts trimmed and its times to the second. An empty banner is none; one with only a link
-    is kept, to be refused."""
-    banner = rule.banner and Banner(one_line(rule.banner.text), (rule.banner.link_url or "").strip() or None)
-    return replace(
-        rule,
-        term=one_line(rule.term),
-        pins=tuple(PinnedSku(pin.sku.strip(), pin.position) for pin in rule.pins),
-        boosts=tuple(sku.strip() for sku in rule.boosts),
-        buries=tuple(sku.strip() for sku in rule.buries),
-        redirect_url=(rule.redirect_url or "").strip() or None,
-        banner=banner if banner and (banner.text or banner.link_url) else None,
-        starts_at=rule.starts_at and rule.starts_at.replace(microsecond=0),
-        ends_at=rule.ends_at and rule.ends_at.replace(microsecond=0),
-        note=rule.note.replace("\r\n", "\n").strip(),
-    )
+TERM, *OTHER_FIELDS = fields_of(Rule)
 
 
 def check_rule(rule: Rule, known_skus: Mapping[str, str], further: Sequence[Problem] = ()) -> Rule:
     """Return a tidy rule with its pins in the order of their positions. Raises Invalid with every problem, `further`
     among them. `known_skus` are those of the shop, with the names of the products."""
-    problems = line_problems(rule.term, "The term", LONGEST_TERM, "#/term", required=True)
+    problems = TERM.problems(rule.term)
     if not problems and len(normalized_term(rule.term)) > LONGEST_TERM:
         message = f"Written out, the term is longer than {LONGEST_TERM} characters."
         problems.append(Problem("too_long", message, "#/term"))
@@ -69,7 +48,8 @@ def check_rule(rule: Rule, known_skus: Mapping[str, str], further: Sequence[Prob
     problems += _banner_problems(rule.banner)
     if rule.starts_at is not None and rule.ends_at is not None and rule.starts_at >= rule.ends_at:
         problems.append(Problem("ends_before_start", "The rule would end before it begins.", "#/endsAt"))
-    problems += block_problems(rule.note, "The note", LONGEST_NOTE, "#/note")
+    for field in OTHER_FIELDS:
+        problems += field.problems(getattr(rule, field.name))
     if not rule.has_effect:
         message = "The rule would change nothing: pin, boost or bury a product, give a redirect, or write a banner."
         problems.append(Problem("without_effect", message))
@@ -165,54 +145,6 @@ def _product_label(sku: str, names: Mapping[str, str]) -> str:
 
 def _short_sku(sku: str) -> str:
     return sku if len(sku) <= LONGEST_SKU else sku[:LONGEST_SKU] + "…"
-
-
-def local_text(moment: datetime | None, zone: ZoneInfo) -> str:
-    """Return the moment as the value of the form's field; empty for None."""
-    return moment.astimezone(zone).strftime(LOCAL_FORM) if moment else ""
-
-
-def moment_of(
-    text: str, zone: ZoneInfo, pointer: str, problems: list[Problem], stored: datetime | None = None
-) -> datetime | None:
-    """Return the moment of a local time, in UTC: the earlier one where the clocks go back. A text equal to that of
-    `stored` returns `stored`, so that saving a form moves nothing. None for an empty text, and for an invalid one,
-    whose problem is added to `problems`."""
-    typed = text.strip()
-    if not typed:
-        return None
-    if stored is not None and typed == local_text(stored, zone):
-        return stored
-    local = _read_local(typed)
-    if local is None:
-        problems.append(Problem("invalid_time", f"“{typed[:40]}” is not a date and time.", pointer))
-        return None
-    moment = local.replace(tzinfo=zone).astimezone(UTC)
-    if moment.astimezone(zone).replace(tzinfo=None) != local:
-        message = f"There is no {local:%H:%M} on {local.day} {local:%B %Y}: the clocks go forward then."
-        problems.append(Problem("invalid_time", message, pointer))
-        return None
-    return moment
-
-
-def moment_with_zone(text: str) -> datetime | None:
-    """Return the moment in UTC; None for a text that is no time, names no zone, or is outside the years allowed."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    is_meant = moment.tzinfo is not None and EARLIEST_YEAR <= moment.year <= LATEST_YEAR
-    return moment.astimezone(UTC) if is_meant else None
-
-
-def _read_local(typed: str) -> datetime | None:
-    """Return the local time that was typed, None for no valid one. Browsers leave out seconds, or send them where the
-    field has them."""
-    try:
-        local = datetime.fromisoformat(typed)
-    except ValueError:
-        return None
-    return local if local.tzinfo is None and EARLIEST_YEAR <= local.year <= LATEST_YEAR else None
 
 
 class RuleState(StrEnum):

@@ -5,13 +5,10 @@ Products stand as `SKU`, or as `position:SKU` for pins, separated by semicolons.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from io import StringIO
-from typing import Any
 
-from app.domain.relevance.rule_definition import MOST_RULES, check_rule, rule_effects, tidy
+from app.domain.relevance.rule_definition import MOST_RULES, check_rule, rule_effects
 from app.domain.relevance.rules import (
     add_checked,
     change_checked,
@@ -26,16 +23,10 @@ from app.domain.search.serving.rules import RULE, Rule, normalized_term
 from app.domain.shared.author import Author
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.text import one_line
+from app.domain.shared.record_fields import Cells, fields_of
 
-NAMES = (
-    *("term", "pins", "boosts", "buries", "redirectUrl", "bannerText", "bannerLinkUrl"),
-    *("enabled", "startsAt", "endsAt", "note"),
-)
+NAMES = Rule.columns()
 COLUMNS = {name.casefold(): name for name in NAMES}
-YES = frozenset(("", "yes", "true", "1"))
-NO = frozenset(("no", "false", "0"))
-Cells = Mapping[str, str]
 ReadLine = tuple[int, str, Rule | Invalid]  # Number and text of a line, and its rule or what is wrong with it.
 
 
@@ -51,14 +42,7 @@ class RuleRow:
 
 def table_rows(rules: Iterable[Rule]) -> Iterator[Sequence[str]]:
     yield NAMES
-    for rule in rules:
-        fields, banner = rule.as_json(), rule.banner
-        pins = [f"{pin.position}:{pin.sku}" for pin in rule.pins]
-        lists = (_join_skus(skus) for skus in (pins, rule.boosts, rule.buries))
-        texts = (fields["redirectUrl"], banner and banner.text, banner and banner.link_url)
-        times = (fields["startsAt"], fields["endsAt"])
-        enabled = "yes" if rule.enabled else "no"
-        yield rule.term, *lists, *(text or "" for text in texts), enabled, *(time or "" for time in times), rule.note
+    yield from (rule.cells() for rule in rules)
 
 
 def read_table(text: str) -> list[tuple[int, Cells]]:
@@ -69,42 +53,10 @@ def read_table(text: str) -> list[tuple[int, Cells]]:
 def read_rule(cells: Cells, stored: Rule | None = None) -> Rule:
     """Return the rule of a line; fields without a column stay as in `stored`. Raises Invalid."""
     check_cells(cells)
-    fields = (stored.as_json() if stored else {}) | {"term": one_line(cells.get("term", ""))}
-    fields |= {name: _split_skus(cells[name]) for name in ("boosts", "buries") if name in cells}
-    if "pins" in cells:
-        fields["pins"] = [_read_pin(pin) for pin in _split_skus(cells["pins"])]
-    fields |= {name: one_line(cells[name]) or None for name in ("redirectUrl", "startsAt", "endsAt") if name in cells}
-    if "note" in cells:
-        fields["note"] = cells["note"]
-    if "enabled" in cells:
-        flag = one_line(cells["enabled"])
-        if flag.casefold() not in YES | NO:
-            raise Invalid.one("invalid_flag", f"“{flag[:40]}” under enabled must be yes or no.")
-        fields["enabled"] = flag.casefold() in YES
-    banner = fields.get("banner") or {}
-    text = one_line(cells.get("bannerText", banner.get("text") or ""))
-    link = one_line(cells.get("bannerLinkUrl", banner.get("linkUrl") or ""))
-    fields["banner"] = {"text": text, "linkUrl": link or None} if text or link else None
-    return Rule.of_json(RULE.load(fields))
-
-
-def _join_skus(skus: Iterable[str]) -> str:
-    """Return SKUs with semicolons between; one that has a semicolon of its own is in quotation marks."""
-    made = StringIO()
-    csv.writer(made, delimiter=";", lineterminator="").writerow(skus)
-    return made.getvalue()
-
-
-def _read_pin(text: str) -> dict[str, Any]:
-    position, colon, sku = text.partition(":")
-    if not colon or not position.strip().isdecimal() or len(position) > 6:
-        raise Invalid.one("invalid_position", f"“{text[:64]}” is no pin: write its place and its SKU, as in 1:COAT-2.")
-    return {"sku": sku.strip(), "position": int(position)}
-
-
-def _split_skus(text: str) -> list[str]:
-    parts = next(csv.reader([one_line(text)], delimiter=";"), [])
-    return [sku.strip() for sku in parts if sku.strip()]
+    sent = stored.as_json() if stored else {}
+    for declared in fields_of(Rule):
+        declared.read_cells(cells, sent)
+    return Rule.of_json(RULE.load(sent))
 
 
 @dataclass(slots=True)
@@ -155,7 +107,7 @@ def _plan_line(
     """Return what a line does, and add its search to those `seen`. Raises Invalid."""
     if isinstance(read, Invalid):
         raise read
-    clean = tidy(read)
+    clean = read.tidied()
     if clean.normalized_term in seen:
         raise Invalid.one("duplicate_term", f"Line {seen[clean.normalized_term]} is about the same search.")
     stored = shop.rules.get(clean.normalized_term)

@@ -6,7 +6,7 @@ Call the use cases in a transaction; what they save is served once it is publish
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -26,7 +26,6 @@ from app.domain.relevance.rule_definition import (
     check_rule,
     rule_effects,
     state_of,
-    tidy,
 )
 from app.domain.search.serving import configuration
 from app.domain.search.serving.rules import RULE, Rule, normalized_term, safe_redirect
@@ -34,12 +33,14 @@ from app.domain.shared.author import Author
 from app.domain.shared.clock import rfc3339
 from app.domain.shared.paging import Paged, batched
 from app.domain.shared.problems import Problem
+from app.domain.shared.record_fields import fields_of
 from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.sites import activity
+from app.domain.sites import activity as sites_activity
 from app.extensions import db
 
 # Fields of the JSON whose change makes the effect of a rule be measured anew.
-EFFECT = ("term", "pins", "boosts", "buries", "redirectUrl", "banner", "enabled", "startsAt")
+EFFECT = frozenset(field.key for field in fields_of(Rule) if field.is_served and field.name != "ends_at")
 TAKEN = "Another user added a rule for this term at the same moment. Nothing was saved."
 PAGE_SIZE = 50
 SKUS_AT_ONCE = 500
@@ -58,10 +59,14 @@ NO_ADDRESS = (
 Record = Mapping[str, Any]
 
 
-def rule_of(site_id: int, rule_id: int, to_change: bool = False) -> SearchRule:
-    """Return a rule of this site; `to_change` locks its row. Raises NotFound."""
-    rule = find_record(SearchRule, site_id, rule_id, to_change)
-    return existing(rule, "There is no such search rule on this site.")
+def rule_of(site_id: int, rule_id: int, to_change: bool = False, revision: int | None = None) -> SearchRule:
+    """Return a rule of this site; `to_change` locks its row. Raises NotFound and, where it is not at a given
+    `revision`, StaleRevision."""
+    row = find_record(SearchRule, site_id, rule_id, to_change)
+    rule = existing(row, "There is no such search rule on this site.")
+    if revision is not None:
+        check_revision(site_id, ("rule", rule.id), rule.revision, revision)
+    return rule
 
 
 def rule_for(site_id: int, term: str) -> SearchRule | None:
@@ -82,10 +87,20 @@ def add(author: Author, rule: Rule, *, may_lead_nowhere: bool = False) -> Search
     return add_checked(author, check_for_site(author.site_id, rule, None, may_lead_nowhere))
 
 
-def add_checked(author: Author, clean: Rule) -> SearchRule:
-    """Add a rule that is checked already."""
-    row = SearchRule(site_id=author.site_id, revision=1, created_at=author.now())
-    _insert(author, row, clean, "rule.add", f"Added a rule for “{clean.term}”: {', '.join(rule_effects(clean))}")
+def add_checked(
+    author: Author, clean: Rule, rule_id: int | None = None, action: str = "rule.add", summary: str = "Added a rule for"
+) -> SearchRule:
+    """Add a rule that is checked already, under the id that it had before where it is brought back."""
+    row = SearchRule(id=rule_id, site_id=author.site_id, revision=1, created_at=author.now())
+    clean.write_row(row)
+    row.updated_at, row.updated_by = author.now(), author.name[:100]
+    row.words_version = configuration.raise_version(row.site_id)
+    db.session.add(row)
+    flush_or_conflict(TAKEN)
+    effects = f": {', '.join(rule_effects(clean))}" if rule_id is None else ""
+    sites_activity.record(
+        author, action, ("rule", str(row.id)), f"{summary} “{clean.term}”{effects}", None, row.value.as_json()
+    )
     return row
 
 
@@ -94,19 +109,29 @@ def change(
 ) -> tuple[SearchRule, tuple[str, ...]]:
     """Change a rule; return it and the names of the fields that changed. `may_lead_nowhere` as in `add`. Raises
     NotFound, StaleRevision, Invalid, Conflict."""
-    row = _lock_for_change(author.site_id, rule_id, revision)
+    row = rule_of(author.site_id, rule_id, to_change=True, revision=revision)
     return row, change_checked(author, row, check_for_site(author.site_id, rule, row, may_lead_nowhere))
 
 
 def change_checked(
     author: Author, row: SearchRule, clean: Rule, action: str = "rule.change", summary: str = "Changed the rule for"
 ) -> tuple[str, ...]:
-    """Change a rule to one that is checked already; return the names of the fields that changed."""
-    before, after = row.value.as_json(), clean.as_json()
+    """Change a rule to one that is checked already: its revision and author, the version that publishes it, and the
+    activity log. Its effect is measured anew where the rule does something else, or does it again after it was paused
+    or had ended. Return the names of the fields that changed; where there are none, the rule stays as it is."""
+    before, after, now = row.value.as_json(), clean.as_json(), author.now()
     changed = tuple(name for name in after if after[name] != before[name])
-    if changed:
-        row.write(clean)
-        _save_change(author, row, before, action, f"{summary} “{clean.term}”")
+    if not changed:
+        return ()
+    clean.write_row(row)
+    had_ended = before["endsAt"] is not None and before["endsAt"] <= rfc3339(now)
+    if EFFECT.intersection(changed) or (had_ended and "endsAt" in changed):
+        row.live_since = None
+    row.revision += 1
+    row.updated_at, row.updated_by = now, author.name[:100]
+    row.words_version = configuration.raise_version(row.site_id)
+    flush_or_conflict(TAKEN)
+    sites_activity.record(author, action, ("rule", str(row.id)), f"{summary} “{clean.term}”", before, after)
     return changed
 
 
@@ -123,7 +148,7 @@ def resume(author: Author, rule_id: int) -> SearchRule:
 
 def delete(author: Author, rule_id: int, revision: int) -> str:
     """Delete a rule and return its term. Raises NotFound, StaleRevision."""
-    row = _lock_for_change(author.site_id, rule_id, revision)
+    row = rule_of(author.site_id, rule_id, to_change=True, revision=revision)
     term = row.term
     _remove(author, row, "rule.delete", f"Deleted the rule for “{term}”")
     return term
@@ -145,8 +170,7 @@ def revert(author: Author, rule_id: int, before: Record | None) -> None:
         return
     clean = check_for_site(author.site_id, Rule.of_json(RULE.load(dict(before))), row)
     if row is None:
-        row = SearchRule(id=rule_id, site_id=author.site_id, revision=1, created_at=author.now())
-        _insert(author, row, clean, "rule.undo", f"Brought back the rule for “{clean.term}”")
+        add_checked(author, clean, rule_id, "rule.undo", "Brought back the rule for")
     else:
         change_checked(author, row, clean, "rule.undo", "Undid a change of the rule for")
 
@@ -160,7 +184,7 @@ def check_for_site(
 ) -> Rule:
     """Return the rule as it can be stored in `own`, or in a new row for None. `known_skus` replaces the SKUs that the
     shop has now, with the names of the products. Raises Invalid with every problem."""
-    clean = tidy(rule)
+    clean = rule.tidied()
     further: list[Problem] = []
     if not may_lead_nowhere:
         further += missing_page_problems(clean, missing_pages(site_id, clean.paths))
@@ -188,21 +212,6 @@ def product_names(site_id: int, skus: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _lock_for_change(site_id: int, rule_id: int, revision: int) -> SearchRule:
-    row = rule_of(site_id, rule_id, to_change=True)
-    check_revision(site_id, ("rule", row.id), row.revision, revision)
-    return row
-
-
-def _insert(author: Author, row: SearchRule, clean: Rule, action: str, summary: str) -> None:
-    row.write(clean)
-    row.updated_at, row.updated_by = author.now(), author.name[:100]
-    row.words_version = configuration.raise_version(row.site_id)
-    db.session.add(row)
-    flush_or_conflict(TAKEN)
-    activity.record(author, action, ("rule", str(row.id)), summary, None, row.value.as_json())
-
-
 def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
     before, subject = row.value.as_json(), ("rule", str(row.id))
     configuration.raise_version(row.site_id)
@@ -213,26 +222,9 @@ def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
 
 def _switch(author: Author, rule_id: int, enabled: bool) -> SearchRule:
     row = rule_of(author.site_id, rule_id, to_change=True)
-    if row.enabled != enabled:
-        before = row.value.as_json()
-        row.enabled = enabled
-        action, verb = ("rule.resume", "Resumed") if enabled else ("rule.pause", "Paused")
-        _save_change(author, row, before, action, f"{verb} the rule for “{row.term}”")
+    action, verb = ("rule.resume", "Resumed") if enabled else ("rule.pause", "Paused")
+    change_checked(author, row, replace(row.value, enabled=enabled), action, f"{verb} the rule for")
     return row
-
-
-def _save_change(author: Author, row: SearchRule, before: Record, action: str, summary: str) -> None:
-    """Save a change of an existing rule: revision and author, the version that publishes it, and the activity log. Its
-    effect is measured anew where the rule does something else, or does it again after it was paused or had ended."""
-    after, now = row.value.as_json(), author.now()
-    had_ended = before["endsAt"] is not None and before["endsAt"] <= rfc3339(now)
-    if any(before[name] != after[name] for name in EFFECT) or (had_ended and before["endsAt"] != after["endsAt"]):
-        row.live_since = None
-    row.revision += 1
-    row.updated_at, row.updated_by = now, author.name[:100]
-    row.words_version = configuration.raise_version(row.site_id)
-    flush_or_conflict(TAKEN)
-    activity.record(author, action, ("rule", str(row.id)), summary, before, after)
 
 
 def missing_pages(site_id: int, paths: Iterable[str | None]) -> dict[str, str]:
@@ -358,8 +350,7 @@ def find_rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[s
     wanted = query.words.strip().casefold()
     found = []
     for rule in stored:
-        texts = (rule.term, rule.note, rule.redirect_url, rule.banner_text, *rule.value.skus) if wanted else ()
-        if wanted and not any(wanted in text.casefold() for text in texts if text):
+        if wanted and not any(wanted in text.casefold() for text in rule.value.searched_texts):
             continue
         times = applied.get(rule.normalized_term, 0) if applied is not None else None
         row = ListedRule(rule, state_of(rule, now), configuration.is_live(rule, state), times)

@@ -1,4 +1,4 @@
-"""Definition of a synonym: statuses, limits, the checks of a group of words, and the parameters of a list. Pure.
+"""Definition of a synonym: its state, the checks of a group of words, and the parameters of a list. Pure.
 
 Words are compared as search reads them, so that “phones” and “Phone” are one word.
 """
@@ -10,24 +10,57 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from app.domain.catalogue.listing import LONGEST_WORDS, PAGE_SIZE, page_number, page_size
 from app.domain.search import text
-from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.search.serving.synonyms import (
+    LONGEST_WORD,
+    MOST_TOKENS,
+    MOST_WORDS,
+    SEPARATORS,
+    SynonymGroup,
+    SynonymType,
+)
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.text import line_problems, one_line
+from app.domain.shared.record_fields import ChoiceField, DeclaredRecord, ObjectField, fields_of
+from app.domain.shared.text import line_problems
 
 LIVE, SUGGESTED, REJECTED = "LIVE", "SUGGESTED", "REJECTED"
 MANUAL, AI, MINED = "MANUAL", "AI", "MINED"
-MOST_WORDS = 20  # Of a group, its root aside (contracts: Synonyms).
-MOST_TOKENS = 5
 MOST_GROUPS = 1_000
-LONGEST_WORD = 200
-SEPARATORS = (",", ";")  # Lists of words are written with these.
+FURTHER = fields_of(SynonymGroup)[3:]  # Those that do not tell synonyms apart, as type, root and words do.
 WordKey = tuple[str, ...]
 Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class SynonymState(DeclaredRecord):
+    """What was decided about a group of words, and where it comes from."""
+
+    status: Annotated[
+        str,
+        ChoiceField(
+            "state",
+            choices=(LIVE, SUGGESTED, REJECTED),
+            shown={LIVE: "live", SUGGESTED: "suggested", REJECTED: "rejected"},
+            help="LIVE, SUGGESTED or REJECTED.",
+        ),
+    ] = LIVE
+    source: Annotated[
+        str,
+        ChoiceField(
+            "made",
+            choices=(MANUAL, AI, MINED),
+            shown={MANUAL: "by hand", AI: "suggested by AI", MINED: "suggested by the shop"},
+            help="MANUAL, AI or MINED.",
+        ),
+    ] = MANUAL
+    evidence: Annotated[dict[str, Any] | None, ObjectField("what speaks for it")] = None
+
+
+STATE = SynonymState.schema()
 
 
 @dataclass(slots=True)
@@ -71,19 +104,12 @@ def word_key(word: str) -> WordKey:
     return text.query_words(word)
 
 
-def split_words(typed: str) -> list[str]:
-    """Split a text into words at commas, semicolons and line ends; empty ones are left out."""
-    for separator in SEPARATORS:
-        typed = typed.replace(separator, "\n")
-    return [word for line in typed.split("\n") if (word := one_line(line))]
-
-
 def check_synonym(group: SynonymGroup, others: Iterable[SynonymGroup] | TakenWords) -> SynonymGroup:
     """Return the group trimmed. `others` are the other live groups of the site. Raises Invalid with every problem;
     pointers are `#/root` and `#/synonyms/2`."""
-    root = one_line(group.root) or None if group.root else None
-    clean = SynonymGroup(group.type, root, tuple(map(one_line, group.words)))
+    clean = replace(group.tidied(), id=None)
     problems = [*_shape_problems(clean), *_word_problems(clean), *_repetition_problems(clean)]
+    problems += [problem for one in FURTHER for problem in one.problems(getattr(clean, one.name))]
     if not problems:
         problems = list(_conflict_problems(clean, others if isinstance(others, TakenWords) else TakenWords.of(others)))
     if problems:

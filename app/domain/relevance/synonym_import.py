@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from app.domain.relevance.synonym_definition import MOST_GROUPS, TakenWords, check_synonym, fingerprint, split_words
+from app.domain.relevance.synonym_definition import FURTHER, MOST_GROUPS, TakenWords, check_synonym, fingerprint
 from app.domain.relevance.synonyms import add_checked, change_checked, live_groups, synonym_of
 from app.domain.search.serving import configuration
-from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymType, split_words
 from app.domain.shared.author import Author
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, read_cells, refused
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.text import one_line
 
-COLUMNS = ("type", "root", "words")
+COLUMNS = SynonymGroup.columns()
+NEEDED = COLUMNS[:3]  # The others may be left out.
 TYPES = {name: kind for kind in SynonymType for name in (kind.value.casefold().replace("_", " "), kind.label)}
 ARROWS = ("->", "→")
 
@@ -32,10 +34,9 @@ class TableLine:
     problem: str = ""
 
 
-def table_rows(groups: Sequence[SynonymGroup]) -> Iterator[tuple[str, str, str]]:
-    yield "type", "root", "words"
-    for group in groups:
-        yield group.type.value, group.root or "", ";".join(group.words)
+def table_rows(groups: Sequence[SynonymGroup]) -> Iterator[tuple[str, ...]]:
+    yield COLUMNS
+    yield from (group.cells() for group in groups)
 
 
 def read_table(text: str) -> list[TableLine]:
@@ -60,15 +61,18 @@ def _read_line(number: int, cells: list[str]) -> TableLine | None:
     shown = ",".join(cells)[:200]
     if (written := _read_as_written(cells)) is not None:
         return TableLine(number, shown, written)
-    if len(cells) != len(COLUMNS):
-        needed = f"A line has three columns, {', '.join(COLUMNS)}; this has {len(cells)}."
+    if not len(NEEDED) <= len(cells) <= len(COLUMNS):
+        needed = f"A line has three columns, {', '.join(NEEDED)}; this has {len(cells)}."
         return TableLine(number, shown, problem=needed)
     kind = TYPES.get(cells[0].casefold().replace("-", " ").replace("_", " "))
     if kind is None:
         known = " or ".join(f"{kind} (“{kind.label}”)" for kind in SynonymType)
         problem = f"“{cells[0][:40]}” is no type of synonyms: write {known}."
         return TableLine(number, shown, problem=problem)
-    return TableLine(number, shown, SynonymGroup(kind, cells[1] or None, tuple(split_words(cells[2]))))
+    sent: dict[str, Any] = {"type": kind.value, "root": cells[1] or None, "synonyms": split_words(cells[2])}
+    for declared in FURTHER:
+        declared.read_cells(dict(zip(COLUMNS, cells, strict=False)), sent)
+    return TableLine(number, shown, SynonymGroup.of_json(sent))
 
 
 def _read_as_written(cells: list[str]) -> SynonymGroup | None:
@@ -109,7 +113,8 @@ class _ImportPlan:
         if reason:
             return ImportLine(line.number, line.text, RowOutcome.REFUSED, group, reason=reason)
         self.said[written] = line.number
-        if written in self.known:
+        known = self.known.get(written)
+        if known is not None and all(getattr(known, one.name) == getattr(group, one.name) for one in FURTHER):
             return ImportLine(line.number, line.text, RowOutcome.SAME, group)
         replaced = met[0] if met else None
         if replaced is not None:

@@ -23,6 +23,7 @@ from app.domain.relevance.synonym_definition import (
     StatusFilter,
     SynonymList,
     SynonymOrder,
+    SynonymState,
     check_synonym,
     fingerprint,
     words_digest,
@@ -104,7 +105,7 @@ def change_checked(author: Author, synonym: Synonym, group: SynonymGroup, versio
     """Change a synonym to a group that is checked already; `version` is the one that publishes it."""
     before, was = synonym.record, synonym.group
     _remember_suggested_words(synonym)
-    if synonym.group != group:
+    if synonym.group.as_json(for_shoppers=True) != group.as_json(for_shoppers=True):
         synonym.live_since = None  # Its effect is measured from when these words are served.
     _merge_suggestion(synonym, group)
     synonym.revision += 1
@@ -261,7 +262,7 @@ def revert_synonym(author: Author, synonym_id: int, before: Record | None) -> No
             raise Conflict(f"This cannot be undone: {other.group} is {state} as a synonym of its own by now.")
     _merge_suggestion(synonym, group)
     synonym.write(group)
-    synonym.status, synonym.source, synonym.evidence = before["status"], before["source"], before["evidence"]
+    SynonymState.of_json(before).write_row(synonym)
     synonym.words_version, synonym.revision, synonym.live_since = version, synonym.revision + 1, None
     synonym.updated_at, synonym.updated_by = author.now(), author.name[:100]
     db.session.add(synonym)

@@ -11,12 +11,13 @@ from app.domain.catalogue.queries import referred_product
 from app.domain.merchandising.categories import category_referred_to
 from app.domain.relevance.placing import Placement, PlacementKind, RuleStep, existing_rule, remove_rule, take_step
 from app.domain.relevance.proposals import RuleProposal
-from app.domain.relevance.rule_definition import LAST_POSITION, LONGEST_BANNER, LONGEST_TERM, MOST_PLACED
+from app.domain.relevance.rule_definition import LAST_POSITION, LONGEST_BANNER, MOST_PLACED
 from app.domain.search.serving.configuration import serving_state
-from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.rules import LONGEST_TERM, Rule
 from app.domain.seo.landing import stored_rules
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
 from app.domain.shared.problems import Invalid
+from app.domain.shared.record_fields import SwitchField, fields_of
 from app.mcp.arguments import Answer, Arguments, DryRun, WriteArguments
 from app.mcp.landing_shapes import (
     LandingBeforeShape,
@@ -26,14 +27,19 @@ from app.mcp.landing_shapes import (
     landing_shape,
     moved_pages,
 )
+from app.mcp.record_shapes import takes_fields
 from app.mcp.registry import UNDO, Call, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, RuleFieldsShape, RuleShape, preview, rule_shape
 from app.mcp.tools.product_ranking import CATEGORY
 from app.web.permissions import Permission
 
 SHOWN_PAGES = 20
-SETTABLE = ("startsAt", "endsAt", "enabled", "note", "revision")
-TIME = "A time with its zone, such as “2026-11-20T21:04:05Z”."
+# The fields that an action may set besides: dates, the switch, then what is for the shop's staff.
+BESIDES = sorted(
+    (field for field in fields_of(Rule) if field.argument),
+    key=lambda field: (not field.is_served, isinstance(field, SwitchField)),
+)
+SETTABLE = (*(field.key for field in BESIDES), "revision")
 LANDING = ("setLanding", "inheritLanding")
 PARTS: dict[str | None, dict[str, None]] = {
     "redirect": {"redirectUrl": None},
@@ -47,7 +53,10 @@ class BannerArguments(Arguments):
     link_url: str | None = Field(default=None, description="A page of the shop, by its path, such as “/c/rainwear”.")
 
 
-class ManageRankingArguments(WriteArguments):
+@takes_fields(BESIDES)
+class RuleArguments(WriteArguments):
+    """The arguments that change a rule."""
+
     action: Literal["pin", "boost", "bury", "redirect", "banner", "remove", "setLanding", "inheritLanding"] = Field(
         description=(
             "The first six change the rule for the search term, which is made where there is none; what they do not "
@@ -55,10 +64,10 @@ class ManageRankingArguments(WriteArguments):
             "term and products): put them before the others. bury (needs term and products): put them last. redirect "
             "(needs term and redirectUrl): lead the search to a page instead of results. banner (needs term and "
             "banner): show a line above the results. remove (needs term, takes part and products): take a part of the "
-            "rule away, or all of it. All of these take revision, and the first five startsAt, endsAt, enabled and "
-            "note. setLanding (needs category and rules): give the category exactly these landing rules, in the place "
-            "of those it has; an empty list switches its landing pages off. inheritLanding (needs category): let it "
-            "take the rules of its tree."
+            f"rule away, or all of it. All of these take revision, and the first five {', '.join(SETTABLE[:-2])} and "
+            f"{SETTABLE[-2]}. setLanding (needs category and rules): give the category exactly these landing rules, in "
+            "the place of those it has; an empty list switches its landing pages off. inheritLanding (needs category): "
+            "let it take the rules of its tree."
         )
     )
     term: str | None = Field(
@@ -96,10 +105,9 @@ class ManageRankingArguments(WriteArguments):
             "do nothing any more is refused: remove the rule."
         ),
     )
-    starts_at: str | None = Field(default=None, description=f"From when the rule applies. {TIME}")
-    ends_at: str | None = Field(default=None, description=f"Until when the rule applies. {TIME}")
-    enabled: bool | None = Field(default=None, description="False pauses the rule, true resumes it.")
-    note: str | None = Field(default=None, description="Why the rule is there, for the shop's staff alone.")
+
+
+class ManageRankingArguments(RuleArguments):
     revision: int | None = Field(
         default=None, description="That of the rule as you read it: the change is refused where somebody changed it."
     )
@@ -183,7 +191,7 @@ def _skus(call: Call, sent: ManageRankingArguments) -> tuple[str, ...]:
 
 def _fields(sent: ManageRankingArguments) -> dict[str, Any]:
     """Return the sent fields of the rule, by their names in its JSON."""
-    names = {"redirect_url", "banner", "starts_at", "ends_at", "enabled", "note"}
+    names = {"redirect_url", "banner", *(field.name for field in BESIDES)}
     return sent.model_dump(include=names, by_alias=True, exclude_none=True)
 
 

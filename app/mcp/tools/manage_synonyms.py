@@ -13,26 +13,28 @@ from app.domain.relevance import synonyms as editing
 from app.domain.relevance import synonyms as queries
 from app.domain.relevance.models import Synonym
 from app.domain.relevance.proposals import SynonymProposal
-from app.domain.relevance.synonym_definition import (
-    LIVE,
-    LONGEST_WORD,
-    MOST_TOKENS,
-    MOST_WORDS,
-    StatusFilter,
-    SynonymList,
-)
+from app.domain.relevance.synonym_definition import LIVE, StatusFilter, SynonymList, SynonymState
 from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.search.models import ServedConfiguration
 from app.domain.search.serving.configuration import serving_state
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.addresses import lookup_id
+from app.domain.shared.record_fields import fields_of
 from app.mcp.arguments import Answer, DryRun, PageNumber, PageSize, PagingShape, WriteArguments, paging_of
+from app.mcp.record_shapes import answers_fields, takes_fields
 from app.mcp.registry import UNDO, Call, reads, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, preview
 from app.web.permissions import Permission
 
+GROUP = fields_of(SynonymGroup)
+NEEDED = tuple(field.key for field in GROUP if field.is_required)
+TAKEN = tuple(field.key for field in GROUP if not field.is_required)
 
-class SynonymArguments(WriteArguments):
+
+@takes_fields(GROUP)
+class GroupArguments(WriteArguments):
+    """The arguments that name a synonym and its words."""
+
     action: Literal["list", "add", "edit", "remove", "accept", "reject", "suggest"] = Field(
         description=(
             "list (takes words, status, type, pageNumber and pageSize): answer synonyms, the live ones unless status "
@@ -54,22 +56,9 @@ class SynonymArguments(WriteArguments):
             "then, the call is refused: read it again."
         ),
     )
-    type: Literal["EQUIVALENT", "ONE_WAY"] | None = Field(
-        default=None,
-        description=(
-            "EQUIVALENT: each of the words finds the others. ONE_WAY: `root` also finds the words, not back. For list: "
-            "only these."
-        ),
-    )
-    root: str | None = Field(default=None, description="For ONE_WAY: the word shoppers search for. Example: “phone”.")
-    synonyms: list[str] | None = Field(
-        default=None,
-        description=(
-            f"The words, at least two (for ONE_WAY one), {MOST_WORDS} at most. Each is a word or an expression of up "
-            f"to {MOST_TOKENS} words and {LONGEST_WORD} characters, without commas. Search matches with stemming, so "
-            'one form of a word is enough. Example: ["mobile", "cell phone"].'
-        ),
-    )
+
+
+class SynonymArguments(GroupArguments):
     words: str | None = Field(default=None, max_length=LONGEST_WORDS, description="For list: only synonyms with this.")
     status: Literal["LIVE", "SUGGESTED", "REJECTED", "ANY"] = Field(
         default="LIVE", description="For list. SUGGESTED wait for a decision, those with most searches first."
@@ -78,14 +67,12 @@ class SynonymArguments(WriteArguments):
     page_size: PageSize = 50
 
 
-class SynonymShape(Answer):
+@answers_fields((*GROUP, *fields_of(SynonymState)))
+class SynonymFieldsShape(Answer):
     id: str | None = Field(description="Null for one that a dry run only tried to make.")
-    type: str
-    root: str | None
-    synonyms: list[str]
-    status: str = Field(description="LIVE, SUGGESTED or REJECTED.")
-    source: str = Field(description="MANUAL, AI or MINED.")
-    evidence: dict[str, Any] | None
+
+
+class SynonymShape(SynonymFieldsShape):
     reason: str = Field(description="What speaks for a suggestion, in words.")
     synced: bool = Field(description="False while shoppers are not served it yet, which takes two seconds.")
     revision: int
@@ -117,10 +104,10 @@ class SynonymsAnswer(Answer):
     Permission.MANAGE_SEARCH,
     {
         "list": reads(takes=("words", "status", "type", "pageNumber", "pageSize")),
-        "add": writes("type", "synonyms", takes=("root",)),
-        "edit": writes("id", "revision", "type", "synonyms", takes=("root",)),
+        "add": writes(*NEEDED, takes=TAKEN),
+        "edit": writes("id", "revision", *NEEDED, takes=TAKEN),
         "remove": writes("id", "revision"),
-        "accept": writes("id", "revision", takes=("type", "synonyms", "root")),
+        "accept": writes("id", "revision", takes=(*NEEDED, *TAKEN)),
         "reject": writes("id", "revision"),
         "suggest": writes(),
     },
@@ -147,7 +134,7 @@ def _listed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
     state = serving_state(call.site_id)
     listing = SynonymList(
         words=" ".join((sent.words or "").split()),
-        type=SynonymType(sent.type) if sent.type else None,
+        type=SynonymType(kind) if (kind := _fields(sent).get("type")) else None,
         status=StatusFilter.ANY if sent.status == "ANY" else StatusFilter(sent.status),
         page=sent.page_number,
         page_size=sent.page_size,
@@ -168,7 +155,7 @@ def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         row = editing.add(call.author, _group(sent))
         return _one(call, row.id, is_tried=call.dry_run and row.revision == 1)  # A suggestion that it became has more.
     if sent.action == "accept":
-        edited = _edited(call, sent) if (sent.type, sent.synonyms, sent.root) != (None, None, None) else None
+        edited = _edited(call, sent) if _fields(sent) else None
         return _one(call, editing.accept(call.author, lookup_id(sent.id), sent.revision or 0, edited).id)
     changed = editing.change(call.author, lookup_id(sent.id), sent.revision or 0, _group(sent))
     return _one(call, lookup_id(sent.id), changed)
@@ -217,14 +204,19 @@ def _answer(
 def _edited(call: Call, sent: SynonymArguments) -> SynonymGroup:
     """Return a suggestion as the agent edits it: what was not sent stays as it was suggested. Raises NotFound."""
     suggested = editing.synonym_of(call.site_id, lookup_id(sent.id)).group
-    kind = SynonymType(sent.type) if sent.type else suggested.type
-    root = suggested.root if sent.root is None and kind.has_root else sent.root
-    return SynonymGroup(kind, root, suggested.words if sent.synonyms is None else tuple(sent.synonyms))
+    fields = suggested.as_json() | _fields(sent)
+    if not SynonymType(fields["type"]).has_root:
+        fields["root"] = _fields(sent).get("root")
+    return SynonymGroup.of_json(fields)
 
 
 def _group(sent: SynonymArguments) -> SynonymGroup:
-    kind = SynonymType(sent.type or SynonymType.EQUIVALENT)
-    return SynonymGroup(kind, sent.root, tuple(sent.synonyms or ()))
+    return SynonymGroup.of_json({"type": SynonymType.EQUIVALENT, "synonyms": []} | _fields(sent))
+
+
+def _fields(sent: SynonymArguments) -> dict[str, Any]:
+    """Return the sent fields of the synonym, by their names in its JSON."""
+    return sent.model_dump(include={field.key for field in GROUP}, by_alias=True, exclude_none=True)
 
 
 def _shape(row: Synonym, state: ServedConfiguration | None) -> SynonymShape:

@@ -13,9 +13,9 @@ from app import ports
 from app.domain.relevance.advice import Act, Advice, advise_on_search
 from app.domain.relevance.explain import explain_search
 from app.domain.relevance.explanation import ExplainRequest, SearchExplanation, explanation_json
-from app.domain.relevance.rule_definition import moment_of, moment_with_zone
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.typed_times import moment_of, moment_with_zone
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, tool

@@ -5,6 +5,7 @@ The lookup of products is here too; other pages of the Search section use it as 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -27,18 +28,16 @@ from app.domain.relevance.models import SearchRule
 from app.domain.relevance.previews import skus_not_found
 from app.domain.relevance.rule_definition import (
     LAST_POSITION,
-    LONGEST_TERM,
     MOST_PLACED,
     deletion_effects,
-    local_text,
-    moment_of,
     state_of,
 )
 from app.domain.relevance.rules import missing_pages
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.serving import configuration
-from app.domain.search.serving.rules import Banner, PinnedSku, Rule
+from app.domain.search.serving.rules import LONGEST_TERM, PinnedSku, Rule
 from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.shared.record_fields import TypedForm
 from app.domain.sites.settings import shop_settings
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
@@ -48,6 +47,7 @@ MOST_SENT = MOST_PLACED + 1  # Of each list, so that one too many is refused and
 LONGEST_SENT = 200
 STEPS = {"up": -1, "down": 1}
 LISTS_BY_ACTION = {"pin": "pins", "boost": "boosts", "bury": "buries"}
+TEXTS = Rule.text_names()
 NOT_REFUSED = FieldErrors()
 LOOK_UP = "look"
 FOLLOWS = "Live within two seconds."
@@ -69,56 +69,48 @@ class TypedPin:
 
 @dataclass(frozen=True, slots=True)
 class RuleForm:
-    """The form of a ranking rule. `revision` 0 is a rule that is not saved yet. `starts` and `ends` are in the time
-    zone of the shop."""
+    """The form of a ranking rule. `texts` are those of its other fields, by the names under which they are sent, times
+    in the time zone of the shop. `revision` 0 is a rule that is not saved yet."""
 
-    term: str = ""
+    texts: Mapping[str, str]
     pins: tuple[TypedPin, ...] = ()
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
-    redirect_url: str = ""
-    banner_text: str = ""
-    banner_link_url: str = ""
     enabled: bool = True
-    starts: str = ""
-    ends: str = ""
-    note: str = ""
     revision: int = 0
 
     @classmethod
-    def of(cls, rule: SearchRule, zone: ZoneInfo) -> RuleForm:
+    def about(cls, term: str) -> RuleForm:
+        """Return the form of a new rule for a search."""
+        return cls({**dict.fromkeys(TEXTS, ""), "term": term})
+
+    @classmethod
+    def of(cls, row: SearchRule, zone: ZoneInfo) -> RuleForm:
+        rule = row.value
         return cls(
-            term=rule.term,
-            pins=tuple(TypedPin(pin["sku"], str(pin["position"])) for pin in rule.pins),
-            boosts=tuple(rule.boosts),
-            buries=tuple(rule.buries),
-            redirect_url=rule.redirect_url or "",
-            banner_text=rule.banner_text or "",
-            banner_link_url=rule.banner_link_url or "",
+            texts=rule.as_typed(zone),
+            pins=tuple(TypedPin(pin.sku, str(pin.position)) for pin in rule.pins),
+            boosts=rule.boosts,
+            buries=rule.buries,
             enabled=rule.enabled,
-            starts=local_text(rule.starts_at, zone),
-            ends=local_text(rule.ends_at, zone),
-            note=rule.note,
-            revision=rule.revision,
+            revision=row.revision,
         )
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> RuleForm:
         pins = zip(_sent_skus(sent, "pin"), [*sent.getlist("position"), *[""] * MOST_SENT], strict=False)
         return cls(
-            term=sent.get("term", ""),
+            texts={name: sent.get(name, "") for name in TEXTS},
             pins=tuple(TypedPin(sku, position) for sku, position in pins),
             boosts=tuple(_sent_skus(sent, "boost")),
             buries=tuple(_sent_skus(sent, "bury")),
-            redirect_url=sent.get("redirectUrl", ""),
-            banner_text=sent.get("bannerText", ""),
-            banner_link_url=sent.get("bannerLinkUrl", ""),
             enabled="paused" not in sent,
-            starts=sent.get("startsAt", ""),
-            ends=sent.get("endsAt", ""),
-            note=sent.get("note", ""),
             revision=sent_revision(sent),
         )
+
+    @property
+    def term(self) -> str:
+        return self.texts["term"]
 
     @property
     def skus(self) -> tuple[str, ...]:
@@ -128,20 +120,17 @@ class RuleForm:
         """Return the typed form, to be saved over another revision."""
         return replace(self, revision=revision)
 
-    def rule(self, zone: ZoneInfo, stored: SearchRule | None, problems: list[Problem]) -> Rule:
-        """Return the rule of the form. Times and positions that cannot be read are added to `problems`."""
-        was_from, was_until = (stored.starts_at, stored.ends_at) if stored is not None else (None, None)
+    def rule(
+        self, zone: ZoneInfo, stored: SearchRule | None, problems: list[Problem], *, takes_zone: bool = False
+    ) -> Rule:
+        """Return the rule of the form. Times and positions that cannot be read are added to `problems`. `takes_zone`:
+        times that name their zone are taken too."""
         return Rule(
-            term=self.term,
             pins=tuple(PinnedSku(pin.sku, pin.number or 0) for pin in self.pins),
             boosts=self.boosts,
             buries=self.buries,
-            redirect_url=self.redirect_url,
-            banner=Banner(self.banner_text, self.banner_link_url),
             enabled=self.enabled,
-            starts_at=moment_of(self.starts, zone, "#/startsAt", problems, was_from),
-            ends_at=moment_of(self.ends, zone, "#/endsAt", problems, was_until),
-            note=self.note,
+            **Rule.read_typed(TypedForm(self.texts, zone, problems, stored, takes_zone)),
         )
 
     def after(self, intent: str) -> RuleForm:
@@ -234,7 +223,7 @@ def search_rule_new() -> Response:
     known = rules.rule_for(current_user.site_id, term) if term else None
     if known is not None:
         return redirect(url_for("admin.search_rule", rule_id=known.id))
-    form = RuleForm(term=term)
+    form = RuleForm.about(term)
     return _show_editor(None, form.after(f"pin:{request.args['pin'][:64]}") if request.args.get("pin") else form)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,13 +19,14 @@ from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body, revision_in_address
 from app.domain.relevance import publishing, synonym_suggestions, synonyms
 from app.domain.relevance.models import Synonym
-from app.domain.relevance.synonym_definition import AI, LIVE, LONGEST_WORD, StatusFilter, SynonymList, split_words
+from app.domain.relevance.synonym_definition import AI, LIVE, StatusFilter, SynonymList
 from app.domain.relevance.synonym_mining import describe_evidence
 from app.domain.relevance.synonym_suggestions import SuggestionSummary
 from app.domain.search.serving import configuration
+from app.domain.search.serving.synonyms import LONGEST_WORD, SynonymGroup, SynonymType
 from app.domain.search.serving.synonyms import SYNONYM as SYNONYM_FIELDS
-from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.record_fields import TypedForm
 from app.domain.shared.schema import Record, Whole
 from app.transaction import transaction
 from app.web.errors import wants_json
@@ -33,6 +34,7 @@ from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
 SYNONYM = "/search/synonyms/<int(max=2147483647):synonym_id>"
+TEXTS = SynonymGroup.text_names()
 NO_ERRORS = FieldErrors()
 Answer = str | Response
 REST = "/search/synonyms/rest"
@@ -45,32 +47,34 @@ bp.add_app_template_filter(describe_evidence, "describe_evidence")
 
 @dataclass(frozen=True, slots=True)
 class SynonymForm:
-    """The form of a synonym. `root` counts only for the type that has one, so that it survives a change of type and
-    back. `revision` 0 is a synonym that is not saved yet."""
+    """The form of a synonym. `texts` are those of its fields, by the names under which they are sent; the root counts
+    only for the type that has one, so that it survives a change of type and back. `revision` 0 is a synonym that is not
+    saved yet."""
 
-    type: SynonymType = SynonymType.EQUIVALENT
-    root: str = ""
-    words: str = ""
+    type: SynonymType
+    texts: Mapping[str, str]
     revision: int = 0
 
     @classmethod
     def about(cls, word: str) -> SynonymForm:
         """Return the form of a new synonym for a word that shoppers search: the word is its root."""
         word = " ".join(word[:LONGEST_WORD].split())
-        return cls(SynonymType.ONE_WAY, word) if word else cls()
+        kind = SynonymType.ONE_WAY if word else SynonymType.EQUIVALENT
+        return cls(kind, {**dict.fromkeys(TEXTS, ""), "root": word})
 
     @classmethod
     def of(cls, synonym: Synonym) -> SynonymForm:
-        return cls(SynonymType(synonym.type), synonym.root or "", ", ".join(synonym.words), synonym.revision)
+        group = synonym.group
+        return cls(group.type, group.as_typed(), synonym.revision)
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> SynonymForm:
         kind = next((kind for kind in SynonymType if kind.value == sent.get("type")), SynonymType.EQUIVALENT)
-        return cls(kind, sent.get("root", ""), sent.get("words", ""), sent_revision(sent))
+        return cls(kind, {name: sent.get(name, "") for name in TEXTS}, sent_revision(sent))
 
     def group(self) -> SynonymGroup:
-        root = self.root if self.type.has_root else None
-        return SynonymGroup(self.type, root, tuple(split_words(self.words)))
+        group = SynonymGroup(type=self.type, **SynonymGroup.read_typed(TypedForm(self.texts)))
+        return group if self.type.has_root else replace(group, root=None)
 
     def on(self, revision: int) -> SynonymForm:
         """Return the typed form, to be saved over another revision."""

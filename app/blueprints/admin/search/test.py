@@ -20,11 +20,11 @@ from app.domain.relevance import synonyms
 from app.domain.relevance.advice import Act, Advice, advise_on_search, inactive_reason
 from app.domain.relevance.explain import explain_search, reindex_product
 from app.domain.relevance.explanation import ExplainRequest, SearchExplanation
-from app.domain.relevance.rule_definition import local_text, moment_of, moment_with_zone
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.author import Author
 from app.domain.shared.clock import rfc3339
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.shared.typed_times import local_text, moment_of, moment_with_zone
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.transaction import transaction
 from app.web.errors import wants_json

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -27,7 +28,6 @@ from app.domain.relevance import proposals, replays
 from app.domain.relevance.comparison import comparison_json
 from app.domain.relevance.previews import LONGEST_SEARCH, Preview, preview_change
 from app.domain.relevance.proposals import Proposal, as_json
-from app.domain.relevance.rule_definition import moment_of, moment_with_zone
 from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
 from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
@@ -76,26 +76,11 @@ def _synonym_fields(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any
 
 def _rule_fields(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
     """Return the fields of the rule, not paused even where the form says so: its effect is to be previewed."""
-    form, zone = RuleForm.typed(sent), ZoneInfo(time_zone)
-    text = form.banner_text.strip()
     problems: list[Problem] = []
-    starts, ends = (
-        moment_with_zone(typed.strip()) or moment_of(typed, zone, pointer, problems)
-        for typed, pointer in ((form.starts, "#/startsAt"), (form.ends, "#/endsAt"))
-    )
+    rule = RuleForm.typed(sent).rule(ZoneInfo(time_zone), None, problems, takes_zone=True)
     if problems:
         raise Invalid(problems)
-    return {
-        "id": sent_number(sent.get("id", "")),
-        "term": form.term,
-        "pins": [{"sku": pin.sku, "position": pin.number} for pin in form.pins if pin.sku],
-        "boosts": [sku for sku in form.boosts if sku],
-        "buries": [sku for sku in form.buries if sku],
-        "redirectUrl": form.redirect_url,
-        "banner": {"text": text, "linkUrl": form.banner_link_url} if text else None,
-        "startsAt": starts and starts.isoformat(),
-        "endsAt": ends and ends.isoformat(),
-    }
+    return {"id": sent_number(sent.get("id", "")), **replace(rule, enabled=True).as_json(for_shoppers=True)}
 
 
 def _terms_fields(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:

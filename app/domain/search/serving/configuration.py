@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from sqlalchemy import Select, select, update
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy import Select, select
+from sqlalchemy.exc import OperationalError
 
 from app.domain.search.events import ConfigurationSaved
 from app.domain.search.models import ServedConfiguration
@@ -19,6 +19,7 @@ from app.domain.search.serving.plan import Learned, Served, stop_words_of
 from app.domain.search.serving.rules import Rule, RuleSet
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet
 from app.domain.shared.clock import Clock
+from app.domain.shared.records import upsert
 from app.domain.sites.settings import settings_of
 from app.events import publish
 from app.extensions import db
@@ -39,39 +40,19 @@ def raise_version(site_id: int) -> int:
     """Raise the saved version, in the transaction of every change of a synonym or rule, and return it: the changed
     record carries it as `words_version`. The site's row stays locked until the commit, so versions rise in the order
     of the commits."""
-    version = _raise_stored(site_id) or _create_first(site_id) or _raise_stored(site_id)
+    first = {"saved_version": 1, "live_version": 0, "synonyms": [], "rules": [], "learned": {}}
+    raised = upsert(ServedConfiguration).values(site_id=site_id, **first)
+    raised = raised.on_conflict_do_update(
+        index_elements=["site_id"], set_={"saved_version": ServedConfiguration.saved_version + 1}
+    )
+    version: int = db.session.execute(raised.returning(ServedConfiguration.saved_version)).scalar_one()
     publish(ConfigurationSaved(site_id))
-    assert version is not None, "the row is there after one of two tries to make it"
     return version
 
 
 def lock(site_id: int) -> None:
     """Lock the site's row, where there is one, until the commit, for a caller that writes by what it reads."""
     db.session.execute(state_query(site_id).with_for_update())
-
-
-def _raise_stored(site_id: int) -> int | None:
-    """Raise the stored version of a site and return it, None where the site has no row yet."""
-    raised = (
-        update(ServedConfiguration)
-        .where(ServedConfiguration.site_id == site_id)
-        .values(saved_version=ServedConfiguration.saved_version + 1)
-        .returning(ServedConfiguration.saved_version)
-        .execution_options(synchronize_session=False)
-    )
-    return db.session.scalar(raised)
-
-
-def _create_first(site_id: int) -> int | None:
-    """Create the row of a site and return its version, None where another transaction was first."""
-    try:
-        with db.session.begin_nested():
-            db.session.add(
-                ServedConfiguration(site_id=site_id, saved_version=1, live_version=0, synonyms=[], rules=[], learned={})
-            )
-    except IntegrityError:
-        return None
-    return 1
 
 
 def unpublished_sites() -> list[int]:
@@ -150,7 +131,7 @@ class ServingCache:
     ) -> Served:
         """Return the serving configuration of a site. `stop_words`, `ranking` and `by_meaning` as the settings of the
         site have them."""
-        version = self._current(clock.now()).by_site.get(site_id, 0)
+        version = self._live_versions(clock.now()).get(site_id, 0)
         known = self._served.get(site_id, Served.NOTHING)
         if known.version != version:
             try:
@@ -162,22 +143,19 @@ class ServingCache:
         same = (known.stop_words, known.ranking, known.by_meaning) == (wanted, ranking, by_meaning)
         return known if same else replace(known, stop_words=wanted, ranking=ranking, by_meaning=by_meaning)
 
-    def _current(self, now: datetime) -> _Versions:
+    def _live_versions(self, now: datetime) -> Mapping[int, int]:
+        """Return the live versions of all sites, by their ids. While the database does not answer, return those known,
+        or none, so that search goes on without synonyms and rules rather than not at all."""
         known = self._versions
         if known is not None and abs(now - known.read_at) < FRESH:
-            return known
+            return known.by_site
         with self._lock:
             if self._versions is known:
-                self._versions = _next_versions(known, now)
-            return self._versions or _Versions(now, {})
-
-
-def _next_versions(known: _Versions | None, now: datetime) -> _Versions:
-    """Return the live versions of all sites. While the database does not answer, return those known, or none, so that
-    search goes on without synonyms and rules rather than not at all."""
-    try:
-        rows = db.session.execute(select(ServedConfiguration.site_id, ServedConfiguration.live_version)).all()
-    except OperationalError:
-        db.session.rollback()
-        return _Versions(now, known.by_site if known is not None else {})
-    return _Versions(now, {row.site_id: row.live_version for row in rows})
+                by_site = known.by_site if known is not None else {}
+                stored = select(ServedConfiguration.site_id, ServedConfiguration.live_version)
+                try:
+                    by_site = {row.site_id: row.live_version for row in db.session.execute(stored)}
+                except OperationalError:
+                    db.session.rollback()
+                self._versions = _Versions(now, by_site)
+            return self._versions.by_site if self._versions is not None else {}

@@ -1,5 +1,5 @@
-"""A search rule as a value and its JSON, one for forms, tables, bundles, proposals, history and what is served; and the
-check of the paths to which a rule redirects a search. Pure."""
+"""A search rule as a value, with the declaration of its fields, by which forms, tables, bundles, proposals, history,
+tools and what is served read and write it; and the check of the paths to which a rule redirects a search. Pure."""
 
 from __future__ import annotations
 
@@ -7,30 +7,37 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
+from zoneinfo import ZoneInfo
 
 from app.domain.search.text import request_words
-from app.domain.shared.schema import Flag, Many, Moment, One, Record, Text, Texts, Whole
-from app.domain.shared.text import UNPRINTABLE
+from app.domain.shared.problems import Invalid
+from app.domain.shared.record_fields import (
+    BlockField,
+    Cells,
+    DeclaredRecord,
+    ListField,
+    MomentField,
+    PathField,
+    RecordField,
+    SwitchField,
+    TextField,
+    TypedForm,
+    join_texts,
+    split_texts,
+)
+from app.domain.shared.schema import Many, One, Record, Strict, Text, Whole
+from app.domain.shared.text import UNPRINTABLE, one_line
 
 MOST_READ = 1_000  # Pins; a list that is longer is refused for its length alone.
-RULE = Record(
-    term=Text(required=True),
-    pins=Many(Record(sku=Text(required=True), position=Whole(required=True)), MOST_READ),
-    boosts=Texts(),
-    buries=Texts(),
-    redirectUrl=Text(allow_none=True),
-    banner=One(Record(text=Text(required=True), linkUrl=Text(allow_none=True)), allow_none=True),
-    enabled=Flag(),
-    startsAt=Moment(allow_none=True),
-    endsAt=Moment(allow_none=True),
-    note=Text(allow_none=True),
-)
+LONGEST_TERM = 100  # As for the searches that are counted.
+LONGEST_NOTE = 2_000
 LONGEST_PATH = 500
 SEARCH_PATH = "/search"
+TIME = "A time with its zone, such as “2026-11-20T21:04:05Z”."
 _SLASHES = re.compile(r"[/\\]+")
 
 
@@ -41,11 +48,63 @@ def normalized_term(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class TermField(TextField):
+    """The search of a rule; its normal form, by which it is looked up, has a column of its own."""
+
+    def as_columns(self, value: str) -> dict[str, Any]:
+        return {self.name: value, "normalized_term": normalized_term(value)}
+
+
+@dataclass(frozen=True, slots=True)
 class PinnedSku:
     """`position` is 1-based."""
 
     sku: str
     position: int
+
+
+@dataclass(frozen=True, slots=True)
+class PinsField(RecordField):
+    """Pins: objects in JSON and in the database, `position:SKU` in tables."""
+
+    def schema(self) -> Strict:
+        return Many(Record(sku=Text(required=True), position=Whole(required=True)), MOST_READ)
+
+    def of_json(self, raw: Iterable[Mapping[str, Any]]) -> tuple[PinnedSku, ...]:
+        return tuple(PinnedSku(pin["sku"], pin["position"]) for pin in raw)
+
+    def as_json(self, value: Iterable[PinnedSku]) -> list[dict[str, Any]]:
+        return [{"sku": pin.sku, "position": pin.position} for pin in value]
+
+    def of_row(self, row: object) -> tuple[PinnedSku, ...]:
+        return self.of_json(getattr(row, self.name))
+
+    def as_columns(self, value: Iterable[PinnedSku]) -> dict[str, Any]:
+        return {self.name: self.as_json(value)}
+
+    def tidy(self, value: Iterable[PinnedSku]) -> tuple[PinnedSku, ...]:
+        return tuple(PinnedSku(pin.sku.strip(), pin.position) for pin in value)
+
+    def searched(self, value: Iterable[PinnedSku]) -> Iterable[str | None]:
+        return [pin.sku for pin in value]
+
+    def describe(self, raw: Iterable[Mapping[str, Any]] | None, zone: ZoneInfo) -> dict[str, Any]:
+        return {self.label: [f"{pin['sku']} at {pin['position']}" for pin in raw or ()]}
+
+    def cells(self, raw: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        return (join_texts(f"{pin['position']}:{pin['sku']}" for pin in raw),)
+
+    def read_cells(self, cells: Cells, sent: dict[str, Any]) -> None:
+        if self.key in cells:
+            sent[self.key] = [self._read_pin(text) for text in split_texts(cells[self.key])]
+
+    @staticmethod
+    def _read_pin(text: str) -> dict[str, Any]:
+        position, colon, sku = text.partition(":")
+        if not colon or not position.strip().isdecimal() or len(position) > 6:
+            message = f"“{text[:64]}” is no pin: write its place and its SKU, as in 1:COAT-2."
+            raise Invalid.one("invalid_position", message)
+        return {"sku": sku.strip(), "position": int(position)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,53 +117,95 @@ class Banner:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class BannerField(RecordField):
+    """A banner: an object in JSON, None without one; its text and its link in tables, forms and the database."""
+
+    is_typed: ClassVar[bool] = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return "bannerText", "bannerLinkUrl"
+
+    def schema(self) -> Strict:
+        return One(Record(text=Text(required=True), linkUrl=Text(allow_none=True)), allow_none=True)
+
+    def of_json(self, raw: Mapping[str, Any]) -> Banner | None:
+        return Banner(raw["text"], raw.get("linkUrl")) if raw else None
+
+    def as_json(self, value: Banner | None) -> dict[str, Any] | None:
+        return value.as_json() if value else None
+
+    def as_columns(self, value: Banner | None) -> dict[str, Any]:
+        return {"banner_text": value and value.text, "banner_link_url": value and value.link_url}
+
+    def tidy(self, value: Banner | None) -> Banner | None:
+        """An empty banner is none; one with only a link is kept, to be refused."""
+        banner = value and Banner(one_line(value.text), (value.link_url or "").strip() or None)
+        return banner if banner and (banner.text or banner.link_url) else None
+
+    def searched(self, value: Banner | None) -> Iterable[str | None]:
+        return (value.text,) if value else ()
+
+    def describe(self, raw: Mapping[str, Any] | None, zone: ZoneInfo) -> dict[str, Any]:
+        banner = raw or {}
+        return {"text": banner.get("text"), "link": banner.get("linkUrl")}
+
+    def cells(self, raw: Mapping[str, Any] | None) -> tuple[str, ...]:
+        banner = raw or {}
+        return banner.get("text") or "", banner.get("linkUrl") or ""
+
+    def read_cells(self, cells: Cells, sent: dict[str, Any]) -> None:
+        banner = sent.get(self.key) or {}
+        text = one_line(cells.get("bannerText", banner.get("text") or ""))
+        link = one_line(cells.get("bannerLinkUrl", banner.get("linkUrl") or ""))
+        sent[self.key] = {"text": text, "linkUrl": link or None} if text or link else None
+
+    def as_typed(self, value: Banner | None, zone: ZoneInfo) -> tuple[str, ...]:
+        return self.cells(self.as_json(value))
+
+    def of_typed(self, form: TypedForm) -> Banner:
+        return Banner(form.texts["bannerText"], form.texts["bannerLinkUrl"])
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(DeclaredRecord):
     """A rule for searches of exactly `term`. Times are aware. `id` is None for one that is not saved yet."""
 
-    term: str
-    pins: tuple[PinnedSku, ...] = ()
-    boosts: tuple[str, ...] = ()
-    buries: tuple[str, ...] = ()
-    redirect_url: str | None = None
-    banner: Banner | None = None
-    enabled: bool = True
-    starts_at: datetime | None = None
-    ends_at: datetime | None = None
-    note: str = ""
+    term: Annotated[str, TermField("term", longest=LONGEST_TERM, is_required=True)]
+    pins: Annotated[
+        tuple[PinnedSku, ...],
+        PinsField("pins", help="Products that stand at a fixed place of the results, 1 is the first."),
+    ] = ()
+    boosts: Annotated[
+        tuple[str, ...],
+        ListField("boosted", help="SKUs of products that come before the others, where the search finds them."),
+    ] = ()
+    buries: Annotated[tuple[str, ...], ListField("buried", help="SKUs of products that come last.")] = ()
+    redirect_url: Annotated[
+        str | None,
+        PathField(
+            "leads to", longest=LONGEST_PATH, help="The page of the shop that the search leads to instead of results."
+        ),
+    ] = None
+    banner: Annotated[Banner | None, BannerField(help="A line above the results.")] = None
+    enabled: Annotated[
+        bool,
+        SwitchField(
+            "paused", help="False while the rule is paused.", argument="False pauses the rule, true resumes it."
+        ),
+    ] = True
+    starts_at: Annotated[datetime | None, MomentField("begins", argument=f"From when the rule applies. {TIME}")] = None
+    ends_at: Annotated[datetime | None, MomentField("ends", argument=f"Until when the rule applies. {TIME}")] = None
+    note: Annotated[
+        str,
+        BlockField(
+            "note",
+            longest=LONGEST_NOTE,
+            argument="Why the rule is there, for the shop's staff alone.",
+            is_served=False,
+        ),
+    ] = ""
     id: int | None = None
-
-    @classmethod
-    def of_json(cls, fields: Mapping[str, Any], id: int | None = None) -> Rule:
-        """Read a rule from what RULE accepts; a field that is left out is as in a new rule."""
-        banner = fields.get("banner")
-        return cls(
-            term=fields["term"],
-            pins=tuple(PinnedSku(pin["sku"], pin["position"]) for pin in fields.get("pins", ())),
-            boosts=tuple(fields.get("boosts", ())),
-            buries=tuple(fields.get("buries", ())),
-            redirect_url=fields.get("redirectUrl"),
-            banner=Banner(banner["text"], banner.get("linkUrl")) if banner else None,
-            enabled=fields.get("enabled", True),
-            starts_at=_moment(fields.get("startsAt")),
-            ends_at=_moment(fields.get("endsAt")),
-            note=fields.get("note") or "",
-            id=id,
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the rule as `of_json` reads it, without its id. Rules that differ in nothing else have equal JSON."""
-        return {
-            "term": self.term,
-            "pins": [{"sku": pin.sku, "position": pin.position} for pin in self.pins],
-            "boosts": list(self.boosts),
-            "buries": list(self.buries),
-            "redirectUrl": self.redirect_url,
-            "banner": self.banner.as_json() if self.banner else None,
-            "enabled": self.enabled,
-            "startsAt": _rfc3339(self.starts_at),
-            "endsAt": _rfc3339(self.ends_at),
-            "note": self.note,
-        }
 
     @property
     def normalized_term(self) -> str:
@@ -129,13 +230,7 @@ class Rule:
         return self.enabled and begun and (self.ends_at is None or now < self.ends_at)
 
 
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text).astimezone(UTC) if text else None
-
-
-def _rfc3339(moment: datetime | None) -> str | None:
-    """Return a time in UTC as RFC 3339, without loss: a rule that is only proposed may begin at any microsecond."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
+RULE = Rule.schema()
 
 
 @dataclass(frozen=True, slots=True)

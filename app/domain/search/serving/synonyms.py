@@ -1,4 +1,5 @@
-"""Synonyms as values without a database, so that any change can be previewed before it is saved. Pure."""
+"""Synonyms as values without a database, so that any change can be previewed before it is saved; with the declaration
+of a synonym's fields, by which forms, tables, bundles, history and tools read and write it. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +9,25 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, ClassVar
+from zoneinfo import ZoneInfo
 
 from app.domain.search.engine import Alternatives
 from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
-from app.domain.shared.schema import Choice, Record, Text, Texts
+from app.domain.shared.record_fields import (
+    Cells,
+    ChoiceField,
+    DeclaredRecord,
+    ListField,
+    TextField,
+    TypedForm,
+)
+from app.domain.shared.text import one_line
 
 MOST_TOKENS = 5  # Words of an expression that a group widens; longer ones widen nothing (contracts: Synonyms).
+MOST_WORDS = 20  # Of a group, its root aside (contracts: Synonyms).
+LONGEST_WORD = 200
+SEPARATORS = (",", ";")  # Lists of words are written with these.
 MOST_ANSWERS = 120  # Alternatives of one search in all, so that 16 words in groups of 20 do not take long.
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 
@@ -39,34 +52,88 @@ class SynonymType(StrEnum):
 
 LABELS = {SynonymType.EQUIVALENT: "both ways", SynonymType.ONE_WAY: "one way"}
 
-SYNONYM = Record(
-    type=Choice(tuple(SynonymType), required=True), root=Text(allow_none=True), synonyms=Texts(required=True)
-)
+
+def split_words(typed: str) -> list[str]:
+    """Split a text into words at commas, semicolons and line ends; empty ones are left out."""
+    for separator in SEPARATORS:
+        typed = typed.replace(separator, "\n")
+    return [word for line in typed.split("\n") if (word := one_line(line))]
 
 
 @dataclass(frozen=True, slots=True)
-class SynonymGroup:
-    """`root` only where the type is ONE_WAY. `id` is None for a group that is not saved yet."""
+class WordsField(ListField):
+    """The words of a group, in forms with commas between, in tables with semicolons."""
 
-    type: SynonymType
-    root: str | None
-    words: tuple[str, ...]
+    is_typed: ClassVar[bool] = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("words",)
+
+    def tidy(self, value: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(one_line, value))
+
+    def cells(self, raw: Iterable[str]) -> tuple[str, ...]:
+        return (";".join(raw),)
+
+    def read_cells(self, cells: Cells, sent: dict[str, Any]) -> None:
+        sent[self.key] = split_words(cells.get("words", ""))
+
+    def as_typed(self, value: Iterable[str], zone: ZoneInfo) -> tuple[str, ...]:
+        return (", ".join(value),)
+
+    def of_typed(self, form: TypedForm) -> tuple[str, ...]:
+        return tuple(split_words(form.texts["words"]))
+
+
+@dataclass(frozen=True, slots=True)
+class SynonymGroup(DeclaredRecord):
+    """`root` only where the type is ONE_WAY. `id` is None for a group that is not saved yet. Fields behind `id` do not
+    tell one group from another."""
+
+    type: Annotated[
+        SynonymType,
+        ChoiceField(
+            "kind",
+            choices=tuple(SynonymType),
+            shown=LABELS,
+            kind=SynonymType,
+            is_required=True,
+            argument=(
+                "EQUIVALENT: each of the words finds the others. ONE_WAY: `root` also finds the words, not back. For "
+                "list: only these."
+            ),
+        ),
+    ]
+    root: Annotated[
+        str | None,
+        TextField(
+            "shoppers search", is_nullable=True, argument="For ONE_WAY: the word shoppers search for. Example: “phone”."
+        ),
+    ]
+    words: Annotated[
+        tuple[str, ...],
+        WordsField(
+            "words",
+            "synonyms",
+            is_required=True,
+            argument=(
+                f"The words, at least two (for ONE_WAY one), {MOST_WORDS} at most. Each is a word or an expression of "
+                f"up to {MOST_TOKENS} words and {LONGEST_WORD} characters, without commas. Search matches with "
+                'stemming, so one form of a word is enough. Example: ["mobile", "cell phone"].'
+            ),
+        ),
+    ]
     id: int | None = None
-
-    @classmethod
-    def of_json(cls, fields: Mapping[str, Any], id: int | None = None) -> SynonymGroup:
-        """Read a group from what SYNONYM accepts."""
-        return cls(SynonymType(fields["type"]), fields.get("root"), tuple(fields["synonyms"]), id)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the group as `of_json` reads it, without its id."""
-        return {"type": self.type.value, "root": self.root, "synonyms": list(self.words)}
 
     def __str__(self) -> str:
         """Return the group as people write it: “mobile = cell phone”, “phone → mobile, cell phone”."""
         if self.type.has_root:
             return f"{self.root} → {', '.join(self.words)}"
         return " = ".join(self.words)
+
+
+SYNONYM = SynonymGroup.schema()
 
 
 @dataclass(frozen=True, slots=True)

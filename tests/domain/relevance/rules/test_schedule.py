@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.rule_definition import local_text, moment_of
 from app.domain.shared.problems import Problem
+from app.domain.shared.typed_times import local_text, moment_of
 
 LONDON = ZoneInfo("Europe/London")
 

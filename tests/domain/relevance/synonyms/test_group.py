@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.relevance.synonym_definition import TakenWords, check_synonym, fingerprint, split_words
-from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.relevance.synonym_definition import TakenWords, check_synonym, fingerprint
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymType, split_words
 from app.domain.shared.problems import Invalid
 
 BOTH, ONE = SynonymType.EQUIVALENT, SynonymType.ONE_WAY
