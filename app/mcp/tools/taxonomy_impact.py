@@ -12,6 +12,7 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.saves import check_proposal
 from app.domain.taxonomy.taxonomies import NO_TAXONOMY, active_id, is_active, taxonomy_of
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.registry import Call, tool
 from app.permissions import Permission
@@ -112,10 +113,10 @@ def taxonomy_impact(call: Call, sent: ImpactArguments) -> ImpactAnswer:
     all of it."""
     taxonomy = taxonomy_of(call.site_id, _taxonomy_id(call, sent))
     if sent.root_levels is None:
-        return _answer(call, taxonomy, taxonomy.root_levels, [], taxonomy.root_levels)
+        return _answer(call, taxonomy, taxonomy.tree, [], taxonomy.root_levels)
     renames = [ValueRename(one.level_id, one.attribute_id, one.value, one.renamed) for one in sent.value_renames or ()]
-    levels, checked_renames = check_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
-    return _answer(call, taxonomy, levels, checked_renames)
+    tree, checked_renames = check_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
+    return _answer(call, taxonomy, tree, checked_renames)
 
 
 def _taxonomy_id(call: Call, sent: ImpactArguments) -> str:
@@ -128,11 +129,11 @@ def _taxonomy_id(call: Call, sent: ImpactArguments) -> str:
 def _answer(
     call: Call,
     taxonomy: Taxonomy,
-    levels: list[dict[str, Any]],
+    tree: TaxonomyTree,
     renames: list[ValueRename],
     stored: list[dict[str, Any]] | None = None,
 ) -> ImpactAnswer:
-    found = impact(call.site_id, taxonomy, levels, renames).as_json()
+    found = impact(call.site_id, taxonomy, tree, renames).as_json()
     return ImpactAnswer(
         taxonomy_id=taxonomy.id,
         taxonomy_name=taxonomy.name,

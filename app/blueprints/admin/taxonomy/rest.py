@@ -97,9 +97,9 @@ def taxonomy_impact(taxonomy_id: str) -> Response:
     would refuse, with the same problems."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
-    levels, renames = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
-    found = impact(current_user.site_id, taxonomy, levels, renames).as_json()
-    return jsonify(found | {"shoppers": shoppers_of(taxonomy, levels).as_json()})
+    tree, renames = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
+    found = impact(current_user.site_id, taxonomy, tree, renames).as_json()
+    return jsonify(found | {"shoppers": shoppers_of(taxonomy, tree).as_json()})
 
 
 @bp.post(f"{TAXONOMIES}/create")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.domain.taxonomy.tree import TaxonomyTree, attribute_choices, governing_definitions, value_choices
+from app.domain.taxonomy.choices import attribute_choices, governing_definitions, value_choices
+from app.domain.taxonomy.tree import TaxonomyTree
 from tests.domain.taxonomy.any_tree import stored
 from tests.domain.taxonomy.trees import choice, level, number, text
 

@@ -1,6 +1,7 @@
 """Finding a level by words."""
 
-from app.domain.taxonomy.tree import MOST_SHOWN, Level, TaxonomyTree, find_levels
+from app.domain.taxonomy.choices import MOST_SHOWN, find_levels
+from app.domain.taxonomy.tree import Level, TaxonomyTree
 from tests.domain.taxonomy.classified_shop import TREE
 
 
@@ -25,6 +26,6 @@ def test_no_words_show_the_beginning_of_the_tree_with_the_way_to_each():
 
 
 def test_of_many_the_first_are_shown_and_the_others_counted():
-    tree = TaxonomyTree([Level(f"l{number}", f"Level {number}") for number in range(2_000)])
+    tree = TaxonomyTree.of(Level(f"l{number}", f"Level {number}") for number in range(2_000))
     found = find_levels(tree, "level")
     assert (len(found.levels), found.more) == (MOST_SHOWN, 2_000 - MOST_SHOWN)

@@ -6,7 +6,6 @@ from typing import Any
 
 from hypothesis import given
 
-from app.domain.taxonomy.stored_tree import flatten, path
 from app.domain.taxonomy.tree import TaxonomyTree
 from tests.domain.taxonomy.any_tree import trees
 
@@ -63,11 +62,11 @@ def test_the_same_id_on_two_levels_is_found_with_both_definitions():
 
 @given(trees)
 def test_of_all_definitions_on_the_way_down_the_last_holds(root_levels: list[dict[str, Any]]):
-    tree, levels = TaxonomyTree.parse(root_levels), flatten(root_levels)
-    for level_id in levels:
+    tree = TaxonomyTree.parse(root_levels)
+    for level_id in tree.levels:
         defined: dict[str, str] = {}
-        for above in path(levels, level_id):
-            defined |= {attribute["attributeId"]: attribute["name"] for attribute in levels[above]["attributes"]}
+        for above in tree.path(level_id):
+            defined |= {attribute.id: attribute.name for attribute in above.attributes}
         applicable = tree.applicable_attributes(level_id)
         assert {attribute_id: attribute.name for attribute_id, attribute in applicable.items()} == defined
-        assert set(tree.below(level_id)) == {found for found in levels if level_id in path(levels, found)}
+        assert set(tree.below(level_id)) == {found for found in tree.levels if level_id in tree.path_ids(found)}
