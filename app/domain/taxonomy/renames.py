@@ -108,7 +108,7 @@ def renames_on(saves: Saves, earlier: TaxonomyTree, later: TaxonomyTree) -> list
         ValueRename(*definition, was, became)
         for definition, offered, before in _definitions(words, later, earlier)
         for was, became in words[before].items()
-        if was != became and was in _offered_values(earlier, before) and became in offered
+        if was != became and was in earlier.offered_values(*before) and became in offered
     ]
 
 
@@ -120,7 +120,7 @@ def renames_back(saves: Saves, earlier: TaxonomyTree, later: TaxonomyTree) -> li
     found: dict[tuple[Definition, str], ValueRename] = {}
     for definition, offered, after in _definitions(words, earlier, later):
         became_of = words[after]
-        now = _offered_values(later, after)
+        now = later.offered_values(*after)
         for was in offered:
             became = became_of.get(was, was)
             stayed = became in offered and became_of.get(became, became) == became
@@ -164,8 +164,3 @@ def _definitions(
             there = (next((above.id for above in way if above.attribute(attribute.id)), ""), attribute.id)
             if there in words:
                 yield (level.id, attribute.id), attribute.allowed_values, there
-
-
-def _offered_values(tree: TaxonomyTree, definition: Definition) -> Sequence[str]:
-    attribute = tree.definition(*definition)
-    return attribute.allowed_values if attribute else ()

@@ -30,7 +30,7 @@ from app.domain.taxonomy.revisions import (
 from app.domain.taxonomy.taxonomies import is_active, name_problems, rename_parameters, taxonomy_of
 from app.domain.taxonomy.tree import TaxonomyTree, stored_levels
 from app.domain.taxonomy.validation.sent_tree import read_sent_tree, with_places
-from app.domain.taxonomy.validation.structure import CheckedStructure, check_tree, ids_of, patterns_of
+from app.domain.taxonomy.validation.structure import check_tree, ids_of, patterns_of
 from app.extensions import db
 
 INDEX_EVENT = "TaxonomyIndexEvent"  # Its payload: `taxonomyId`, `revision` and, where there are any, `renamedLevels`.
@@ -81,12 +81,11 @@ def prepare(
         *name_problems(name, description or ""),
         *block_problems(note, "The note", LONGEST_NOTE, "#/note"),
     ]
-    checked = check_replacement(taxonomy, levels, known_ids, text_problems)
-    state: dict[str, Any] = {"name": one_line(name), "root_levels": stored_levels(checked.tree)}
+    proposal = check_proposal(taxonomy, levels, renames, known_ids, text_problems)
+    state: dict[str, Any] = {"name": one_line(name), "root_levels": stored_levels(proposal.tree)}
     if description is not None:
         state["description"] = description.strip()
-    renames = _check_renames(checked, renames)
-    return Prepared(site_id, taxonomy_id, taxonomy.revision, state, checked.ids, note.strip(), renames)
+    return Prepared(site_id, taxonomy_id, taxonomy.revision, state, proposal.ids, note.strip(), proposal.renames)
 
 
 def store(author: Author, prepared: Prepared) -> SavedTaxonomy:
@@ -152,16 +151,26 @@ def replace_state(
     return comparison, changes
 
 
-def check_replacement(
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A tree and renames as a save would store them. `ids` maps ids that stood for new records to those they got."""
+
+    tree: TaxonomyTree
+    ids: Mapping[str, str]
+    renames: Sequence[ValueRename]
+
+
+def check_proposal(
     taxonomy: Taxonomy,
     levels: Sequence[Any] | TaxonomyTree,
+    renames: Sequence[ValueRename] = (),
     known_ids: Collection[str] = (),
     other_problems: Sequence[Problem] = (),
     is_placed: bool = False,
-) -> CheckedStructure:
-    """Check a tree that is to replace the taxonomy's, and return it. Parents and order that were sent are ignored: the
-    nesting says both; where it `is_placed`, parents that contradict it are reported. Raises Invalid with every problem,
-    `other_problems` first."""
+) -> Proposal:
+    """Check a tree that is to replace the taxonomy's, and the renames of its values: each must lead to a value that its
+    attribute offers now. Parents and order that were sent are ignored: the nesting says both; where it `is_placed`,
+    parents that contradict it are reported. Raises Invalid with every problem, `other_problems` first."""
     stored = taxonomy.tree
     checked = check_tree(
         with_places(levels) if isinstance(levels, TaxonomyTree) else read_sent_tree(levels, is_placed=is_placed),
@@ -171,15 +180,24 @@ def check_replacement(
     )
     if problems := [*other_problems, *checked.problems]:
         raise Invalid(problems)
-    return checked
-
-
-def check_proposal(
-    taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename], is_placed: bool = False
-) -> tuple[TaxonomyTree, list[ValueRename]]:
-    """Return the tree and the renames as a save would store them, for a preview. Raises Invalid."""
-    checked = check_replacement(taxonomy, raw_levels, is_placed=is_placed)
-    return checked.tree, _check_renames(checked, renames)
+    ids = checked.ids
+    wanted = [
+        replace(
+            one,
+            level_id=ids.get(one.level_id, one.level_id),
+            attribute_id=ids.get(one.attribute_id, one.attribute_id),
+            renamed=one.renamed.strip(),
+        )
+        for one in renames
+    ]
+    unknown = [
+        Problem("unknown_value", f"No attribute offers “{one.renamed[:80]}” there.", f"#/valueRenames/{number}")
+        for number, one in enumerate(wanted)
+        if one.renamed not in checked.tree.offered_values(one.level_id, one.attribute_id)
+    ]
+    if unknown:
+        raise Invalid(unknown)
+    return Proposal(checked.tree, ids, [one for one in wanted if one.value != one.renamed])
 
 
 def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, note: str = "") -> Prepared:
@@ -188,10 +206,9 @@ def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, 
     raises; NotFound also when the change log no longer has the revision."""
     earlier = revision_of(site_id, taxonomy_id, wanted)
     note = note.strip() or f"Restored revision {wanted}"
-    known = ids_of(earlier.tree)
     renames = renames_between(site_id, taxonomy_id, taxonomy_of(site_id, taxonomy_id).revision, wanted)
-    name, description, levels = earlier.name, earlier.description, earlier.root_levels
-    return prepare(site_id, taxonomy_id, revision, name, description, levels, note, renames, known)
+    texts, tree = (earlier.name, earlier.description), earlier.tree
+    return prepare(site_id, taxonomy_id, revision, *texts, tree, note, renames, ids_of(tree))
 
 
 class _IdsInUse(Mapping[str, Collection[str]]):
@@ -228,26 +245,3 @@ def _stale_revision(site_id: int, taxonomy_id: str, current: int) -> StaleRevisi
     newest = select(log.saved_by).where(log.site_id == site_id, log.taxonomy_id == taxonomy_id)
     who = db.session.scalar(newest.order_by(log.revision.desc()).limit(1)) or "Another user"
     return StaleRevision(f"{who} saved this taxonomy while you worked on it. It is at revision {current}.", current)
-
-
-def _check_renames(checked: CheckedStructure, renames: Sequence[ValueRename]) -> list[ValueRename]:
-    """Return the renames with the ids that new records got. A rename must lead to a value that its attribute now
-    offers."""
-    mapped = [
-        replace(
-            rename,
-            level_id=checked.ids.get(rename.level_id, rename.level_id),
-            attribute_id=checked.ids.get(rename.attribute_id, rename.attribute_id),
-            renamed=rename.renamed.strip(),
-        )
-        for rename in renames
-    ]
-    problems = [
-        Problem("unknown_value", f"No attribute offers “{rename.renamed[:80]}” there.", f"#/valueRenames/{place}")
-        for place, rename in enumerate(mapped)
-        if not (attribute := checked.tree.definition(rename.level_id, rename.attribute_id))
-        or rename.renamed not in attribute.allowed_values
-    ]
-    if problems:
-        raise Invalid(problems)
-    return [rename for rename in mapped if rename.value != rename.renamed]

@@ -311,6 +311,11 @@ class TaxonomyTree:
         level = self.levels.get(level_id)
         return level.attribute(attribute_id) if level else None
 
+    def offered_values(self, level_id: str, attribute_id: str) -> Sequence[str]:
+        """Return the allowed values of the level's own definition of an attribute; none where there is no such one."""
+        attribute = self.definition(level_id, attribute_id)
+        return attribute.allowed_values if attribute else ()
+
     def path(self, level_id: str | None) -> list[Level]:
         """The levels from the root down to this one; empty for an unknown level and for None."""
         found: list[Level] = []

@@ -97,9 +97,9 @@ def taxonomy_impact(taxonomy_id: str) -> Response:
     would refuse, with the same problems."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
-    tree, renames = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
-    found = impact(current_user.site_id, taxonomy, tree, renames).as_json()
-    return jsonify(found | {"shoppers": shoppers_of(taxonomy, tree).as_json()})
+    proposal = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
+    found = impact(current_user.site_id, taxonomy, proposal.tree, proposal.renames).as_json()
+    return jsonify(found | {"shoppers": shoppers_of(taxonomy, proposal.tree).as_json()})
 
 
 @bp.post(f"{TAXONOMIES}/create")
