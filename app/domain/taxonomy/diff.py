@@ -235,7 +235,7 @@ def compare(before: TaxonomyTree, after: TaxonomyTree, renames: Iterable[ValueRe
             OtherNames(now.id, now.name, now.other_names) for was, now in stay if was.other_names != now.other_names
         ),
         levels_described=tuple(_level_entry(after, now) for was, now in stay if was.description != now.description),
-        levels_reordered=tuple(_reordered(before, after)),
+        levels_reordered=tuple(_reordered_parents(before, after)),
         attributes_added=tuple(attributes.added),
         attributes_removed=tuple(attributes.removed),
         attributes_changed=tuple(attributes.changed),
@@ -259,7 +259,7 @@ def _parent_name(tree: TaxonomyTree, level: Level) -> str | None:
     return None if level.parent_id is None else tree.levels[level.parent_id].name
 
 
-def _reordered(before: TaxonomyTree, after: TaxonomyTree) -> Iterator[LevelEntry]:
+def _reordered_parents(before: TaxonomyTree, after: TaxonomyTree) -> Iterator[LevelEntry]:
     """Yield the parents whose levels are in another order. Only those that stood and stand below the same parent can be
     in another order."""
     for parent_id, children in after.children.items():

@@ -364,7 +364,7 @@ def stored_values(site_id: int, taxonomy_id: str, tree: TaxonomyTree, level_id: 
         return NO_STORED_VALUES
     held = [ProductAttributeValue.site_id == site_id, ProductAttributeValue.attribute_id == attribute_id]
     if len(tree.attributes_by_id().get(attribute_id, ())) > 1:
-        level_ids = tree.governed(level_id, attribute_id)
+        level_ids = tree.governed_levels(level_id, attribute_id)
         there = select(Product.id).where(Product.site_id == site_id, Product.taxonomy_level_id.in_(level_ids))
         held.append(ProductAttributeValue.product_id.in_(there))
     by_value = select(ProductAttributeValue.value, func.count()).where(*held).group_by(ProductAttributeValue.value)

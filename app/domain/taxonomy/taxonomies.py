@@ -128,7 +128,7 @@ def rename_parameters(
 ) -> dict[str, Any]:
     """Return the parameters of the task by which products follow a save, with the tree that was saved and when."""
     governed = [
-        {"levelId": level_id, "attributeId": attribute_id, "levelIds": tree.governed(level_id, attribute_id)}
+        {"levelId": level_id, "attributeId": attribute_id, "levelIds": tree.governed_levels(level_id, attribute_id)}
         for level_id, attribute_id in dict.fromkeys((rename.level_id, rename.attribute_id) for rename in renames)
     ]
     as_json = [rename.as_json() for rename in renames]
@@ -151,7 +151,7 @@ def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames
 def with_former_words(clock: Clock, site_id: int, taxonomy_id: str | None, tree: TaxonomyTree) -> TaxonomyTree:
     """Return the tree with the former words of its values, for classifying products or for a preview of that."""
     words = former_words(clock, site_id, taxonomy_id)
-    return tree.knowing(words) if words else tree
+    return tree.with_former_words(words) if words else tree
 
 
 class CurrentTree:
@@ -177,5 +177,5 @@ class CurrentTree:
             self._known, self._words, self._tree = known, {}, self._stored
         words = former_words(clock, self._site_id, row.id)
         if words != self._words:
-            self._words, self._tree = words, self._stored.knowing(words)
+            self._words, self._tree = words, self._stored.with_former_words(words)
         return row.id, self._tree

@@ -271,7 +271,7 @@ class TaxonomyTree:
             nested.append(level | {"children": self._nest(level_id)})
         return nested
 
-    def knowing(self, former_words: Renames) -> TaxonomyTree:
+    def with_former_words(self, former_words: Renames) -> TaxonomyTree:
         """The same tree, whose attributes know these former words of their values and no others."""
         return TaxonomyTree(self.levels, former_words)
 
@@ -376,7 +376,7 @@ class TaxonomyTree:
                 found.setdefault(attribute.id, []).append(self._with_former_words(level.id, attribute))
         return found
 
-    def governed(self, level_id: str, attribute_id: str) -> list[str]:
+    def governed_levels(self, level_id: str, attribute_id: str) -> list[str]:
         """The ids of the levels for which the definition on one level is the nearest: that level and those below it
         down to the next definition; empty for an unknown level."""
         found: list[str] = []

@@ -110,7 +110,7 @@ def taxonomy_create() -> Response:
     texts = body["name"], body.get("description") or ""
     with transaction():
         made = lifecycle.create_taxonomy(current_author(), *texts, bool(body.get("sample")))
-        return _made(made)
+        return _answer_created(made)
 
 
 @bp.post(f"{TAXONOMY}/duplicate")
@@ -121,7 +121,7 @@ def taxonomy_duplicate(taxonomy_id: str) -> Response:
     name = json_body(DUPLICATE)["name"]
     with transaction():
         made = lifecycle.duplicate_taxonomy(current_author(), taxonomy_id, name)
-        return _made(made)
+        return _answer_created(made)
 
 
 @bp.delete(TAXONOMY)
@@ -152,7 +152,7 @@ def taxonomy_activate_rest(taxonomy_id: str) -> Response:
     return jsonify({"id": taxonomy_id, "active": True, "switched": switched})
 
 
-def _made(taxonomy: Taxonomy) -> Response:
+def _answer_created(taxonomy: Taxonomy) -> Response:
     body: dict[str, Any] = {"id": taxonomy.id, "taxonomy": view_of(taxonomy)}
     answer = jsonify(body)
     answer.status_code = 201

@@ -144,7 +144,7 @@ def consequences(found: Impact) -> Iterator[Consequence]:
     for value in found.values_removed:
         text = f"“{value.value}” is no longer a value of “{value.name}”; products lose it."
         yield Consequence(text, value.products, _holders(value))
-    yield from _otherwise_defined(found)
+    yield from _redefinition_consequences(found)
     for value in found.values_renamed:
         products = numbered(value.products, "product")
         text = f"“{value.value}” of “{value.name}” becomes “{value.renamed}”: {products} will be updated."
@@ -154,7 +154,7 @@ def consequences(found: Impact) -> Iterator[Consequence]:
         yield Consequence(text, level.products, {"level": level.level_id}, loses=False)
 
 
-def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
+def _redefinition_consequences(found: Impact) -> Iterator[Consequence]:
     """Yield the effects of attributes that get another type or other rules."""
     for invalid in found.values_invalid:
         what = f"becomes {TYPE_WORDS[invalid.type]}" if invalid.is_retyped else "gets other rules"

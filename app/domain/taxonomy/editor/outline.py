@@ -104,16 +104,16 @@ def differences(before: Outline, after: Outline) -> OutlineChange:
     for parent_id in {**before.children, **after.children}:
         old, new = before.children.get(parent_id, ()), after.children.get(parent_id, ())
         if old != new:
-            moved |= _displaced(old, new)
+            moved |= _find_displaced(old, new)
             if parent_id is not None and parent_id in before.tree.levels and bool(old) != bool(new):
                 flipped.add(parent_id)
-    inserted, replaced, fresh = _shown_anew(after, moved, flipped)
-    candidates = _may_look_otherwise(before, after) - fresh
+    inserted, replaced, fresh = _branches_to_draw(after, moved, flipped)
+    candidates = _rows_to_redraw(before, after) - fresh
     changed = [found for found in after.tree.levels if found in candidates and before.row(found) != after.row(found)]
     return OutlineChange(_topmost(before.tree, moved), inserted, replaced, changed)
 
 
-def _displaced(old: Sequence[str], new: Sequence[str]) -> set[str]:
+def _find_displaced(old: Sequence[str], new: Sequence[str]) -> set[str]:
     """Return the fewest ids that have to be taken out of `old`, or put into it, to make `new` of it."""
     places = {level_id: place for place, level_id in enumerate(old)}
     stay = _longest_rising([level_id for level_id in new if level_id in places], places)
@@ -136,7 +136,7 @@ def _longest_rising(ids: Sequence[str], places: Mapping[str, int]) -> set[str]:
     return found
 
 
-def _shown_anew(
+def _branches_to_draw(
     after: Outline, moved: set[str], flipped: set[str]
 ) -> tuple[Sequence[Insertion], Sequence[str], set[str]]:
     """Return the branches to insert, those to replace in their place, and the ids of all levels of both."""
@@ -160,7 +160,7 @@ def _shown_anew(
     return inserted, replaced, fresh
 
 
-def _may_look_otherwise(before: Outline, after: Outline) -> set[str]:
+def _rows_to_redraw(before: Outline, after: Outline) -> set[str]:
     """Return the ids of the levels in both outlines whose records or numbers of products may differ."""
     found = {level.id for level in after.tree.changed_since(before.tree)}
     if after.base is not before.base:

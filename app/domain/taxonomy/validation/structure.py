@@ -83,7 +83,7 @@ def check_tree(
         more = [problem for problem in problems_of(checked) if problem not in reported]
         reported.update(more)
         further += more
-    return CheckedStructure(_normalised(checked), dict(checked.ids.replaced), problems, tuple(further))
+    return CheckedStructure(_normalise(checked), dict(checked.ids.replaced), problems, tuple(further))
 
 
 def _check(sent: SentTree, in_use: InUse, exempt: Exemptions) -> tuple[Checked, tuple[StructureProblem, ...]]:
@@ -98,7 +98,7 @@ def _check(sent: SentTree, in_use: InUse, exempt: Exemptions) -> tuple[Checked, 
     return checked, tuple(dict.fromkeys(problems))
 
 
-def _normalised(checked: Checked) -> TaxonomyTree:
+def _normalise(checked: Checked) -> TaxonomyTree:
     """Return the tree by ids: without what is left out, texts trimmed and once each, places as whole numbers."""
     ids: dict[str | None, str | None] = {None: None}  # By the places of the levels that stay.
     counts: dict[str | None, int] = {}
@@ -115,7 +115,7 @@ def _normalised(checked: Checked) -> TaxonomyTree:
                 name=level.name,
                 parent_id=ids[level.parent_id],
                 description=level.description,
-                attributes=_normalised_attributes(checked, place, level),
+                attributes=_normalise_attributes(checked, place, level),
                 display_order=order,
                 other_names=names,
             )
@@ -123,7 +123,7 @@ def _normalised(checked: Checked) -> TaxonomyTree:
     return TaxonomyTree.of(levels)
 
 
-def _normalised_attributes(checked: Checked, place: str, level: Level) -> tuple[Attribute, ...]:
+def _normalise_attributes(checked: Checked, place: str, level: Level) -> tuple[Attribute, ...]:
     kept: list[Attribute] = []
     for number, attribute in enumerate(level.attributes):
         at = attribute_place(place, number)

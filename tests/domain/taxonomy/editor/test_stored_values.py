@@ -33,8 +33,8 @@ def site(context: None) -> Site:
 
 
 def test_a_definition_governs_the_levels_below_it_down_to_the_next_one() -> None:
-    assert sorted(TaxonomyTree.parse(TREE).governed("camping", "colour")) == ["camping", "tents", "tunnels"]
-    assert TaxonomyTree.parse(TREE).governed("mats", "colour") == ["mats"]
+    assert sorted(TaxonomyTree.parse(TREE).governed_levels("camping", "colour")) == ["camping", "tents", "tunnels"]
+    assert TaxonomyTree.parse(TREE).governed_levels("mats", "colour") == ["mats"]
 
 
 def test_products_count_for_the_nearest_definition(site: Site) -> None:
