@@ -140,10 +140,9 @@ class Attribute:
         return next((word for word in words if word.casefold() == folded), None)
 
     @classmethod
-    def read(cls, stored: Record, display_order: float | None = None) -> Attribute:
-        """Read an attribute from JSON with the specification's field names; where no place is given, from its own
-        `displayOrder`."""
-        kind = TYPES.get(stored["type"])
+    def read(cls, stored: Record, place: float = 0) -> Attribute:
+        """Read an attribute from JSON with the specification's field names. `place` is that of one that names none."""
+        kind, order = TYPES.get(stored["type"]), stored.get("displayOrder")
         return cls(
             id=stored["attributeId"],
             name=stored["name"],
@@ -152,7 +151,7 @@ class Attribute:
             validation=Validation.read(rules) if (rules := stored.get("validation")) else NO_RULES,
             display_on_product_page=bool(stored.get("displayOnProductPage")),
             display_label=stored.get("displayLabel"),
-            display_order=(stored.get("displayOrder") or 0) if display_order is None else display_order,
+            display_order=place if order is None else order,
             help_text=stored.get("helpText"),
             unit=stored.get("unit"),
             unknown_type=None if kind else stored["type"],
@@ -210,7 +209,7 @@ class Level:
 
     @classmethod
     def read(cls, stored: Record, parent_id: str | None, display_order: float) -> Level:
-        """Read a level from JSON. Its place and those of its attributes are those in the tree, not in its fields."""
+        """Read a level from JSON. Its place is that in the tree, not in its fields."""
         return cls(
             id=stored["levelId"],
             name=stored["name"],

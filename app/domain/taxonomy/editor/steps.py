@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.shared.problems import Invalid
@@ -102,15 +102,12 @@ def _apply_all(tree: TaxonomyTree, done: Sequence[Mapping[str, Change]]) -> Taxo
         for level_id, (before, after) in changes.items():
             if after is None:
                 del levels[level_id]
+            elif before is None:
+                levels[level_id] = Level.read(after, after["parentLevelId"], after["displayOrder"])
             else:
-                levels[level_id] = _read_level(after) if before is None else _with_fields(levels[level_id], after)
+                levels[level_id] = _with_fields(levels[level_id], after)
     changed = TaxonomyTree(levels)
     return changed.in_order() if any(_moves(change) for changes in done for change in changes.values()) else changed
-
-
-def _read_level(record: Record) -> Level:
-    level = Level.read(record, record["parentLevelId"], record["displayOrder"])
-    return replace(level, attributes=tuple(map(Attribute.read, record["attributes"])))
 
 
 def _with_fields(level: Level, fields: Record) -> Level:

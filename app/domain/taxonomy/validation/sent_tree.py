@@ -179,10 +179,10 @@ class _Reader:
         attribute_id = _read_id(fields, "attributeId")
         if found:
             self._note(found, level_id, attribute_id, place)
-        fields["attributeId"] = attribute_id
+        fields["attributeId"], fields["displayOrder"] = attribute_id, order
         fields["name"], fields["type"] = _read_text(fields, "name"), _read_text(fields, "type")
         fields["allowedValues"] = self._read_texts(values, f"{place}/allowedValues") if values else ()
-        return Attribute.read(fields, order)
+        return Attribute.read(fields)
 
     def _read_texts(self, items: Sequence[Any], place: str) -> tuple[str, ...]:
         try:
