@@ -237,8 +237,9 @@ class Level:
 
 @dataclass(frozen=True)
 class TaxonomyTree:
-    """The tree of a taxonomy, which never changes. `levels` come in tree order, every level before those below it and
-    siblings by their `display_order`. `former_words` are by the ids of a product's level and of an attribute. `made`
+    """The tree of a taxonomy, which never changes. `levels` are by id, in tree order: every level before those below it
+    and siblings by their `display_order`. (As long as a client's tree is checked, they and `parent_id` are by place
+    instead: validation/sent_tree.py.) `former_words` are by the ids of a product's level and of an attribute. `made`
     caches what was computed from the tree (`made_once`)."""
 
     levels: Mapping[str, Level] = field(default_factory=dict)
