@@ -13,14 +13,15 @@ from app.domain.shared.folding import fold
 from app.domain.shared.problems import Problem
 from app.domain.shared.text import UNPRINTABLE, block_problems, is_printable, is_unseen, line_problems
 from app.domain.taxonomy.tree import NO_RULES, Attribute, AttributeType, Level, TaxonomyTree, Validation
-from app.domain.taxonomy.validation.new_ids import NewIds, is_reserved
 from app.domain.taxonomy.validation.sent_tree import (
     DEEPEST,
     MOST_PROBLEMS,
     ROOT_LEVELS,
+    NewIds,
     SentTree,
     StructureProblem,
     attribute_place,
+    is_reserved,
     other_name_place,
     value_place,
 )

@@ -9,7 +9,6 @@ from typing import Any
 from app.domain.taxonomy.renames import without_renames
 from app.domain.taxonomy.stored_tree import Record, made_once
 from app.domain.taxonomy.tree import Attribute, Level, TaxonomyTree
-from app.domain.taxonomy.validation.new_ids import NO_NEW_IDS, NOTHING_IN_USE, InUse, new_ids
 from app.domain.taxonomy.validation.rules import (
     MOST_LEVELS,
     Checked,
@@ -20,10 +19,14 @@ from app.domain.taxonomy.validation.rules import (
 )
 from app.domain.taxonomy.validation.sent_tree import (
     MOST_PROBLEMS,
+    NO_NEW_IDS,
+    NOTHING_IN_USE,
     ROOT_LEVELS,
+    InUse,
     SentTree,
     StructureProblem,
     attribute_place,
+    new_ids,
     read_sent_tree,
     too_many_problems,
     with_places,
