@@ -197,7 +197,7 @@ def check_proposal(
     ]
     if unknown:
         raise Invalid(unknown)
-    return Proposal(checked.tree, ids, [one for one in wanted if one.value != one.renamed])
+    return Proposal(checked.tree.sharing(stored), ids, [one for one in wanted if one.value != one.renamed])
 
 
 def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, note: str = "") -> Prepared:

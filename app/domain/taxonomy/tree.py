@@ -54,6 +54,8 @@ class Validation:
 
     @classmethod
     def read(cls, stored: Record) -> Validation:
+        if stored == {"mandatory": True}:
+            return MANDATORY  # As most have it.
         return cls(
             mandatory=bool(stored.get("mandatory")),
             min_length=stored.get("minLength"),
@@ -80,6 +82,7 @@ class Validation:
 
 
 NO_RULES = Validation()
+MANDATORY = Validation(mandatory=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,41 +145,48 @@ class Attribute:
     @classmethod
     def read(cls, stored: Record, place: float = 0) -> Attribute:
         """Read an attribute from JSON with the specification's field names. `place` is that of one that names none."""
-        kind, order = TYPES.get(stored["type"]), stored.get("displayOrder")
+        get = stored.get
+        kind, order, rules = TYPES.get(stored["type"]), get("displayOrder"), get("validation")
         return cls(
             id=stored["attributeId"],
             name=stored["name"],
             type=kind or AttributeType.STRING,
-            allowed_values=tuple(stored.get("allowedValues") or ()),
-            validation=Validation.read(rules) if (rules := stored.get("validation")) else NO_RULES,
-            display_on_product_page=bool(stored.get("displayOnProductPage")),
-            display_label=stored.get("displayLabel"),
+            allowed_values=tuple(get("allowedValues") or ()),
+            validation=Validation.read(rules) if rules else NO_RULES,
+            display_on_product_page=bool(get("displayOnProductPage")),
+            display_label=get("displayLabel"),
             display_order=place if order is None else order,
-            help_text=stored.get("helpText"),
-            unit=stored.get("unit"),
+            help_text=get("helpText"),
+            unit=get("unit"),
             unknown_type=None if kind else stored["type"],
-            renamed_values=stored.get(RENAMED_VALUES) or {},
-            merged_values=stored.get(MERGED_VALUES) or {},
+            renamed_values=get(RENAMED_VALUES) or {},
+            merged_values=get(MERGED_VALUES) or {},
         )
 
     def as_json(self) -> Record:
         """Return the attribute as JSON, without what is empty."""
-        optional = {
-            "helpText": self.help_text,
-            "unit": self.unit,
-            "displayLabel": self.display_label,
-            "allowedValues": list(self.allowed_values),
-            "validation": {} if self.validation is NO_RULES else self.validation.as_json(),
-            RENAMED_VALUES: dict(self.renamed_values),
-            MERGED_VALUES: dict(self.merged_values),
-        }
-        return {
+        stored: Record = {
             "attributeId": self.id,
             "name": self.name,
             "type": self.written_type,
             "displayOnProductPage": self.display_on_product_page,
             "displayOrder": self.display_order,
-        } | {name: value for name, value in optional.items() if value}
+        }
+        if self.help_text:
+            stored["helpText"] = self.help_text
+        if self.unit:
+            stored["unit"] = self.unit
+        if self.display_label:
+            stored["displayLabel"] = self.display_label
+        if self.allowed_values:
+            stored["allowedValues"] = list(self.allowed_values)
+        if self.validation is not NO_RULES and (rules := self.validation.as_json()):
+            stored["validation"] = rules
+        if self.renamed_values:
+            stored[RENAMED_VALUES] = dict(self.renamed_values)
+        if self.merged_values:
+            stored[MERGED_VALUES] = dict(self.merged_values)
+        return stored
 
 
 def in_place_order(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
@@ -293,6 +303,12 @@ class TaxonomyTree:
     def changed_since(self, base: TaxonomyTree) -> list[Level]:
         """Return the levels that are not the same objects as in `base`, in tree order: those that an edit changed."""
         return [level for level_id, level in self.levels.items() if base.levels.get(level_id) is not level]
+
+    def sharing(self, other: TaxonomyTree) -> TaxonomyTree:
+        """Return an equal tree whose levels are the very objects of another tree where they are equal, so that whoever
+        compares the two finds most at a glance."""
+        known = other.levels
+        return TaxonomyTree.of(known[one.id] if known.get(one.id) == one else one for one in self.levels.values())
 
     @cached_property
     def children(self) -> Mapping[str | None, Sequence[str]]:

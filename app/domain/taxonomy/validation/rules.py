@@ -12,7 +12,7 @@ from typing import NamedTuple
 from app.domain.shared.folding import fold
 from app.domain.shared.problems import Problem
 from app.domain.shared.text import UNPRINTABLE, block_problems, is_printable, is_unseen, line_problems
-from app.domain.taxonomy.tree import NO_RULES, Attribute, AttributeType, Level, TaxonomyTree, Validation
+from app.domain.taxonomy.tree import MANDATORY, NO_RULES, Attribute, AttributeType, Level, TaxonomyTree, Validation
 from app.domain.taxonomy.validation.sent_tree import (
     DEEPEST,
     MOST_PROBLEMS,
@@ -67,6 +67,10 @@ class Checked:
     left_out: frozenset[str] = frozenset()
 
     @cached_property
+    def _texts(self) -> dict[str, dict[int, str]]:
+        return {}
+
+    @cached_property
     def _shortened(self) -> frozenset[str]:
         """The places of the lists of which an item is left out."""
         return frozenset(place.rpartition("/")[0] for place in self.left_out)
@@ -74,6 +78,8 @@ class Checked:
     def texts(self, items: Sequence[str], place: str) -> dict[int, str]:
         """Return the allowed values or other names at a place by their numbers: trimmed, and once each. What is no text
         stays, as a blank one, for the rules to report."""
+        if (known := self._texts.get(place)) is not None:
+            return known
         texts = dict(enumerate(map(str.strip, items)))
         if len(set(texts.values())) < len(texts):
             no_texts = {n for n in texts if f"{place}/{n}" in self.sent.no_texts}
@@ -81,6 +87,7 @@ class Checked:
             texts = {n: text for n, text in texts.items() if n in no_texts or first[text] == n}
         if place in self._shortened:
             texts = {n: text for n, text in texts.items() if f"{place}/{n}" not in self.left_out}
+        self._texts[place] = texts
         return texts
 
 
@@ -225,13 +232,14 @@ def _attribute_problems(
     if attribute_id not in exempt.ids:
         yield from _attribute_id_problems(attribute_id)
     yield from _name_problems("The attribute", attribute.name)
-    yield from _text_problems(attribute.help_text or "", "“helpText”", "/helpText")
-    yield from _text_problems(attribute.display_label or "", "“displayLabel”", "/displayLabel")
+    for field, text in (("helpText", attribute.help_text), ("displayLabel", attribute.display_label)):
+        if text:
+            yield from _text_problems(text, f"“{field}”", f"/{field}")
     if attribute.unit:
         yield from _unit_problems(attribute, attribute.unit.strip())
     if attribute.unknown_type is not None:
         yield "unknown_type", f"There is no attribute type “{attribute.unknown_type[:40]}”.", "/type"
-    if attribute.validation is not NO_RULES:
+    if attribute.validation not in (NO_RULES, MANDATORY):
         yield from _validation_problems(attribute.validation, exempt)
 
 

@@ -246,7 +246,7 @@ class NewIds:
         return self.levels.get(place, level.id)
 
     def of_attribute(self, level_place: str, number: int, attribute: Attribute) -> str:
-        return self.attributes.get((level_place, number), attribute.id)
+        return self.attributes.get((level_place, number), attribute.id) if self.attributes else attribute.id
 
 
 NO_NEW_IDS = NewIds()
