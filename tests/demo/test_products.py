@@ -81,7 +81,7 @@ def test_every_value_keeps_the_rules(products: list[dict[str, Any]], tree: Taxon
 
 def test_every_level_at_the_end_has_products(products: list[dict[str, Any]], tree: TaxonomyTree):
     used = {product["taxonomy"]["levelId"] for product in products}
-    assert used == {level.id for level in tree.levels.values() if not level.children}
+    assert used == {level_id for level_id in tree.levels if not tree.siblings(level_id)}
 
 
 def test_every_named_sku_is_there(products: list[dict[str, Any]]):

@@ -22,7 +22,7 @@ from app.domain.taxonomy.lifecycle import RESERVED_IDS, activate_taxonomy
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.revisions import record_revision
 from app.domain.taxonomy.saves import replace_state
-from app.domain.taxonomy.stored_tree import stored_records
+from app.domain.taxonomy.stored_tree import Levels, stored_records
 from app.domain.taxonomy.taxonomies import (
     ENGINE_CAPABILITY,
     active_id,
@@ -31,9 +31,9 @@ from app.domain.taxonomy.taxonomies import (
     is_active,
     name_problems,
 )
-from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.validation.level_drafts import StructureProblem
+from app.domain.taxonomy.tree import TaxonomyTree, stored_levels
 from app.domain.taxonomy.validation.rules import ID, LONGEST_ID
+from app.domain.taxonomy.validation.sent_tree import StructureProblem
 from app.domain.taxonomy.validation.structure import CheckedStructure, check_structure, ids_of, patterns_of
 from app.extensions import db
 
@@ -49,8 +49,6 @@ TAXONOMY = Record(
 )
 IMPORTED = "Imported from a bundle."
 
-Levels = Sequence[Mapping[str, Any]]
-
 
 def check_over_stored(
     raw: Sequence[Any], root_levels: Levels, pointer: str
@@ -62,7 +60,8 @@ def check_over_stored(
     if not problems or not root_levels or any(problem.record == "#" for problem in problems):
         return first, problems
     completed = _StandIns({problem.record for problem in problems}, root_levels).levels(raw, pointer)
-    again = check_structure(completed, ids_of(root_levels), pointer, known_patterns=patterns_of(root_levels))
+    stored = TaxonomyTree.parse(root_levels)
+    again = check_structure(completed, ids_of(stored), pointer, known_patterns=patterns_of(stored))
     return again, list(dict.fromkeys([*problems, *again.problems, *again.further]))
 
 
@@ -127,11 +126,11 @@ def _import_taxonomy(task: ImportTask, document: Document, raw: Any, pointer: st
         return
     for problem in refused:
         task.refuse(PARTS, document, [problem])
-    _store_taxonomy(task, fields, checked.levels)
+    _store_taxonomy(task, fields, checked.tree)
     if fields["id"] == task.taxonomy_id and has_engine(task.site_id):
-        task.tree = TaxonomyTree.parse(checked.levels)
+        task.tree = checked.tree
     if fields.get("active"):
-        _activate(task, document, fields["id"], checked.levels, pointer)
+        _activate(task, document, fields["id"], checked.tree, pointer)
 
 
 def _own_problems(fields: dict[str, Any], pointer: str) -> list[Problem]:
@@ -146,8 +145,8 @@ def _own_problems(fields: dict[str, Any], pointer: str) -> list[Problem]:
     return [*problems, *name_problems(name, fields.get("description") or "", pointer)]
 
 
-def _store_taxonomy(task: ImportTask, fields: dict[str, Any], levels: list[dict[str, Any]]) -> None:
-    wanted = {"name": one_line(fields["name"]), "root_levels": levels}
+def _store_taxonomy(task: ImportTask, fields: dict[str, Any], tree: TaxonomyTree) -> None:
+    wanted = {"name": one_line(fields["name"]), "root_levels": stored_levels(tree)}
     if "description" in fields:
         wanted["description"] = fields["description"] or ""
     stored = db.session.get(Taxonomy, (task.site_id, fields["id"]), with_for_update=not task.dry_run)
@@ -191,9 +190,7 @@ def enqueue_all_products(site_id: int) -> None:
     enqueue(db.session, site_id, PRODUCT, db.session.scalars(select(Product.id).where(Product.site_id == site_id)))
 
 
-def _activate(
-    task: ImportTask, document: Document, taxonomy_id: str, levels: list[dict[str, Any]], pointer: str
-) -> None:
+def _activate(task: ImportTask, document: Document, taxonomy_id: str, tree: TaxonomyTree, pointer: str) -> None:
     """Activate the taxonomy, only where none is active: switching clears the classification of every product, which an
     administrator confirms in the taxonomy's own page."""
     current = active_id(task.site_id)
@@ -206,7 +203,7 @@ def _activate(
         message = f"The plan of this site lacks {ENGINE_CAPABILITY}; the taxonomy is not active."
         task.refuse(PARTS, document, [Problem("capability_missing", message, f"{pointer}/active")])
         return
-    task.tree = TaxonomyTree.parse(levels)
+    task.tree = tree
     if current is None and not task.dry_run:
         activate_taxonomy(task.author, taxonomy_id, None)
         task.taxonomy_id = taxonomy_id

@@ -13,8 +13,8 @@ from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Object, Record, Text, token
 from app.domain.shared.text import line_problems
 from app.domain.taxonomy.tree import Attribute, AttributeType
-from app.domain.taxonomy.validation.level_drafts import BUILT_IN_FACETS, is_reserved
 from app.domain.taxonomy.validation.rules import ID
+from app.domain.taxonomy.validation.sent_tree import BUILT_IN_FACETS, is_reserved
 
 LABELS = {
     "manufacturer": "Brand",

@@ -294,4 +294,4 @@ def _taxonomy_of(site_id: int, taxonomy_id: str, active: ActiveTaxonomy | None) 
     if active is not None and active.id == taxonomy_id:
         return active.name, active.tree
     known = db.session.get(Taxonomy, (site_id, taxonomy_id))
-    return (known.name, TaxonomyTree.parse(known.root_levels)) if known else (taxonomy_id, TaxonomyTree())
+    return (known.name, known.tree) if known else (taxonomy_id, TaxonomyTree())

@@ -17,7 +17,6 @@ from app.domain.shared.money import format_money
 from app.domain.shared.text import fold
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.taxonomies import active_taxonomy
-from app.domain.taxonomy.tree import TaxonomyTree
 
 MOST_OF_A_KIND = 5
 
@@ -73,7 +72,7 @@ def _levels(site_id: int, words: str) -> Iterator[Found]:
     taxonomy = active_taxonomy(site_id)
     if taxonomy is None:
         return
-    tree, wanted = TaxonomyTree.parse(taxonomy.root_levels), fold(words)
+    tree, wanted = taxonomy.tree, fold(words)
     named = [level for level in tree.levels.values() if wanted in fold(level.name)]
     for level in sorted(named, key=lambda level: len(level.name))[:MOST_OF_A_KIND]:
         above = " › ".join(step.name for step in tree.path(level.id)[:-1])

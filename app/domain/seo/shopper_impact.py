@@ -141,14 +141,12 @@ class _Gone:
         return next((name for name, words in names if words and words <= said), None)
 
 
-def shopper_impact(
-    taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]], pages_of: LandingPagesOf
-) -> ShopperImpact:
-    """Return what shoppers lose when the taxonomy gets another tree, in the stored form; empty for a taxonomy that is
-    not the active one."""
+def shopper_impact(taxonomy: Taxonomy, after: TaxonomyTree, pages_of: LandingPagesOf) -> ShopperImpact:
+    """Return what shoppers lose when the taxonomy gets another tree; empty for a taxonomy that is not the active
+    one."""
     if not is_active(taxonomy):
         return ShopperImpact()
-    before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
+    before = taxonomy.tree
     gone, shop = _Gone.between(before, after), read_shop(taxonomy.site_id)
     groups = product_groups(shop.site_id) if _can_lose_products(shop.tree, before, after) else []
     held, left = (count_by_maker(groups, shop.tree, taxonomy) for taxonomy in (before, after))

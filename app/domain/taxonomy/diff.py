@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
-from typing import Any
 
 from app.domain.taxonomy.renames import ValueRename, words_by_definition
-from app.domain.taxonomy.stored_tree import FlatLevels, Record, children_of, flatten
+from app.domain.taxonomy.tree import Attribute, Level, TaxonomyTree
 
 LONGEST_SHOWN = 60
 MOST_SHOWN = 5  # Values named in one sentence.
-PARENT = "parentLevelId"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,132 +206,108 @@ def _quote(name: str) -> str:
     return f"“{name[:LONGEST_SHOWN]}”"
 
 
-def compare(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], renames: Iterable[ValueRename] = ()
-) -> StructureDiff:
-    """Return the differences between two trees in the stored form. A rename counts where the tree before has its stored
-    value and the tree after its new one; such values are neither removed nor added."""
-    return compare_flat(flatten(before), flatten(after), renames)
-
-
-def compare_flat(before: FlatLevels, after: FlatLevels, renames: Iterable[ValueRename] = ()) -> StructureDiff:
-    attributes = _AttributeChanges(before, after, renames)
-    both = ((level_id, before[level_id], level) for level_id, level in after.items() if level_id in before)
+def compare(before: TaxonomyTree, after: TaxonomyTree, renames: Iterable[ValueRename] = ()) -> StructureDiff:
+    """Return the differences between two trees. A rename counts where the tree before has its stored value and the tree
+    after its new one; such values are neither removed nor added."""
+    attributes = _AttributeChanges(after, renames)
+    both = ((before.levels[level.id], level) for level in after.levels.values() if level.id in before.levels)
     # Two values may have swapped their words, which leaves the level as it was and changes products.
-    stay = [
-        found for found, was, level in both if found in attributes.with_renames or (was is not level and was != level)
-    ]
-    for level_id in stay:
-        attributes.compare(level_id)
+    stay = [(was, now) for was, now in both if now.id in attributes.with_renames or (was is not now and was != now)]
+    for was, now in stay:
+        attributes.compare(was, now)
     return StructureDiff(
-        levels_added=tuple(_whole_level(after, level_id) for level_id in after if level_id not in before),
-        levels_removed=tuple(_whole_level(before, level_id) for level_id in before if level_id not in after),
+        levels_added=tuple(_whole_level(after, new) for new in after.levels.values() if new.id not in before.levels),
+        levels_removed=tuple(_whole_level(before, old) for old in before.levels.values() if old.id not in after.levels),
         levels_moved=tuple(
-            _moved_level(before, after, found) for found in stay if _differs(before, after, found, PARENT)
+            MovedLevel(
+                now.id,
+                now.name,
+                was.parent_id,
+                _parent_name(before, was),
+                now.parent_id,
+                _parent_name(after, now),
+            )
+            for was, now in stay
+            if was.parent_id != now.parent_id
         ),
-        levels_renamed=tuple(
-            RenamedLevel(found, before[found]["name"], after[found]["name"])
-            for found in stay
-            if _differs(before, after, found, "name")
-        ),
+        levels_renamed=tuple(RenamedLevel(now.id, was.name, now.name) for was, now in stay if was.name != now.name),
         levels_other_names=tuple(
-            OtherNames(found, after[found]["name"], tuple(after[found]["otherNames"]))
-            for found in stay
-            if _differs(before, after, found, "otherNames")
+            OtherNames(now.id, now.name, now.other_names) for was, now in stay if was.other_names != now.other_names
         ),
-        levels_described=tuple(
-            _level_entry(after, found) for found in stay if _differs(before, after, found, "description")
-        ),
-        levels_reordered=tuple(_reordered(before, after)),
-        **attributes.found(),
+        levels_described=tuple(_level_entry(after, now) for was, now in stay if was.description != now.description),
+        levels_reordered=tuple(_reordered_parents(before, after)),
+        attributes_added=tuple(attributes.added),
+        attributes_removed=tuple(attributes.removed),
+        attributes_changed=tuple(attributes.changed),
+        attributes_reordered=tuple(attributes.reordered),
+        values_added=tuple(attributes.values_added),
+        values_removed=tuple(attributes.values_removed),
+        values_renamed=tuple(attributes.values_renamed),
     )
 
 
-def _differs(before: FlatLevels, after: FlatLevels, level_id: str, field: str) -> bool:
-    return bool(before[level_id][field] != after[level_id][field])
+def _level_entry(tree: TaxonomyTree, level: Level) -> LevelEntry:
+    return LevelEntry(level.id, level.name, _parent_name(tree, level))
 
 
-def _level_entry(levels: FlatLevels, level_id: str) -> LevelEntry:
-    level = levels[level_id]
-    return LevelEntry(level_id, level["name"], _name_of(levels, level[PARENT]))
+def _whole_level(tree: TaxonomyTree, level: Level) -> LevelEntry:
+    own = tuple((attribute.name, len(attribute.allowed_values)) for attribute in level.attributes)
+    return replace(_level_entry(tree, level), attributes=own)
 
 
-def _whole_level(levels: FlatLevels, level_id: str) -> LevelEntry:
-    own = ((found["name"], len(found.get("allowedValues") or ())) for found in levels[level_id]["attributes"])
-    return replace(_level_entry(levels, level_id), attributes=tuple(own))
+def _parent_name(tree: TaxonomyTree, level: Level) -> str | None:
+    return None if level.parent_id is None else tree.levels[level.parent_id].name
 
 
-def _name_of(levels: FlatLevels, level_id: str | None) -> str | None:
-    return None if level_id is None else str(levels[level_id]["name"])
-
-
-def _moved_level(before: FlatLevels, after: FlatLevels, level_id: str) -> MovedLevel:
-    old, new = before[level_id][PARENT], after[level_id][PARENT]
-    return MovedLevel(level_id, after[level_id]["name"], old, _name_of(before, old), new, _name_of(after, new))
-
-
-def _reordered(before: FlatLevels, after: FlatLevels) -> Iterator[LevelEntry]:
+def _reordered_parents(before: TaxonomyTree, after: TaxonomyTree) -> Iterator[LevelEntry]:
     """Yield the parents whose levels are in another order. Only those that stood and stand below the same parent can be
     in another order."""
-    old = children_of(before)
-    for parent_id, children in children_of(after).items():
-        earlier = [found for found in old.get(parent_id, ()) if found in after and after[found][PARENT] == parent_id]
+    for parent_id, children in after.children.items():
+        old = (after.levels.get(found) for found in before.children.get(parent_id, ()))
+        earlier = [level.id for level in old if level is not None and level.parent_id == parent_id]
         known = set(earlier)
         if earlier != [found for found in children if found in known]:
-            yield LevelEntry("", "") if parent_id is None else _level_entry(after, parent_id)
+            yield LevelEntry("", "") if parent_id is None else _level_entry(after, after.levels[parent_id])
 
 
 class _AttributeChanges:
     """A collector of the differences in the attributes of levels that are in both trees."""
 
-    def __init__(self, before: FlatLevels, after: FlatLevels, renames: Iterable[ValueRename]) -> None:
-        self._before = before
+    def __init__(self, after: TaxonomyTree, renames: Iterable[ValueRename]) -> None:
         self._after = after
         self._renames = words_by_definition(renames)
         self.with_renames = {level_id for level_id, _ in self._renames}
-        self._added: list[AttributeEntry] = []
-        self._removed: list[AttributeEntry] = []
-        self._changed: list[AttributeEntry] = []
-        self._reordered: list[LevelEntry] = []
-        self._values_added: list[ValueEntry] = []
-        self._values_removed: list[ValueEntry] = []
-        self._values_renamed: list[ValueEntry] = []
+        self.added: list[AttributeEntry] = []
+        self.removed: list[AttributeEntry] = []
+        self.changed: list[AttributeEntry] = []
+        self.reordered: list[LevelEntry] = []
+        self.values_added: list[ValueEntry] = []
+        self.values_removed: list[ValueEntry] = []
+        self.values_renamed: list[ValueEntry] = []
 
-    def found(self) -> dict[str, Any]:
-        return {
-            "attributes_added": tuple(self._added),
-            "attributes_removed": tuple(self._removed),
-            "attributes_changed": tuple(self._changed),
-            "attributes_reordered": tuple(self._reordered),
-            "values_added": tuple(self._values_added),
-            "values_removed": tuple(self._values_removed),
-            "values_renamed": tuple(self._values_renamed),
-        }
-
-    def compare(self, level_id: str) -> None:
-        level = self._after[level_id]
-        if level_id not in self.with_renames and self._before[level_id]["attributes"] == level["attributes"]:
+    def compare(self, was: Level, level: Level) -> None:
+        if level.id not in self.with_renames and was.attributes == level.attributes:
             return
-        before = {attribute["attributeId"]: attribute for attribute in self._before[level_id]["attributes"]}
-        after = {attribute["attributeId"]: attribute for attribute in level["attributes"]}
-        self._added += [_attribute_entry(level, found) for key, found in after.items() if key not in before]
-        self._removed += [_attribute_entry(level, found) for key, found in before.items() if key not in after]
+        before = {attribute.id: attribute for attribute in was.attributes}
+        after = {attribute.id: attribute for attribute in level.attributes}
+        self.added += [_attribute_entry(level, found) for key, found in after.items() if key not in before]
+        self.removed += [_attribute_entry(level, found) for key, found in before.items() if key not in after]
         stay = [key for key in after if key in before]
         if stay != [key for key in before if key in after]:
-            self._reordered.append(_level_entry(self._after, level_id))
+            self.reordered.append(_level_entry(self._after, level))
         for key in stay:
             self._compare(level, before[key], after[key])
 
-    def _compare(self, level: Record, before: Record, after: Record) -> None:
-        values = _ValueChanges(before, after, self._renames.get((level["levelId"], after["attributeId"]), {}))
+    def _compare(self, level: Level, before: Attribute, after: Attribute) -> None:
+        values = _ValueChanges(before, after, self._renames.get((level.id, after.id), {}))
         aspects = [name for name, differ in ASPECTS if differ(before, after)]
         if values.are_reordered:
             aspects.append("order of values")
         if aspects:
-            self._changed.append(_attribute_entry(level, after, tuple(aspects)))
-        self._values_added += [_value_entry(level, after, value) for value in values.added]
-        self._values_removed += [_value_entry(level, after, value) for value in values.removed]
-        self._values_renamed += [
+            self.changed.append(_attribute_entry(level, after, tuple(aspects)))
+        self.values_added += [_value_entry(level, after, value) for value in values.added]
+        self.values_removed += [_value_entry(level, after, value) for value in values.removed]
+        self.values_renamed += [
             _value_entry(level, after, old, new, old in values.merged) for old, new in values.renamed.items()
         ]
 
@@ -341,9 +315,9 @@ class _AttributeChanges:
 class _ValueChanges:
     """The differences between the allowed values of an attribute before and after."""
 
-    def __init__(self, before: Record, after: Record, renames: Mapping[str, str]) -> None:
-        self._old: list[str] = before.get("allowedValues") or []
-        self._new: list[str] = after.get("allowedValues") or []
+    def __init__(self, before: Attribute, after: Attribute, renames: Mapping[str, str]) -> None:
+        self._old = before.allowed_values
+        self._new = after.allowed_values
         old, new = set(self._old), set(self._new)
         self.renamed = {value: to for value, to in renames.items() if value != to and value in old and to in new}
         self._kept = {self.renamed.get(value, value): None for value in self._old}  # In the old order.
@@ -373,25 +347,25 @@ class _ValueChanges:
         return [value for value in self._kept if value in new] != [value for value in self._new if value in self._kept]
 
 
-def _attribute_entry(level: Record, attribute: Record, aspects: tuple[str, ...] = ()) -> AttributeEntry:
-    return AttributeEntry(level["levelId"], level["name"], attribute["attributeId"], attribute["name"], aspects)
+def _attribute_entry(level: Level, attribute: Attribute, aspects: tuple[str, ...] = ()) -> AttributeEntry:
+    return AttributeEntry(level.id, level.name, attribute.id, attribute.name, aspects)
 
 
-def _value_entry(level: Record, attribute: Record, value: str, renamed: str = "", merged: bool = False) -> ValueEntry:
-    place = level["levelId"], level["name"], attribute["attributeId"], attribute["name"]
-    return ValueEntry(*place, value, renamed, merged)
+def _value_entry(level: Level, attribute: Attribute, value: str, renamed: str = "", merged: bool = False) -> ValueEntry:
+    return ValueEntry(level.id, level.name, attribute.id, attribute.name, value, renamed, merged)
 
 
-def _field(*names: str) -> Callable[[Record, Record], bool]:
-    """Return the test whether one of these fields differs; an empty field and a missing one are the same."""
-    return lambda before, after: any((before.get(name) or None) != (after.get(name) or None) for name in names)
-
-
-ASPECTS: tuple[tuple[str, Callable[[Record, Record], bool]], ...] = (
-    ("name", _field("name")),
-    ("type", _field("type")),
-    ("unit", _field("unit")),
-    ("help text", _field("helpText")),
-    ("validation", _field("validation")),
-    ("display", _field("displayOnProductPage", "displayLabel")),
+ASPECTS: tuple[tuple[str, Callable[[Attribute, Attribute], bool]], ...] = (
+    ("name", lambda before, after: before.name != after.name),
+    ("type", lambda before, after: before.written_type != after.written_type),
+    ("unit", lambda before, after: before.unit != after.unit),
+    ("help text", lambda before, after: before.help_text != after.help_text),
+    ("validation", lambda before, after: before.validation != after.validation),
+    (
+        "display",
+        lambda before, after: (
+            (before.display_on_product_page, before.display_label)
+            != (after.display_on_product_page, after.display_label)
+        ),
+    ),
 )

@@ -18,7 +18,6 @@ from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE
 from app.domain.taxonomy.products.queries import products_by_level
 from app.domain.taxonomy.renames import ValueRename
-from app.domain.taxonomy.stored_tree import FlatLevels, attribute_of, children_of
 from app.domain.taxonomy.taxonomies import is_active
 from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.domain.taxonomy.values import check_values
@@ -116,14 +115,12 @@ class Impact:
         }
 
 
-def impact(
-    site_id: int, taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]], renames: Sequence[ValueRename] = ()
-) -> Impact:
-    """Return the impact of replacing the stored tree by another one in the stored form; levels are compared by id. Four
-    statements, six where types or rules of attributes change, whatever the size; a taxonomy that is not the active one
-    has no products, so everything is listed with 0."""
-    before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
-    changed = compare(taxonomy.root_levels, root_levels, renames)
+def impact(site_id: int, taxonomy: Taxonomy, after: TaxonomyTree, renames: Sequence[ValueRename] = ()) -> Impact:
+    """Return the impact of replacing the stored tree by another one; levels are compared by id. Four statements, six
+    where types or rules of attributes change, whatever the size; a taxonomy that is not the active one has no products,
+    so everything is listed with 0."""
+    before = taxonomy.tree
+    changed = compare(before, after, renames)
     moved, removed = ({level.level_id for level in levels} for levels in (changed.levels_moved, changed.levels_removed))
     touched = redefined(before, after, {rename.level_id for rename in renames}) | removed
     touched.update(chain.from_iterable(map(before.below, moved)))
@@ -360,14 +357,14 @@ class StoredValues:
 NO_STORED_VALUES = StoredValues()
 
 
-def stored_values(site_id: int, taxonomy_id: str, levels: FlatLevels, level_id: str, attribute_id: str) -> StoredValues:
+def stored_values(site_id: int, taxonomy_id: str, tree: TaxonomyTree, level_id: str, attribute_id: str) -> StoredValues:
     """Count the values of the products for whose level the definition on `level_id` is the nearest. Two statements at
     most."""
     if settings_of(site_id)["taxonomy-active-id"] != taxonomy_id:
         return NO_STORED_VALUES
     held = [ProductAttributeValue.site_id == site_id, ProductAttributeValue.attribute_id == attribute_id]
-    if sum(1 for level in levels.values() if attribute_of(level, attribute_id)) > 1:
-        level_ids = governed_levels(levels, level_id, attribute_id)
+    if len(tree.attributes_by_id().get(attribute_id, ())) > 1:
+        level_ids = tree.governed_levels(level_id, attribute_id)
         there = select(Product.id).where(Product.site_id == site_id, Product.taxonomy_level_id.in_(level_ids))
         held.append(ProductAttributeValue.product_id.in_(there))
     by_value = select(ProductAttributeValue.value, func.count()).where(*held).group_by(ProductAttributeValue.value)
@@ -376,15 +373,3 @@ def stored_values(site_id: int, taxonomy_id: str, levels: FlatLevels, level_id: 
         return StoredValues(counted=True)
     products = db.session.scalar(select(func.count(ProductAttributeValue.product_id.distinct())).where(*held))
     return StoredValues(True, products or 0, values)
-
-
-def governed_levels(levels: FlatLevels, level_id: str, attribute_id: str) -> list[str]:
-    """Return the ids of the levels for which the definition on one level is the nearest: that level and those below it
-    down to the next definition."""
-    children = children_of(levels)
-    found, waiting = [], [level_id]
-    while waiting:
-        found.append(waiting.pop())
-        below = children.get(found[-1], [])
-        waiting += [child for child in below if not attribute_of(levels[child], attribute_id)]
-    return found

@@ -8,7 +8,7 @@ statement: products are never classified by two taxonomies at once.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -31,7 +31,7 @@ from app.domain.taxonomy.products.worklist import incomplete_products
 from app.domain.taxonomy.revisions import record_revision
 from app.domain.taxonomy.sample import SAMPLE_LEVELS
 from app.domain.taxonomy.saves import SavedTaxonomy
-from app.domain.taxonomy.stored_tree import made_once
+from app.domain.taxonomy.stored_tree import count_levels
 from app.domain.taxonomy.tasks import Kind, request
 from app.domain.taxonomy.taxonomies import (
     ACTIVE,
@@ -108,11 +108,6 @@ def _taxonomy_row(taxonomy: Taxonomy, is_active: bool, classified: int) -> Taxon
         revision=taxonomy.revision,
         updated_at=taxonomy.updated_at,
     )
-
-
-@made_once
-def count_levels(root_levels: Sequence[Mapping[str, Any]]) -> int:
-    return sum(1 + count_levels(level.get("children") or ()) for level in root_levels)
 
 
 def clean_texts(name: str, description: str) -> tuple[str, str]:

@@ -25,6 +25,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.domain.taxonomy.stored_tree import read_stored, write_stored
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
@@ -67,6 +68,10 @@ class Taxonomy(Base, ShopConfiguration):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
+    @property
+    def tree(self) -> TaxonomyTree:
+        return TaxonomyTree.parse(self.root_levels)
+
 
 class TaxonomyRevision(Base):
     """A taxonomy as it was after one save: the change log, and what an unsaved draft is based on. `changes` are the
@@ -89,6 +94,10 @@ class TaxonomyRevision(Base):
     note: Mapped[str] = mapped_column(String(500), default="")
     saved_by: Mapped[str] = mapped_column(String(100))
     saved_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    @property
+    def tree(self) -> TaxonomyTree:
+        return TaxonomyTree.parse(self.root_levels)
 
 
 class TaxonomyDraft(Base):

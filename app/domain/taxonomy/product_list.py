@@ -10,17 +10,17 @@ from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.paging import Paged
 from app.domain.sites.sites import currency_of
-from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.products.queries import conditions
-from app.domain.taxonomy.tasks import unfinished
-from app.domain.taxonomy.taxonomies import active_tree
-from app.domain.taxonomy.tree import (
+from app.domain.taxonomy.choices import (
     AttributeChoices,
-    TaxonomyTree,
     attribute_choices,
     governing_definitions,
     value_choices,
 )
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.products.queries import conditions
+from app.domain.taxonomy.tasks import unfinished
+from app.domain.taxonomy.taxonomies import active_tree
+from app.domain.taxonomy.tree import TaxonomyTree
 
 
 @dataclass(frozen=True, slots=True)

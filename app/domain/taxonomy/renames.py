@@ -1,6 +1,6 @@
 """Allowed values that got another name or were merged into another, which products follow. Pure.
 
-A draft carries renames in its attributes: `renamedValues` maps the new value to the stored one, `mergedValues` the
+A draft carries renames in its attributes: `renamed_values` maps the new value to the stored one, `merged_values` the
 stored one to the value that it becomes.
 
 The parameters of a task of the kind RENAME_VALUES have `renames`, a list of `levelId`, `attributeId`, `value` and
@@ -11,16 +11,11 @@ the nearest when it was saved. A structure that is saved later does not change w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, path
+from app.domain.taxonomy.tree import Level, TaxonomyTree, Words
 
-RENAMED_VALUES = "renamedValues"
-MERGED_VALUES = "mergedValues"
-FOLLOWED = frozenset((RENAMED_VALUES, MERGED_VALUES))
-Words = Mapping[str, str]  # Other words by value.
-Renames = Mapping[tuple[str, str], Words]  # By the id of a product's level and that of an attribute.
 Definition = tuple[str, str]  # The ids of a level and of an attribute that it defines.
 LastWords = Mapping[Definition, Mapping[str, str]]  # Later words by earlier ones.
 
@@ -44,21 +39,27 @@ class ValueRename:
         return cls(stored["levelId"], stored["attributeId"], stored["value"], stored["renamed"])
 
 
-def split_renames(root_levels: Sequence[Mapping[str, Any]]) -> tuple[list[Record], list[ValueRename]]:
-    """The stored form of a nested draft, and the renames that it carried."""
-    renames: list[ValueRename] = []
-    return [_without_renames(level, renames) for level in root_levels], renames
+def draft_renames(levels: Iterable[Level]) -> list[ValueRename]:
+    """Return the renames that levels of a draft carry."""
+    return [
+        ValueRename(level.id, attribute.id, value, renamed)
+        for level in levels
+        for attribute in level.attributes
+        for value, renamed in (
+            *((value, renamed) for renamed, value in attribute.renamed_values.items()),
+            *attribute.merged_values.items(),
+        )
+    ]
 
 
-def _without_renames(level: Mapping[str, Any], renames: list[ValueRename]) -> Record:
-    attributes = []
-    for attribute in level.get("attributes") or ():
-        place = level["levelId"], attribute["attributeId"]
-        renames += [ValueRename(*place, value, to) for to, value in attribute.get(RENAMED_VALUES, {}).items()]
-        renames += [ValueRename(*place, value, to) for value, to in attribute.get(MERGED_VALUES, {}).items()]
-        attributes.append({name: value for name, value in attribute.items() if name not in FOLLOWED})
-    children = [_without_renames(child, renames) for child in level.get("children") or ()]
-    return {**level, "attributes": attributes, "children": children}
+def without_renames(tree: TaxonomyTree) -> TaxonomyTree:
+    """Return the tree of a draft as a save would store it, without the renames that it carries."""
+    return TaxonomyTree.of(
+        replace(level, attributes=tuple(replace(one, renamed_values={}, merged_values={}) for one in level.attributes))
+        if any(one.renamed_values or one.merged_values for one in level.attributes)
+        else level
+        for level in tree.levels.values()
+    )
 
 
 def words_of_save(parameters: Mapping[str, Any]) -> dict[tuple[str, str], Words]:
@@ -100,18 +101,18 @@ def replace_words(value: Any, words: Mapping[str, str]) -> Any:
 Saves = Iterable[Iterable[ValueRename]]  # The renames of each save, the oldest first.
 
 
-def renames_on(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[ValueRename]:
+def renames_on(saves: Saves, earlier: TaxonomyTree, later: TaxonomyTree) -> list[ValueRename]:
     """Return the renames that lead from the tree `earlier` to the tree `later`, by the definitions of the later one."""
     words = _last_words(saves)
     return [
         ValueRename(*definition, was, became)
         for definition, offered, before in _definitions(words, later, earlier)
         for was, became in words[before].items()
-        if was != became and was in _offered_values(earlier, before) and became in offered
+        if was != became and was in earlier.offered_values(*before) and became in offered
     ]
 
 
-def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[ValueRename]:
+def renames_back(saves: Saves, earlier: TaxonomyTree, later: TaxonomyTree) -> list[ValueRename]:
     """Return the renames that lead from the tree `later` back to the tree `earlier`, by the definitions of the earlier
     one. Where two values became one, that becomes the first of them again; a value that was merged into an existing one
     stays merged."""
@@ -119,7 +120,7 @@ def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[V
     found: dict[tuple[Definition, str], ValueRename] = {}
     for definition, offered, after in _definitions(words, earlier, later):
         became_of = words[after]
-        now = _offered_values(later, after)
+        now = later.offered_values(*after)
         for was in offered:
             became = became_of.get(was, was)
             stayed = became in offered and became_of.get(became, became) == became
@@ -149,24 +150,17 @@ def words_by_definition(renames: Iterable[ValueRename]) -> dict[Definition, dict
 
 
 def _definitions(
-    words: LastWords, wanted: FlatLevels, other: FlatLevels
-) -> Iterator[tuple[Definition, list[Any], Definition]]:
+    words: LastWords, wanted: TaxonomyTree, other: TaxonomyTree
+) -> Iterator[tuple[Definition, Sequence[str], Definition]]:
     """Yield the definitions of the tree `wanted` whose products had values renamed: each with the values that it
     offers, and the definition that holds for the same products in the tree `other`, which may stand on a level
     above."""
     attribute_ids = {attribute_id for _, attribute_id in words}
-    for level_id, level in wanted.items() if attribute_ids else ():
-        for attribute in level["attributes"]:
-            attribute_id = attribute["attributeId"]
-            if attribute_id not in attribute_ids:
+    for level in wanted.levels.values() if attribute_ids else ():
+        for attribute in level.attributes:
+            if attribute.id not in attribute_ids:
                 continue
-            way = reversed(path(other, level_id)) if level_id in other else ()
-            there = (next((above for above in way if attribute_of(other[above], attribute_id)), ""), attribute_id)
+            way = reversed(other.path(level.id))
+            there = (next((above.id for above in way if above.attribute(attribute.id)), ""), attribute.id)
             if there in words:
-                yield (level_id, attribute_id), attribute.get("allowedValues") or [], there
-
-
-def _offered_values(levels: FlatLevels, definition: Definition) -> list[Any]:
-    level_id, attribute_id = definition
-    attribute = attribute_of(levels[level_id], attribute_id) if level_id in levels else None
-    return (attribute or {}).get("allowedValues") or []
+                yield (level.id, attribute.id), attribute.allowed_values, there

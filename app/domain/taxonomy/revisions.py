@@ -17,7 +17,7 @@ from app.domain.shared.records import existing
 from app.domain.taxonomy.diff import StructureDiff, compare
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision
 from app.domain.taxonomy.renames import ValueRename, renames_back, renames_on
-from app.domain.taxonomy.stored_tree import flatten
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 KEPT = 100  # Revisions of a taxonomy; beyond them only those that a draft is based on.
@@ -60,6 +60,10 @@ class Revision:
     root_levels: list[dict[str, Any]]
     saved_by: str
     saved_at: datetime
+
+    @property
+    def tree(self) -> TaxonomyTree:
+        return TaxonomyTree.parse(self.root_levels)
 
 
 def record_revision(
@@ -160,16 +164,15 @@ def _revision(state: Taxonomy | TaxonomyRevision, saved_by: str, saved_at: datet
 
 def compare_revisions(site_id: int, taxonomy_id: str, older: int, newer: int) -> StructureDiff:
     """Return the changes in the tree from one revision to another, which may be the earlier one. Raises NotFound."""
-    before, after = revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer)
-    renames = renames_between(site_id, taxonomy_id, older, newer)
-    return compare(before.root_levels, after.root_levels, renames)
+    before, after = (revision_of(site_id, taxonomy_id, revision).tree for revision in (older, newer))
+    return compare(before, after, renames_between(site_id, taxonomy_id, older, newer))
 
 
 def renames_between(site_id: int, taxonomy_id: str, start: int, end: int) -> list[ValueRename]:
     """Return the renames of values from the revision `start` to the revision `end`, earlier or later, as far as the
     saves between are in the log. Raises NotFound."""
     first, last = sorted((start, end))
-    trees = [flatten(revision_of(site_id, taxonomy_id, revision).root_levels) for revision in (first, last)]
+    trees = [revision_of(site_id, taxonomy_id, revision).tree for revision in (first, last)]
     log = TaxonomyRevision
     between = select(log.renames).where(
         log.site_id == site_id, log.taxonomy_id == taxonomy_id, log.revision > first, log.revision <= last
@@ -196,14 +199,14 @@ def describe_changed_texts(before: TaxonomyTexts, after: TaxonomyTexts) -> list[
     return sentences
 
 
-def base_levels(site_id: int, taxonomy_id: str, revision: int) -> list[dict[str, Any]] | None:
+def base_tree(site_id: int, taxonomy_id: str, revision: int) -> TaxonomyTree | None:
     """The tree at a revision, on which a draft may be based; None when it is no longer kept.
     Raises NotFound for an unknown taxonomy."""
     taxonomy = _taxonomy_in_session(site_id, taxonomy_id)
     if revision == taxonomy.revision:
-        return taxonomy.root_levels
+        return taxonomy.tree
     row = db.session.get(TaxonomyRevision, (site_id, taxonomy_id, revision))
-    return None if row is None else row.root_levels
+    return None if row is None else row.tree
 
 
 def _taxonomy_in_session(site_id: int, taxonomy_id: str) -> Taxonomy:

@@ -27,10 +27,10 @@ from app.domain.taxonomy.revisions import (
     revision_of,
     stored_state,
 )
-from app.domain.taxonomy.stored_tree import StoredLevels
 from app.domain.taxonomy.taxonomies import is_active, name_problems, rename_parameters, taxonomy_of
-from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.validation.structure import CheckedStructure, check_structure, ids_of, patterns_of
+from app.domain.taxonomy.tree import TaxonomyTree, stored_levels
+from app.domain.taxonomy.validation.sent_tree import read_sent_tree, with_places
+from app.domain.taxonomy.validation.structure import check_tree, ids_of, patterns_of
 from app.extensions import db
 
 INDEX_EVENT = "TaxonomyIndexEvent"  # Its payload: `taxonomyId`, `revision` and, where there are any, `renamedLevels`.
@@ -64,13 +64,13 @@ def prepare(
     revision: int | None,
     name: str,
     description: str | None,
-    raw_levels: Sequence[Any],
+    levels: Sequence[Any] | TaxonomyTree,
     note: str = "",
     renames: Sequence[ValueRename] = (),
     known_ids: Collection[str] = (),
 ) -> Prepared:
-    """Check a tree that was read at `revision` (None counts as 0). A `description` of None stays as it is. Ids that the
-    stored tree has, or that are in `known_ids`, may have any form.
+    """Check a tree that was read at `revision` (None counts as 0); `levels` are JSON as a client sent it, or a draft. A
+    `description` of None stays as it is. Ids that the stored tree has, or that are in `known_ids`, may have any form.
 
     A large tree takes a while to check, and on SQLite a transaction keeps all others from writing: so call it before
     the transaction that stores. Raises NotFound, StaleRevision (another user saved in between) and Invalid with every
@@ -81,12 +81,11 @@ def prepare(
         *name_problems(name, description or ""),
         *block_problems(note, "The note", LONGEST_NOTE, "#/note"),
     ]
-    checked = check_replacement(taxonomy, raw_levels, known_ids, text_problems)
-    state: dict[str, Any] = {"name": one_line(name), "root_levels": StoredLevels(checked.levels)}
+    proposal = check_proposal(taxonomy, levels, renames, known_ids, text_problems)
+    state: dict[str, Any] = {"name": one_line(name), "root_levels": stored_levels(proposal.tree)}
     if description is not None:
         state["description"] = description.strip()
-    renames = _check_renames(checked, renames)
-    return Prepared(site_id, taxonomy_id, taxonomy.revision, state, checked.ids, note.strip(), renames)
+    return Prepared(site_id, taxonomy_id, taxonomy.revision, state, proposal.ids, note.strip(), proposal.renames)
 
 
 def store(author: Author, prepared: Prepared) -> SavedTaxonomy:
@@ -96,11 +95,13 @@ def store(author: Author, prepared: Prepared) -> SavedTaxonomy:
     and let an exception end it."""
     taxonomy = taxonomy_of(author.site_id, prepared.taxonomy_id)
     _check_revision(taxonomy, prepared.revision)
-    note, renames = prepared.note, prepared.renames
-    comparison, changes = replace_state(author, taxonomy, prepared.state, note, renames)
-    _record_in_activity_log(author, taxonomy, changes, note)
-    if renames and is_active(taxonomy):  # Only products of the active taxonomy hold any values.
-        parameters = rename_parameters(taxonomy.id, prepared.state["root_levels"], renames, author.now())
+    comparison, changes = replace_state(author, taxonomy, prepared.state, prepared.note, prepared.renames)
+    after = {"revision": taxonomy.revision, "changes": changes} | ({"note": prepared.note} if prepared.note else {})
+    summary, before = f"Saved the taxonomy {taxonomy.name}", {"revision": prepared.revision}
+    activity.record(author, "taxonomy.save", ("taxonomy", taxonomy.id), summary, before, after)
+    if prepared.renames and is_active(taxonomy):  # Only products of the active taxonomy hold any values.
+        tree = TaxonomyTree.parse(prepared.state["root_levels"])
+        parameters = rename_parameters(taxonomy.id, tree, prepared.renames, author.now())
         tasks.request(author, tasks.Kind.RENAME_VALUES, parameters)
     return SavedTaxonomy(taxonomy, prepared.ids, comparison)
 
@@ -125,11 +126,22 @@ def replace_state(
 ) -> tuple[StructureDiff, list[str]]:
     """Replace the taxonomy's columns by `state`, with a tree that was checked, and return what changed, also as
     sentences. Its change log and the event for the index are written in the same transaction. Raises StaleRevision when
-    another user saved since the taxonomy was read."""
-    before = stored_state(taxonomy)
-    _write_state(author, taxonomy, state)
+    another user saved since the taxonomy was read: of two saves at the same moment the second waits for the first and
+    then matches no row."""
+    before, site_id, taxonomy_id = stored_state(taxonomy), taxonomy.site_id, taxonomy.id
+    of_revision = update(Taxonomy).where(
+        Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id, Taxonomy.revision == before.revision
+    )
+    columns = {**state, "revision": before.revision + 1, "updated_at": author.now()}
+    written = db.session.execute(of_revision.values(columns))
+    if isinstance(written, CursorResult) and written.rowcount == 0:
+        db.session.expire(taxonomy)
+        raise _stale_revision(site_id, taxonomy_id, taxonomy.revision)
+    versioning.touch(db.session(), [site_id])
     keep_state(before)
-    comparison = compare(before.root_levels, state.get("root_levels", before.root_levels), renames)
+    stored = before.tree
+    tree = TaxonomyTree.parse(state["root_levels"]) if "root_levels" in state else stored
+    comparison = compare(stored, tree, renames)
     changes = [*describe_changed_texts(before, taxonomy), *comparison.sentences()]
     record_revision(author, taxonomy, changes, note, renames)
     payload: dict[str, Any] = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
@@ -139,36 +151,53 @@ def replace_state(
     return comparison, changes
 
 
-def check_replacement(
-    taxonomy: Taxonomy,
-    raw_levels: Sequence[Any],
-    known_ids: Collection[str] = (),
-    other_problems: Sequence[Problem] = (),
-    is_placed: bool = False,
-) -> CheckedStructure:
-    """Check a tree that is to replace the taxonomy's, and return it. Parents and order that were sent are ignored: the
-    nesting says both; where it `is_placed`, parents that contradict it are reported. Raises Invalid with every problem,
-    `other_problems` first."""
-    existing = ids_of(taxonomy.root_levels) | set(known_ids)
-    stored = taxonomy.root_levels
-    checked = check_structure(
-        raw_levels if is_placed else [_without_place(raw) for raw in raw_levels],
-        existing,
-        in_use=_IdsInUse(taxonomy),
-        known_patterns=patterns_of(stored),
-    )
-    if problems := [*other_problems, *checked.problems]:
-        raise Invalid(problems)
-    return checked
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A tree and renames as a save would store them. `ids` maps ids that stood for new records to those they got."""
+
+    tree: TaxonomyTree
+    ids: Mapping[str, str]
+    renames: Sequence[ValueRename]
 
 
 def check_proposal(
-    taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename], is_placed: bool = False
-) -> tuple[list[dict[str, Any]], list[ValueRename]]:
-    """Return the tree and the renames as a save would store them, for a preview: all that it computes from the tree is
-    computed once. Raises Invalid."""
-    checked = check_replacement(taxonomy, raw_levels, is_placed=is_placed)
-    return StoredLevels(checked.levels), _check_renames(checked, renames)
+    taxonomy: Taxonomy,
+    levels: Sequence[Any] | TaxonomyTree,
+    renames: Sequence[ValueRename] = (),
+    known_ids: Collection[str] = (),
+    other_problems: Sequence[Problem] = (),
+    is_placed: bool = False,
+) -> Proposal:
+    """Check a tree that is to replace the taxonomy's, and the renames of its values: each must lead to a value that its
+    attribute offers now. Parents and order that were sent are ignored: the nesting says both; where it `is_placed`,
+    parents that contradict it are reported. Raises Invalid with every problem, `other_problems` first."""
+    stored = taxonomy.tree
+    checked = check_tree(
+        with_places(levels) if isinstance(levels, TaxonomyTree) else read_sent_tree(levels, is_placed=is_placed),
+        ids_of(stored).union(known_ids),
+        _IdsInUse(taxonomy),
+        patterns_of(stored),
+    )
+    if problems := [*other_problems, *checked.problems]:
+        raise Invalid(problems)
+    ids = checked.ids
+    wanted = [
+        replace(
+            one,
+            level_id=ids.get(one.level_id, one.level_id),
+            attribute_id=ids.get(one.attribute_id, one.attribute_id),
+            renamed=one.renamed.strip(),
+        )
+        for one in renames
+    ]
+    unknown = [
+        Problem("unknown_value", f"No attribute offers “{one.renamed[:80]}” there.", f"#/valueRenames/{number}")
+        for number, one in enumerate(wanted)
+        if one.renamed not in checked.tree.offered_values(one.level_id, one.attribute_id)
+    ]
+    if unknown:
+        raise Invalid(unknown)
+    return Proposal(checked.tree.sharing(stored), ids, [one for one in wanted if one.value != one.renamed])
 
 
 def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, note: str = "") -> Prepared:
@@ -177,10 +206,9 @@ def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, 
     raises; NotFound also when the change log no longer has the revision."""
     earlier = revision_of(site_id, taxonomy_id, wanted)
     note = note.strip() or f"Restored revision {wanted}"
-    known = ids_of(earlier.root_levels)
     renames = renames_between(site_id, taxonomy_id, taxonomy_of(site_id, taxonomy_id).revision, wanted)
-    name, description, levels = earlier.name, earlier.description, earlier.root_levels
-    return prepare(site_id, taxonomy_id, revision, name, description, levels, note, renames, known)
+    texts, tree = (earlier.name, earlier.description), earlier.tree
+    return prepare(site_id, taxonomy_id, revision, *texts, tree, note, renames, ids_of(tree))
 
 
 class _IdsInUse(Mapping[str, Collection[str]]):
@@ -193,7 +221,7 @@ class _IdsInUse(Mapping[str, Collection[str]]):
 
     @cached_property
     def _ids(self) -> dict[str, Collection[str]]:
-        tree = TaxonomyTree.parse(self._taxonomy.root_levels)
+        tree = self._taxonomy.tree
         named = products_by_level(self._taxonomy.site_id) if is_active(self._taxonomy) else {}
         return {level_id: tree.applicable_attributes(level_id).keys() for level_id in {**named, **tree.levels}}
 
@@ -207,15 +235,6 @@ class _IdsInUse(Mapping[str, Collection[str]]):
         return len(self._ids)
 
 
-def _without_place(raw: Any) -> Any:
-    if not isinstance(raw, dict):
-        return raw
-    level = {name: value for name, value in raw.items() if name not in ("parentLevelId", "displayOrder")}
-    if isinstance(children := level.get("children"), list):
-        level["children"] = [_without_place(child) for child in children]
-    return level
-
-
 def _check_revision(taxonomy: Taxonomy, revision: int | None) -> None:
     if taxonomy.revision != (revision or 0):
         raise _stale_revision(taxonomy.site_id, taxonomy.id, taxonomy.revision)
@@ -226,58 +245,3 @@ def _stale_revision(site_id: int, taxonomy_id: str, current: int) -> StaleRevisi
     newest = select(log.saved_by).where(log.site_id == site_id, log.taxonomy_id == taxonomy_id)
     who = db.session.scalar(newest.order_by(log.revision.desc()).limit(1)) or "Another user"
     return StaleRevision(f"{who} saved this taxonomy while you worked on it. It is at revision {current}.", current)
-
-
-def _check_renames(checked: CheckedStructure, renames: Sequence[ValueRename]) -> list[ValueRename]:
-    """Return the renames with the ids that new records got. A rename must lead to a value that its attribute now
-    offers."""
-    mapped = [
-        replace(
-            rename,
-            level_id=checked.ids.get(rename.level_id, rename.level_id),
-            attribute_id=checked.ids.get(rename.attribute_id, rename.attribute_id),
-            renamed=rename.renamed.strip(),
-        )
-        for rename in renames
-    ]
-    offered = _offered_values(checked.levels) if mapped else {}
-    problems = [
-        Problem("unknown_value", f"No attribute offers “{rename.renamed[:80]}” there.", f"#/valueRenames/{place}")
-        for place, rename in enumerate(mapped)
-        if rename.renamed not in offered.get((rename.level_id, rename.attribute_id), ())
-    ]
-    if problems:
-        raise Invalid(problems)
-    return [rename for rename in mapped if rename.value != rename.renamed]
-
-
-def _offered_values(root_levels: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], set[str]]:
-    found = {}
-    for level in root_levels:
-        for attribute in level["attributes"]:
-            found[level["levelId"], attribute["attributeId"]] = set(attribute.get("allowedValues") or ())
-        found |= _offered_values(level["children"])
-    return found
-
-
-def _write_state(author: Author, taxonomy: Taxonomy, wanted: Mapping[str, Any]) -> None:
-    """Write the columns where the revision is the one that was read. Of two saves at the same moment the second waits
-    for the first and then matches no row. Raises StaleRevision."""
-    site_id, taxonomy_id, known = taxonomy.site_id, taxonomy.id, taxonomy.revision
-    of_revision = update(Taxonomy).where(
-        Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id, Taxonomy.revision == known
-    )
-    stored = db.session.execute(of_revision.values(**wanted, revision=known + 1, updated_at=author.now()))
-    if isinstance(stored, CursorResult) and stored.rowcount == 0:
-        db.session.expire(taxonomy)
-        raise _stale_revision(site_id, taxonomy_id, taxonomy.revision)
-    versioning.touch(db.session(), [site_id])
-
-
-def _record_in_activity_log(author: Author, taxonomy: Taxonomy, changes: list[str], note: str) -> None:
-    """Record the save in the site's log; the taxonomy's own has it already."""
-    subject = ("taxonomy", taxonomy.id)
-    after = {"revision": taxonomy.revision, "changes": changes} | ({"note": note} if note else {})
-    summary = f"Saved the taxonomy {taxonomy.name}"
-    before = {"revision": taxonomy.revision - 1}
-    activity.record(author, "taxonomy.save", subject, summary, before, after)

@@ -6,7 +6,7 @@ both: the words that it sends are still understood.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,8 +20,8 @@ from app.domain.shared.text import block_problems, line_problems
 from app.domain.sites.models import Setting, Site
 from app.domain.sites.settings import settings_of
 from app.domain.taxonomy.models import Kind, Taxonomy, TaxonomyTask
-from app.domain.taxonomy.renames import Renames, ValueRename, words_of_saves
-from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.renames import ValueRename, words_of_saves
+from app.domain.taxonomy.tree import Renames, TaxonomyTree
 from app.domain.work.models import UNFINISHED, State
 from app.extensions import db
 
@@ -85,7 +85,7 @@ def active_taxonomy(site_id: int) -> Taxonomy | None:
 def active_tree(site_id: int) -> TaxonomyTree:
     """The levels of the active taxonomy; an empty tree where none is active."""
     taxonomy = active_taxonomy(site_id)
-    return TaxonomyTree() if taxonomy is None else TaxonomyTree.parse(taxonomy.root_levels)
+    return TaxonomyTree() if taxonomy is None else taxonomy.tree
 
 
 def lock_active_id(site_id: int) -> str | None:
@@ -111,7 +111,7 @@ def active_with_tree(clock: Clock, site_id: int) -> ActiveTaxonomy | None:
     taxonomy = active_taxonomy(site_id)
     if taxonomy is None:
         return None
-    tree = with_former_words(clock, site_id, taxonomy.id, TaxonomyTree.parse(taxonomy.root_levels))
+    tree = with_former_words(clock, site_id, taxonomy.id, taxonomy.tree)
     return ActiveTaxonomy(taxonomy.id, taxonomy.name, tree)
 
 
@@ -124,12 +124,11 @@ def taxonomy_in_use(clock: Clock, site_id: int) -> ActiveTaxonomy:
 
 
 def rename_parameters(
-    taxonomy_id: str, root_levels: Sequence[Mapping[str, Any]], renames: Iterable[ValueRename], now: datetime
+    taxonomy_id: str, tree: TaxonomyTree, renames: Sequence[ValueRename], now: datetime
 ) -> dict[str, Any]:
     """Return the parameters of the task by which products follow a save, with the tree that was saved and when."""
-    renames, tree = list(renames), TaxonomyTree.parse(root_levels)
     governed = [
-        {"levelId": level_id, "attributeId": attribute_id, "levelIds": tree.governed(level_id, attribute_id)}
+        {"levelId": level_id, "attributeId": attribute_id, "levelIds": tree.governed_levels(level_id, attribute_id)}
         for level_id, attribute_id in dict.fromkeys((rename.level_id, rename.attribute_id) for rename in renames)
     ]
     as_json = [rename.as_json() for rename in renames]
@@ -152,7 +151,7 @@ def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames
 def with_former_words(clock: Clock, site_id: int, taxonomy_id: str | None, tree: TaxonomyTree) -> TaxonomyTree:
     """Return the tree with the former words of its values, for classifying products or for a preview of that."""
     words = former_words(clock, site_id, taxonomy_id)
-    return tree.knowing(words) if words else tree
+    return tree.with_former_words(words) if words else tree
 
 
 class CurrentTree:
@@ -178,5 +177,5 @@ class CurrentTree:
             self._known, self._words, self._tree = known, {}, self._stored
         words = former_words(clock, self._site_id, row.id)
         if words != self._words:
-            self._words, self._tree = words, self._stored.knowing(words)
+            self._words, self._tree = words, self._stored.with_former_words(words)
         return row.id, self._tree

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue, WithJsonSchema
 
 from app.domain.catalogue.queries import product_referred_to
+from app.domain.taxonomy.choices import MOST_SHOWN, find_levels
 from app.domain.taxonomy.products.classification import (
     ChangedProduct,
     Classification,
@@ -18,7 +19,7 @@ from app.domain.taxonomy.products.classification import (
 from app.domain.taxonomy.products.panel import attribute_label, path_label, value_hint
 from app.domain.taxonomy.products.worklist import PAGE_SIZE, WorkOrder, WorkRow, work_rows, work_summary
 from app.domain.taxonomy.taxonomies import taxonomy_in_use
-from app.domain.taxonomy.tree import MOST_SHOWN, Attribute, TaxonomyTree, find_levels
+from app.domain.taxonomy.tree import Attribute, TaxonomyTree
 from app.domain.taxonomy.values import DroppedValue
 from app.mcp.arguments import Answer, DryRun, PageNumber, PagingShape, WriteArguments, paging_of
 from app.mcp.registry import Call, reads, tool, writes

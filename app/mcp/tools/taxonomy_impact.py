@@ -8,7 +8,6 @@ from pydantic import Field, WithJsonSchema
 
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.impact import MOST_VALUES, impact
-from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.saves import check_proposal
 from app.domain.taxonomy.taxonomies import NO_TAXONOMY, active_id, is_active, taxonomy_of
@@ -110,34 +109,21 @@ def taxonomy_impact(call: Call, sent: ImpactArguments) -> ImpactAnswer:
     person saves the structure in the taxonomy editor. A tree that could not be saved is answered with every problem,
     as the save would be. Call it without rootLevels first, to get the stored tree with its ids; change that; and send
     all of it."""
-    taxonomy = taxonomy_of(call.site_id, _taxonomy_id(call, sent))
-    if sent.root_levels is None:
-        return _answer(call, taxonomy, taxonomy.root_levels, [], taxonomy.root_levels)
-    renames = [ValueRename(one.level_id, one.attribute_id, one.value, one.renamed) for one in sent.value_renames or ()]
-    levels, checked_renames = check_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
-    return _answer(call, taxonomy, levels, checked_renames)
-
-
-def _taxonomy_id(call: Call, sent: ImpactArguments) -> str:
-    found = sent.taxonomy_id or active_id(call.site_id)
-    if found is None:
+    taxonomy_id = sent.taxonomy_id or active_id(call.site_id)
+    if taxonomy_id is None:
         raise Conflict(NO_TAXONOMY, "no_active_taxonomy")
-    return found
-
-
-def _answer(
-    call: Call,
-    taxonomy: Taxonomy,
-    levels: list[dict[str, Any]],
-    renames: list[ValueRename],
-    stored: list[dict[str, Any]] | None = None,
-) -> ImpactAnswer:
-    found = impact(call.site_id, taxonomy, levels, renames).as_json()
+    taxonomy = taxonomy_of(call.site_id, taxonomy_id)
+    tree, renames = taxonomy.tree, list[ValueRename]()
+    if sent.root_levels is not None:
+        wanted = sent.value_renames or ()
+        renames = [ValueRename(one.level_id, one.attribute_id, one.value, one.renamed) for one in wanted]
+        proposal = check_proposal(taxonomy, sent.root_levels, renames, is_placed=True)
+        tree, renames = proposal.tree, [*proposal.renames]
     return ImpactAnswer(
         taxonomy_id=taxonomy.id,
         taxonomy_name=taxonomy.name,
         revision=taxonomy.revision,
         active=is_active(taxonomy),
-        root_levels=stored,
-        **found,
+        root_levels=taxonomy.root_levels if sent.root_levels is None else None,
+        **impact(call.site_id, taxonomy, tree, renames).as_json(),
     )

@@ -15,6 +15,7 @@ from app.domain.taxonomy.editor.attribute_edits import (
     MoveAttribute,
     OverrideAttribute,
 )
+from app.domain.taxonomy.tree import Attribute
 
 COLOUR = {"attributeId": "colour", "name": "Colour", "type": "SINGLE_SELECT", "allowedValues": ["Red", "Blue"]}
 
@@ -115,7 +116,7 @@ def test_moving_removing_and_overriding_name_the_attribute() -> None:
 
 
 def test_a_value_that_was_taken_out_can_be_put_back_and_keeps_its_products() -> None:
-    form = AttributeForm.of(COLOUR, STORED).after("remove:0")
+    form = AttributeForm.of(Attribute.read(COLOUR), STORED).after("remove:0")
     assert [row.text for row in form.rows] == ["Blue"]
     assert form.removed == ("Red",)
     back = form.after("restore:0")
@@ -124,7 +125,7 @@ def test_a_value_that_was_taken_out_can_be_put_back_and_keeps_its_products() -> 
 
 
 def test_values_are_moved_sorted_and_added() -> None:
-    form = AttributeForm.of(COLOUR, STORED)
+    form = AttributeForm.of(Attribute.read(COLOUR), STORED)
     assert [row.text for row in form.after("down:0").rows] == ["Blue", "Red"]
     assert [row.text for row in form.after("sort").rows] == ["Blue", "Red"]
     assert form.after("up:0") == form.after("down:7") == form.after("jump:1") == form
@@ -134,21 +135,20 @@ def test_values_are_moved_sorted_and_added() -> None:
 
 
 def test_a_draft_that_renamed_a_value_already_still_knows_what_products_hold() -> None:
-    form = AttributeForm.of(
-        COLOUR | {"allowedValues": ["Crimson", "Blue"], "renamedValues": {"Crimson": "Red"}}, STORED
-    )
+    renamed = COLOUR | {"allowedValues": ["Crimson", "Blue"], "renamedValues": {"Crimson": "Red"}}
+    form = AttributeForm.of(Attribute.read(renamed), STORED)
     assert [(row.text, row.was) for row in form.rows] == [("Crimson", "Red"), ("Blue", "Blue")]
     assert form.rows[0].is_renamed
 
 
 def test_a_value_that_was_never_saved_is_no_rename_whatever_it_is_called_next() -> None:
-    form = AttributeForm.of(COLOUR | {"allowedValues": ["Red", "Gold"]}, STORED)
+    form = AttributeForm.of(Attribute.read(COLOUR | {"allowedValues": ["Red", "Gold"]}), STORED)
     assert [(row.text, row.was) for row in form.rows] == [("Red", "Red"), ("Gold", "")]
 
 
 def test_the_form_of_an_attribute_means_that_attribute() -> None:
     stored = COLOUR | {"displayOnProductPage": True, "helpText": "Look", "validation": {"mandatory": True}}
-    assert AttributeForm.of(stored).attribute() == stored | {"renamedValues": {}, "mergedValues": {}}
+    assert AttributeForm.of(Attribute.read(stored)).attribute() == stored | {"renamedValues": {}, "mergedValues": {}}
 
 
 def test_more_rows_than_the_form_could_have_had_are_refused_before_anything_is_made_of_them() -> None:

@@ -18,6 +18,7 @@ from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.taxonomies import rename_parameters
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.bundles.conftest import (
@@ -111,7 +112,8 @@ def test_a_word_that_was_renamed_since_the_bundle_was_made_becomes_the_new_one(t
     take(taxonomy=TAXONOMY)
     levels = deepcopy(LEVELS)
     levels[0]["attributes"][1]["allowedValues"] = ["Fern", "Clay"]
-    rename = rename_parameters("shop", levels, [ValueRename("tents", "colour", "Moss", "Fern")], clock.now())
+    renames = [ValueRename("tents", "colour", "Moss", "Fern")]
+    rename = rename_parameters("shop", TaxonomyTree.parse(levels), renames, clock.now())
     with transaction():
         site_id = sites.site_at(HOST).id
         db.session.get_one(Taxonomy, (site_id, "shop")).root_levels = levels

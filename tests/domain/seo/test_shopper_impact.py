@@ -69,7 +69,7 @@ def pages(shop: Shop, node: ShopNode) -> LandingPages:
 
 def impact_of(levels: list[dict[str, Any]], taxonomy_id: str = "kinds") -> ShopperImpact:
     taxonomy = db.session.scalars(select(Taxonomy).where(Taxonomy.id == taxonomy_id)).one()
-    return shopper_impact(taxonomy, check_structure(levels).levels, pages)
+    return shopper_impact(taxonomy, check_structure(levels).tree, pages)
 
 
 def test_categories_that_lose_products_are_named_those_left_empty_first(site: Site) -> None:

@@ -23,7 +23,7 @@ from app.domain.taxonomy.editor.level_edits import (
     MoveLevel,
     ShiftLevel,
 )
-from app.domain.taxonomy.stored_tree import FlatLevels
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import Sent, choice, level, number
 
@@ -75,13 +75,14 @@ trees = st.lists(_levels, max_size=4).map(lambda raw: check_structure(raw).level
 
 
 @st.composite
-def edits_of(draw: st.DrawFn, levels: FlatLevels) -> Edit:
+def edits_of(draw: st.DrawFn, tree: TaxonomyTree) -> Edit:
     """An edit that means levels, attributes and values that are there, or nearly."""
+    levels = tree.levels
     level_id = draw(st.sampled_from([*levels, "gone"]))
     parent_id = draw(st.sampled_from([*levels, None]))
-    own = levels[level_id]["attributes"] if level_id in levels else []
-    attribute_id = draw(st.sampled_from([found["attributeId"] for found in own] or ["gone"]))
-    offered = next((found.get("allowedValues", []) for found in own if found["attributeId"] == attribute_id), [])
+    own = levels[level_id].attributes if level_id in levels else ()
+    attribute_id = draw(st.sampled_from([found.id for found in own] or ["gone"]))
+    offered = next((found.allowed_values for found in own if found.id == attribute_id), ())
     definition = draw(attributes)
     nameless = {name: value for name, value in definition.items() if name != "attributeId"}
     return draw(

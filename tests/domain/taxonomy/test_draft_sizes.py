@@ -19,11 +19,11 @@ from app.domain.taxonomy.editor.steps import (
     cut_steps,
     redo_step,
 )
-from app.domain.taxonomy.stored_tree import FlatLevels, flatten
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import choice, level, text
 
-BASE = flatten(check_structure([level("tents", attributes=[choice("colour", "Moss", "Clay")])]).levels)
+BASE = check_structure([level("tents", attributes=[choice("colour", "Moss", "Clay")])]).tree
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_a_text_that_can_still_be_shortened_is_kept():
     assert apply_edit(BASE, ChangeLevel("tents", "n" * 800, "d" * 8_000)).changes
 
 
-def described(levels: FlatLevels, size: int, number: int) -> Step:
+def described(tree: TaxonomyTree, size: int, number: int) -> Step:
     """A step of about this many bytes."""
     names = [f"{number}-{place}" for place in range(size // 8_000)]
+    tents = tree.levels["tents"].as_json()
     added = {
-        name: levels["tents"] | {"levelId": name, "name": name, "description": "d" * 8_000, "attributes": []}
-        for name in names
+        name: tents | {"levelId": name, "name": name, "description": "d" * 8_000, "attributes": []} for name in names
     }
     return Step(f"Step {number}", {name: (None, record) for name, record in added.items()}, "tents")
 

@@ -9,12 +9,12 @@ from app.domain.taxonomy.editor.attribute_edits import ChangeAttribute, RenameEl
 from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.steps import apply_edit, redo_step
 from app.domain.taxonomy.editor.warnings import split_values
-from app.domain.taxonomy.renames import split_renames
-from app.domain.taxonomy.stored_tree import FlatLevels, flatten, nest
+from app.domain.taxonomy.renames import draft_renames
+from app.domain.taxonomy.tree import TaxonomyTree
 from tests.domain.taxonomy.any_tree import stored
 from tests.domain.taxonomy.trees import choice, level
 
-LEVELS = flatten(
+LEVELS = TaxonomyTree.parse(
     stored(
         level("tents", attributes=[choice("colour", "Black", "Red")]),
         level("boots", attributes=[choice("colour", "Black"), choice("sole", "Black")]),
@@ -26,7 +26,7 @@ RENAME = RenameValue("tents", "colour", "Black", "Jet black")
 ELSEWHERE = RenameElsewhere("tents", "colour", "Black", "Jet black")
 
 
-def after(*edits: Edit) -> FlatLevels:
+def after(*edits: Edit) -> TaxonomyTree:
     levels = LEVELS
     for edit in edits:
         levels = redo_step(levels, apply_edit(levels, edit))
@@ -52,7 +52,7 @@ def test_it_is_renamed_there_too_so_that_products_follow():
     assert step.label == "Renamed the value “Black” to “Jet black” on 1 other level" and list(step.changes) == ["boots"]
     levels = after(RENAME, ELSEWHERE)
     assert split_values(levels, LEVELS) == []
-    renames = split_renames(nest(levels))[1]
+    renames = draft_renames(levels.levels.values())
     assert [(one.level_id, one.attribute_id, one.value, one.renamed) for one in renames] == [
         ("tents", "colour", "Black", "Jet black"),
         ("boots", "colour", "Black", "Jet black"),

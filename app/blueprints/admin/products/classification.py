@@ -18,6 +18,7 @@ from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import Completeness, ProductList, Shown, Stock
 from app.domain.catalogue.products import MOST_AT_ONCE as MOST_TICKED
 from app.domain.shared.problems import Conflict, Invalid
+from app.domain.taxonomy.choices import attribute_choices, governing_definitions
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.product_list import level_choices
 from app.domain.taxonomy.products.panel import AttributeInput
@@ -34,7 +35,7 @@ from app.domain.taxonomy.tasks.assignments import (
     value_preview,
 )
 from app.domain.taxonomy.taxonomies import active_with_tree
-from app.domain.taxonomy.tree import NO_RULES, TaxonomyTree, attribute_choices, governing_definitions
+from app.domain.taxonomy.tree import NO_RULES, TaxonomyTree
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires

@@ -24,11 +24,11 @@ from app.domain.merchandising import categories
 from app.domain.merchandising.product_pages import ProductEditor, product_editor
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.sites import currency_of
+from app.domain.taxonomy.choices import find_levels
 from app.domain.taxonomy.product_list import product_list
 from app.domain.taxonomy.products.classification import SavedProduct, create_product, save_product, values_held
 from app.domain.taxonomy.products.panel import product_panel
 from app.domain.taxonomy.taxonomies import ActiveTaxonomy, active_with_tree
-from app.domain.taxonomy.tree import find_levels
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires

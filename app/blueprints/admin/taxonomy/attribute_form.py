@@ -25,7 +25,7 @@ from app.domain.taxonomy.editor.attribute_edits import (
     read_pasted_values,
 )
 from app.domain.taxonomy.editor.level_edits import Edit
-from app.domain.taxonomy.tree import AttributeType
+from app.domain.taxonomy.tree import Attribute, AttributeType
 from app.domain.taxonomy.validation.rules import MOST_VALUES
 from app.domain.taxonomy.validation.structure import check_structure
 from app.domain.taxonomy.values import NUMBER, with_unit
@@ -132,24 +132,24 @@ class AttributeForm:
         return cls(dict.fromkeys((*TEXTS, *RULES, *MERGE), "") | {"type": AttributeType.SINGLE_SELECT.value})
 
     @classmethod
-    def of(cls, attribute: Mapping[str, Any], stored: Collection[str] = ()) -> AttributeForm:
+    def of(cls, attribute: Attribute, stored: Collection[str] = ()) -> AttributeForm:
         """Return the form of an attribute of the draft. `stored` are the saved values, which products may hold."""
-        rules = attribute.get("validation") or {}
-        renamed, merged = attribute.get("renamedValues") or {}, attribute.get("mergedValues") or {}
+        fields = attribute.as_json()
+        rules, renamed = attribute.validation.as_json(), attribute.renamed_values
         return cls(
             texts=dict.fromkeys(MERGE, "")
-            | {name: str(attribute.get(name) or "") for name in TEXTS}
+            | {name: str(fields.get(name) or "") for name in TEXTS}
             | {name: _rule_text(rules.get(name)) for name in RULES},
-            attribute_id=attribute["attributeId"],
-            mandatory=bool(rules.get("mandatory")),
-            on_product_page=bool(attribute.get("displayOnProductPage")),
+            attribute_id=attribute.id,
+            mandatory=attribute.mandatory,
+            on_product_page=attribute.display_on_product_page,
             rows=tuple(
                 ValueRow(
                     value,
                     was if (was := renamed.get(value, value)) in stored else "",
-                    tuple(gone for gone, into in merged.items() if into == value),
+                    tuple(gone for gone, into in attribute.merged_values.items() if into == value),
                 )
-                for value in attribute.get("allowedValues") or ()
+                for value in attribute.allowed_values
             ),
         )
 

@@ -26,8 +26,8 @@ from app.domain.shared.text import numbered
 from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft
 from app.domain.taxonomy.editor.level_edits import Edit
-from app.domain.taxonomy.stored_tree import FlatLevels, branch, path, siblings
-from app.domain.taxonomy.validation.level_drafts import DEEPEST
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.validation.sent_tree import DEEPEST
 from app.transaction import transaction
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import Permission, requires
@@ -165,10 +165,10 @@ def _token() -> str | None:
     return request.form.get("version") or None
 
 
-def _requested_edits(levels: FlatLevels) -> Edit | Sequence[Edit]:
+def _requested_edits(tree: TaxonomyTree) -> Edit | Sequence[Edit]:
     if request.form.get("edit", "").startswith(OF_PANEL):
         return attribute_edit(request.form)
-    return level_edits(request.form, levels)
+    return level_edits(request.form, tree)
 
 
 def _answer_turn(taxonomy_id: str, turn: Callable[..., Edited], label: str, nothing: str) -> Answer:
@@ -206,12 +206,12 @@ def _answer_edit(edited: Edited, summary: str) -> Answer:
 
 def _level_to_look_at(edited: Edited) -> str | None:
     """The level that the step was about. Where it is gone, the one before it or above it."""
-    levels, before = edited.after.levels, edited.before.levels
+    levels, before = edited.after.levels, edited.before.tree
     level_id = edited.step.level_id if edited.step else request.form.get("level")
-    if level_id is None or level_id in levels or level_id not in before:
+    if level_id is None or level_id in levels or level_id not in before.levels:
         return _level_in(edited.after, level_id) or _level_in(edited.after, request.form.get("level"))
-    parent_id = before[level_id]["parentLevelId"]
-    beside = siblings(before, parent_id)
+    parent_id = before.levels[level_id].parent_id
+    beside = before.siblings(parent_id)
     near = [*reversed(beside[: beside.index(level_id)]), parent_id]
     return next((found for found in near if found in levels), None)
 
@@ -314,7 +314,7 @@ def taxonomy_move(taxonomy_id: str) -> str:
     if level_id not in editing.levels:
         raise NotFound("There is no such level any more.")
     wanted = words.casefold().split()
-    targets = _move_targets(editing.levels, level_id)
+    targets = _move_targets(editing.tree, level_id)
     found = [one for one in targets if all(word in f"{one.way} {one.name}".casefold() for word in wanted)]
     context = {
         "editing": editing,
@@ -329,13 +329,13 @@ def taxonomy_move(taxonomy_id: str) -> str:
     return render_template(template, **context)
 
 
-def _move_targets(levels: FlatLevels, level_id: str) -> Iterator[MoveTarget]:
+def _move_targets(tree: TaxonomyTree, level_id: str) -> Iterator[MoveTarget]:
     """Yield the levels below which a level could be moved: none of its own branch, not its parent, and none so deep
     that the branch would not fit."""
-    own = set(branch(levels, level_id))
-    depths = {found: len(path(levels, found)) for found in levels}
+    own = set(tree.below(level_id))
+    depths = {found: len(tree.path(found)) for found in tree.levels}
     height = max(depths[found] for found in own) - depths[level_id] + 1
-    for found, level in levels.items():
-        if found in own or found == levels[level_id]["parentLevelId"] or depths[found] + height > DEEPEST:
+    for level in tree.levels.values():
+        if level.id in own or level.id == tree.levels[level_id].parent_id or depths[level.id] + height > DEEPEST:
             continue
-        yield MoveTarget(found, level["name"], " › ".join(levels[above]["name"] for above in path(levels, found)[:-1]))
+        yield MoveTarget(level.id, level.name, " › ".join(above.name for above in tree.path(level.id)[:-1]))

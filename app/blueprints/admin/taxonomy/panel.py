@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from flask import request
 from werkzeug.datastructures import MultiDict
@@ -18,8 +17,7 @@ from app.domain.shared.text import numbered
 from app.domain.taxonomy.editor.drafts import Editing
 from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, split_values, type_conflicts
 from app.domain.taxonomy.impact import NO_STORED_VALUES, StoredValues, stored_values
-from app.domain.taxonomy.stored_tree import FlatLevels, attribute_of, path
-from app.domain.taxonomy.tree import Attribute, AttributeType
+from app.domain.taxonomy.tree import Attribute, AttributeType, Level, TaxonomyTree
 from app.domain.taxonomy.values import COMMON_UNITS, with_unit
 
 TYPE_NAMES = {
@@ -66,8 +64,8 @@ class Panel:
     that was refused."""
 
     level_id: str | None
-    level: Mapping[str, Any] | None
-    way: Sequence[Mapping[str, Any]]
+    level: Level | None
+    way: Sequence[Level]
     own: Sequence[ShownAttribute]
     inherited: Sequence[ShownAttribute]
     form: AttributeForm | None
@@ -114,17 +112,16 @@ def panel_of(
     """Return the panel of a level, an empty one for an unknown level. `typed` and `error` are a form of the panel that
     was refused. Otherwise the address names the open attribute (`attribute`); after an edit none is open, except one
     that just got a definition of its own."""
-    levels = editing.levels
-    level = levels.get(level_id) if level_id else None
+    level = editing.levels.get(level_id) if level_id else None
     if level is None or level_id is None:
         return Panel(None, None, (), (), (), None, NO_STORED_VALUES, _errors(error), typed or {})
     form = form or _open_form(editing, level, typed)
     return Panel(
         level_id=level_id,
         level=level,
-        way=[levels[above] for above in path(levels, level_id)[:-1]],
-        own=list(_own_attributes(levels, level)),
-        inherited=list(_inherited_attributes(levels, level)),
+        way=editing.tree.path(level_id)[:-1],
+        own=list(_own_attributes(editing.tree, level)),
+        inherited=list(_inherited_attributes(editing.tree, level)),
         form=form,
         held=_count_stored_values(editing, level_id, form),
         errors=_errors(error),
@@ -132,7 +129,7 @@ def panel_of(
     )
 
 
-def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> AttributeForm | None:
+def _open_form(editing: Editing, level: Level, typed: MultiDict[str, str] | None) -> AttributeForm | None:
     if typed is not None and typed.get("edit") in ("attribute.add", "attribute.change"):
         return _typed_form(typed)
     attribute_id = request.args.get("attribute", "")
@@ -141,7 +138,7 @@ def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str,
         attribute_id = request.form.get("attribute", "") if overrides else ""
     if attribute_id == NEW:
         return AttributeForm.blank()
-    attribute = attribute_of(level, attribute_id)
+    attribute = level.attribute(attribute_id)
     return AttributeForm.of(attribute, _stored_values(editing, attribute_id)) if attribute else None
 
 
@@ -156,8 +153,8 @@ def _typed_form(typed: MultiDict[str, str]) -> AttributeForm | None:
 def _stored_values(editing: Editing, attribute_id: str) -> set[str]:
     """Return the stored values of all definitions with this id: one that replaces an inherited one takes over its
     products."""
-    stored = (attribute_of(level, attribute_id) for level in editing.base.values())
-    return {value for found in stored if found for value in found.get("allowedValues") or ()}
+    stored = editing.base.attributes_by_id().get(attribute_id, ())
+    return {value for definition in stored for value in definition.allowed_values}
 
 
 def _errors(error: DomainError | None) -> FieldErrors:
@@ -168,33 +165,25 @@ def _count_stored_values(editing: Editing, level_id: str, form: AttributeForm | 
     if form is None or not form.is_stored:
         return NO_STORED_VALUES
     taxonomy = editing.taxonomy
-    return stored_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
+    return stored_values(taxonomy.site_id, taxonomy.id, editing.tree, level_id, form.attribute_id)
 
 
-def _own_attributes(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
-    above = [levels[found] for found in path(levels, level["levelId"])[-2::-1]]
-    for stored in level["attributes"]:
-        replaced = next((found["name"] for found in above if attribute_of(found, stored["attributeId"])), None)
-        renamed, merged = (len(stored.get(name) or ()) for name in ("renamedValues", "mergedValues"))
-        yield ShownAttribute(_read_attribute(stored), level["levelId"], level["name"], replaced, renamed, merged)
+def _own_attributes(tree: TaxonomyTree, level: Level) -> Iterator[ShownAttribute]:
+    above = tree.path(level.id)[-2::-1]
+    for attribute in level.attributes:
+        replaced = next((found.name for found in above if found.attribute(attribute.id)), None)
+        changed = len(attribute.renamed_values), len(attribute.merged_values)
+        yield ShownAttribute(attribute, level.id, level.name, replaced, *changed)
 
 
-def _inherited_attributes(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
+def _inherited_attributes(tree: TaxonomyTree, level: Level) -> Iterator[ShownAttribute]:
     """Yield the inherited attributes from the root down. The nearest of several definitions applies; the others name
     the level whose definition replaces them."""
-    way = [levels[found] for found in path(levels, level["levelId"])]
+    way = tree.path(level.id)
     for place, above in enumerate(way[:-1]):
-        for stored in above["attributes"]:
-            nearer = [found["name"] for found in way[place + 1 :] if attribute_of(found, stored["attributeId"])]
-            yield ShownAttribute(
-                _read_attribute(stored), above["levelId"], above["name"], nearer[-1] if nearer else None
-            )
-
-
-def _read_attribute(stored: Mapping[str, Any]) -> Attribute:
-    """Return an attribute of a draft, as a text where its type is unknown."""
-    known = stored.get("type") in AttributeType.__members__
-    return Attribute.read(stored if known else {**stored, "type": AttributeType.STRING})
+        for attribute in above.attributes:
+            nearer = [found.name for found in way[place + 1 :] if found.attribute(attribute.id)]
+            yield ShownAttribute(attribute, above.id, above.name, nearer[-1] if nearer else None)
 
 
 def _summarise(attribute: Attribute) -> Iterator[str]:
@@ -238,12 +227,12 @@ def type_name(stored: str) -> str:
 
 @bp.app_template_global("taxonomy_type_conflicts")
 def taxonomy_type_conflicts(editing: Editing) -> Sequence[TypeConflict]:
-    return type_conflicts(editing.levels, editing.base, editing.base_root_levels)
+    return type_conflicts(editing.tree, editing.base)
 
 
 @bp.app_template_global("taxonomy_split_values")
 def taxonomy_split_values(editing: Editing) -> Sequence[SplitValue]:
-    return split_values(editing.levels, editing.base)
+    return split_values(editing.tree, editing.base)
 
 
 @bp.app_template_global("problem_field")

@@ -97,9 +97,9 @@ def taxonomy_impact(taxonomy_id: str) -> Response:
     would refuse, with the same problems."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
-    levels, renames = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
-    found = impact(current_user.site_id, taxonomy, levels, renames).as_json()
-    return jsonify(found | {"shoppers": shoppers_of(taxonomy, levels).as_json()})
+    proposal = check_proposal(taxonomy, body["rootLevels"], renames_in(body))
+    found = impact(current_user.site_id, taxonomy, proposal.tree, proposal.renames).as_json()
+    return jsonify(found | {"shoppers": shoppers_of(taxonomy, proposal.tree).as_json()})
 
 
 @bp.post(f"{TAXONOMIES}/create")
@@ -110,7 +110,7 @@ def taxonomy_create() -> Response:
     texts = body["name"], body.get("description") or ""
     with transaction():
         made = lifecycle.create_taxonomy(current_author(), *texts, bool(body.get("sample")))
-        return _made(made)
+        return _answer_created(made)
 
 
 @bp.post(f"{TAXONOMY}/duplicate")
@@ -121,7 +121,7 @@ def taxonomy_duplicate(taxonomy_id: str) -> Response:
     name = json_body(DUPLICATE)["name"]
     with transaction():
         made = lifecycle.duplicate_taxonomy(current_author(), taxonomy_id, name)
-        return _made(made)
+        return _answer_created(made)
 
 
 @bp.delete(TAXONOMY)
@@ -152,7 +152,7 @@ def taxonomy_activate_rest(taxonomy_id: str) -> Response:
     return jsonify({"id": taxonomy_id, "active": True, "switched": switched})
 
 
-def _made(taxonomy: Taxonomy) -> Response:
+def _answer_created(taxonomy: Taxonomy) -> Response:
     body: dict[str, Any] = {"id": taxonomy.id, "taxonomy": view_of(taxonomy)}
     answer = jsonify(body)
     answer.status_code = 201

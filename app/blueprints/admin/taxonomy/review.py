@@ -5,10 +5,9 @@ Also the conflict of a draft whose taxonomy another user saved first: both chang
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -25,9 +24,8 @@ from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.drafts import Editing, StaleDraft, draft_conflict
 from app.domain.taxonomy.impact import AttributeImpact, Impact, InvalidValuesImpact, ValueImpact, impact
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.saves import SavedTaxonomy
 from app.domain.taxonomy.taxonomies import is_active
-from app.domain.taxonomy.tree import AttributeType
+from app.domain.taxonomy.tree import AttributeType, TaxonomyTree
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
 
@@ -46,10 +44,10 @@ CONFLICT = "/catalogue/taxonomy/<taxonomy_id>/conflict"
 MOST_NAMED = 10
 
 
-def shoppers_of(taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]]) -> ShopperImpact:
-    """Return what shoppers lose by the changed levels; without landing pages while search does not answer."""
+def shoppers_of(taxonomy: Taxonomy, tree: TaxonomyTree) -> ShopperImpact:
+    """Return what shoppers lose by the changed tree; without landing pages while search does not answer."""
     pages_of = partial(ports.landing_directory().of, ports.search_engine(), ports.clock())
-    return shopper_impact(taxonomy, root_levels, pages_of)
+    return shopper_impact(taxonomy, tree, pages_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,6 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
         prepared = drafts.prepare_draft(site_id, taxonomy_id, user_id, token, note)
         with transaction():
             saved = drafts.save_draft(current_author(), user_id, token, prepared)
-            level_id = _edited_level(saved)
             summary = f"Saved {saved.taxonomy.name} as revision {saved.taxonomy.revision:,}."
     except StaleDraft:
         return _review(taxonomy_id, FieldErrors(Conflict(CHANGED)), note, 409)
@@ -91,6 +88,8 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
         flash(error.message, "plain")
         return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
     flash(summary, "good")
+    edited = request.form.get("level", "")  # The level that was edited last, by the id that it had then.
+    level_id = saved.ids.get(edited, edited) or None
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id, saved=1))
 
 
@@ -109,8 +108,8 @@ def _review_page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = 
     taxonomy = editing.taxonomy
     found = shoppers = None
     if not editing.problems:
-        found = impact(taxonomy.site_id, taxonomy, editing.root_levels, editing.renames)
-        shoppers = shoppers_of(taxonomy, editing.root_levels)
+        found = impact(taxonomy.site_id, taxonomy, editing.proposal, editing.renames)
+        shoppers = shoppers_of(taxonomy, editing.proposal)
     page = render_template(
         "admin/taxonomy/review/page.html",
         editing=editing,
@@ -123,12 +122,6 @@ def _review_page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = 
         note=note,
     )
     return make_response(page, status)
-
-
-def _edited_level(saved: SavedTaxonomy) -> str | None:
-    """The level that was edited last, by the id that it has now; the editor goes back to it."""
-    level_id = request.form.get("level") or None
-    return saved.ids.get(level_id, level_id) if level_id else None
 
 
 def _holders(entry: AttributeImpact | ValueImpact | InvalidValuesImpact) -> dict[str, str]:
@@ -151,7 +144,7 @@ def consequences(found: Impact) -> Iterator[Consequence]:
     for value in found.values_removed:
         text = f"“{value.value}” is no longer a value of “{value.name}”; products lose it."
         yield Consequence(text, value.products, _holders(value))
-    yield from _otherwise_defined(found)
+    yield from _redefinition_consequences(found)
     for value in found.values_renamed:
         products = numbered(value.products, "product")
         text = f"“{value.value}” of “{value.name}” becomes “{value.renamed}”: {products} will be updated."
@@ -161,7 +154,7 @@ def consequences(found: Impact) -> Iterator[Consequence]:
         yield Consequence(text, level.products, {"level": level.level_id}, loses=False)
 
 
-def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
+def _redefinition_consequences(found: Impact) -> Iterator[Consequence]:
     """Yield the effects of attributes that get another type or other rules."""
     for invalid in found.values_invalid:
         what = f"becomes {TYPE_WORDS[invalid.type]}" if invalid.is_retyped else "gets other rules"

@@ -99,7 +99,7 @@ def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS,
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     wanted = revisions.revision_of(site_id, taxonomy_id, revision)
     renames = revisions.renames_between(site_id, taxonomy_id, taxonomy.revision, revision)
-    found = impact(site_id, taxonomy, wanted.root_levels, renames)
+    found = impact(site_id, taxonomy, wanted.tree, renames)
     page = render_template(
         "admin/taxonomy/revisions/revert.html",
         taxonomy=taxonomy,
@@ -108,7 +108,7 @@ def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS,
         active=is_active(taxonomy),
         consequences=list(consequences(found)),
         truncated=found.values_truncated,
-        shoppers=shoppers_of(taxonomy, wanted.root_levels),
+        shoppers=shoppers_of(taxonomy, wanted.tree),
         errors=errors,
         note=note,
     )

@@ -17,9 +17,10 @@ from app.blueprints.callers import current_author
 from app.domain.merchandising.shop import categories_by_level
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import lifecycle, tasks
-from app.domain.taxonomy.lifecycle import activate_taxonomy, activation_impact, count_levels, taxonomy_list
+from app.domain.taxonomy.lifecycle import activate_taxonomy, activation_impact, taxonomy_list
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.sample import SAMPLE_LEVELS
+from app.domain.taxonomy.stored_tree import count_levels
 from app.domain.taxonomy.tasks.restore import can_restore, restore, restore_preview, taxonomy_to_restore
 from app.domain.taxonomy.taxonomies import LONGEST_NAME, has_engine, is_active, taxonomy_of
 from app.transaction import transaction

@@ -28,8 +28,8 @@ from app.domain.taxonomy.editor.level_edits import (
 )
 from app.domain.taxonomy.editor.outline import Outline, OutlineChange, differences
 from app.domain.taxonomy.products.queries import products_by_level
-from app.domain.taxonomy.stored_tree import FlatLevels, branch, changed_levels, path, siblings
 from app.domain.taxonomy.taxonomies import is_active
+from app.domain.taxonomy.tree import TaxonomyTree
 
 NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9-]", re.ASCII)
 Form = Mapping[str, str]
@@ -49,7 +49,7 @@ class ShownTree:
 
     @cached_property
     def outline(self) -> Outline:
-        return Outline(self.editing.levels, self.editing.base, self.products, self.problems)
+        return Outline(self.editing.tree, self.editing.base, self.products, self.problems)
 
     @cached_property
     def problems(self) -> Counter[str]:
@@ -59,7 +59,7 @@ class ShownTree:
     def since(self, before: Editing, marked: Collection[str]) -> OutlineChange:
         """Return the differences from the tree that a window shows. `marked` are the levels whose rows carry the sign
         of a problem there, so that the earlier problems need not be found anew."""
-        change = differences(Outline(before.levels, before.base, self.products, {}), self.outline)
+        change = differences(Outline(before.tree, before.base, self.products, {}), self.outline)
         signs = {*marked, *self.problems}.intersection(self.editing.levels).difference(change.changed)
         return replace(change, changed=[*change.changed, *signs])
 
@@ -72,21 +72,21 @@ def shown_tree(editing: Editing, level_id: str | None, drawn: Collection[str] | 
     """Return the tree to show. `drawn` are the levels of which the answer shows anything, None for all: products are
     counted only at these and below them."""
     taxonomy = editing.taxonomy
-    counted = None if drawn is None else set(chain.from_iterable(branch(editing.levels, found) for found in drawn))
+    counted = None if drawn is None else set(chain.from_iterable(map(editing.tree.below, drawn)))
     products = products_by_level(taxonomy.site_id, counted) if is_active(taxonomy) else None
     address = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy.id)
-    way = path(editing.levels, level_id)[:-1] if level_id in editing.levels else ()
-    return ShownTree(editing, products, address, level_id, frozenset(way))
+    return ShownTree(editing, products, address, level_id, frozenset(editing.tree.path_ids(level_id)[:-1]))
 
 
 def drawn_levels(before: Editing, after: Editing, level_id: str | None, marked: Collection[str]) -> set[str] | None:
     """Return the levels to draw anew after an edit; None for all, where levels were added, removed or moved."""
-    was, now = ([(found, level["parentLevelId"]) for found, level in one.levels.items()] for one in (before, after))
+    was, now = ([(level.id, level.parent_id) for level in one.levels.values()] for one in (before, after))
     if before.base is not after.base or was != now:
         return None
-    changed = (level["levelId"] for level in changed_levels(after.levels, before.levels))
+    changed = (level.id for level in after.tree.changed_since(before.tree))
     wrong = (problem.level_id for problem in after.problems)
-    return {*changed, *wrong, *marked, level_id} & after.levels.keys()
+    drawn = {*changed, *wrong, *marked, level_id}
+    return {found for found in after.levels if found in drawn}
 
 
 @bp.app_template_filter("element_id")
@@ -95,7 +95,7 @@ def element_id(record_id: str) -> str:
     return NOT_IN_AN_ID.sub(lambda found: f"_{ord(found[0]):x}_", record_id)
 
 
-def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+def level_edits(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
     """Return the edits that a form requests. `edit` names the kind: level.add (parent, after, name: one level a line,
     nested by indentation or as ways), level.rename (level, name), level.change (level, name, description,
     and otherNames with commas between them), level.move (level, parent, and before or after for its place), level.up,
@@ -103,10 +103,10 @@ def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
     read = _READERS.get(form.get("edit", ""))
     if read is None:
         raise Invalid.one("unknown_edit", "Unknown edit. Reload the page.", "#/edit")
-    return read(form, levels)
+    return read(form, tree)
 
 
-def _add(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+def _add(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
     lines = level_lines(form.get("name", ""))
     if not lines:
         raise Invalid.one("name_missing", "A level needs a name.", "#/name")
@@ -119,20 +119,20 @@ def _add(form: Form, levels: FlatLevels) -> Sequence[Edit]:
     return [AddLevels(parent_id, lines, after_id)]
 
 
-def _rename(form: Form, levels: FlatLevels) -> Sequence[Edit]:
-    level = levels.get(form.get("level", ""))
-    return [ChangeLevel(form.get("level", ""), form.get("name", ""), level["description"] if level else "")]
+def _rename(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
+    level = tree.levels.get(form.get("level", ""))
+    return [ChangeLevel(form.get("level", ""), form.get("name", ""), level.description if level else "")]
 
 
-def _change(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+def _change(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
     other_names = split_terms(form["otherNames"]) if "otherNames" in form else None
     return [ChangeLevel(form.get("level", ""), form.get("name", ""), form.get("description", ""), other_names)]
 
 
-def _move(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+def _move(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
     """Return the edit that moves a level. `parent` blank is the top. Without a neighbour it becomes the last there."""
     level_id, parent_id = form.get("level", ""), form.get("parent") or None
-    beside = [found for found in siblings(levels, parent_id) if found != level_id]
+    beside = [found for found in tree.siblings(parent_id) if found != level_id]
     position = len(beside)
     if (before := form.get("before")) in beside:
         position = beside.index(before or "")
@@ -141,15 +141,15 @@ def _move(form: Form, levels: FlatLevels) -> Sequence[Edit]:
     return [MoveLevel(level_id, parent_id, position)]
 
 
-def _shift(direction: Direction) -> Callable[[Form, FlatLevels], Sequence[Edit]]:
-    return lambda form, levels: [ShiftLevel(form.get("level", ""), direction)]
+def _shift(direction: Direction) -> Callable[[Form, TaxonomyTree], Sequence[Edit]]:
+    return lambda form, tree: [ShiftLevel(form.get("level", ""), direction)]
 
 
-def _delete(form: Form, levels: FlatLevels) -> Sequence[Edit]:
+def _delete(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
     return [DeleteLevel(form.get("level", ""))]
 
 
-_READERS: Mapping[str, Callable[[Form, FlatLevels], Sequence[Edit]]] = {
+_READERS: Mapping[str, Callable[[Form, TaxonomyTree], Sequence[Edit]]] = {
     "level.add": _add,
     "level.rename": _rename,
     "level.change": _change,

@@ -1,61 +1,69 @@
 """Edits of attributes and their values, like those of level_edits, and many values pasted at once. Pure.
 
-In a draft an attribute may carry `renamedValues`, which maps a new value to the stored one that it replaces, so that
-products can follow when the draft is saved; and `mergedValues`, see renames.py.
+An attribute of a draft carries the values that were renamed or merged, so that products can follow when the draft is
+saved; see renames.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.domain.shared.problems import Invalid
 from app.domain.shared.text import UNPRINTABLE, numbered, one_line
 from app.domain.taxonomy.editor.level_edits import Outcome, between, block, level_of, line, quote, value_line
-from app.domain.taxonomy.renames import MERGED_VALUES, RENAMED_VALUES
-from app.domain.taxonomy.stored_tree import FlatLevels, Record, attribute_of, by_place, path
-from app.domain.taxonomy.validation.level_drafts import ATTRIBUTE
+from app.domain.taxonomy.stored_tree import Record
+from app.domain.taxonomy.tree import (
+    MERGED_VALUES,
+    RENAMED_VALUES,
+    Attribute,
+    AttributeType,
+    Level,
+    TaxonomyTree,
+    in_place_order,
+)
 from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE
+from app.domain.taxonomy.validation.sent_tree import ATTRIBUTE
 
 
 @dataclass(frozen=True, slots=True)
 class AddAttribute:
-    """Add an attribute, in the stored form, as the last of a level; without an id it gets one from its name at the
-    save."""
+    """Add an attribute, in JSON, as the last of a level; without an id it gets one from its name at the save."""
 
     level_id: str
-    attribute: Mapping[str, Any]
+    attribute: Record
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level = level_of(levels, self.level_id)
-        attribute_id = str(self.attribute.get("attributeId") or "").strip() or _free_id(levels)
-        attribute = {"attributeId": line(attribute_id)} | _definition(self.attribute)
-        return _append(levels, level, attribute, f"Added the attribute {quote(attribute['name'])}")
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level = level_of(tree, self.level_id)
+        attribute_id = str(self.attribute.get("attributeId") or "").strip() or _free_id(tree)
+        attribute = _read_definition(self.attribute, line(attribute_id))
+        return _append(tree, level, attribute, f"Added the attribute {quote(attribute.name)}")
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeAttribute:
-    """Replace the definition of an attribute by `attribute`, as a whole; id and place stay. Where it has
+    """Replace the definition of an attribute by `attribute`, in JSON, as a whole; id and place stay. Where it has
     `renamedValues` or `mergedValues`, these replace the known renames or merges; else those stay."""
 
     level_id: str
     attribute_id: str
-    attribute: Mapping[str, Any]
+    attribute: Record
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level, attribute = _find(levels, self.level_id, self.attribute_id)
-        kept = {name: attribute[name] for name in ("attributeId", "displayOrder")}
-        changed = kept | _definition(self.attribute)
-        offered = changed.get("allowedValues", [])
-        known = self.attribute.get(RENAMED_VALUES, attribute.get(RENAMED_VALUES, {}))
-        renames = {new: old for new, old in known.items() if new in offered and new != old}
-        changed |= {RENAMED_VALUES: renames} if renames else {}
-        gone = self.attribute.get(MERGED_VALUES, attribute.get(MERGED_VALUES, {}))
-        merges = {old: into for old, into in gone.items() if into in offered and old not in offered}
-        changed |= {MERGED_VALUES: merges} if merges else {}
-        return _replace(levels, level, changed, f"Changed the attribute {quote(changed['name'])}")
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level, attribute = _find(tree, self.level_id, self.attribute_id)
+        changed = _read_definition(self.attribute, attribute.id)
+        offered = changed.allowed_values
+        renamed = self.attribute.get(RENAMED_VALUES, attribute.renamed_values)
+        merged = self.attribute.get(MERGED_VALUES, attribute.merged_values)
+        changed = replace(
+            changed,
+            display_order=attribute.display_order,
+            renamed_values={new: old for new, old in renamed.items() if new in offered and new != old},
+            merged_values={old: into for old, into in merged.items() if into in offered and old not in offered},
+        )
+        return _replace(tree, level, changed, f"Changed the attribute {quote(changed.name)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +74,18 @@ class MoveAttribute:
     attribute_id: str
     position: int
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level, attribute = _find(levels, self.level_id, self.attribute_id)
-        label = f"Moved the attribute {quote(attribute['name'])}"
-        others = [found for found in level["attributes"] if found["attributeId"] != self.attribute_id]
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level, attribute = _find(tree, self.level_id, self.attribute_id)
+        label = f"Moved the attribute {quote(attribute.name)}"
+        others = [found for found in level.attributes if found.id != self.attribute_id]
         position = max(0, min(self.position, len(others)))
-        if level["attributes"].index(attribute) == position:
-            return Outcome(levels, label, self.level_id)
-        order = between([found["displayOrder"] for found in others], position)
+        if level.attributes.index(attribute) == position:
+            return Outcome(tree, label, self.level_id)
+        order = between([found.display_order for found in others], position)
         if order is None:
-            others = [found | {"displayOrder": 2 * place} for place, found in enumerate(others)]
+            others = [replace(found, display_order=2 * place) for place, found in enumerate(others)]
             order = 2 * position - 1
-        return _with_attributes(levels, level, [*others, attribute | {"displayOrder": order}], label)
+        return _with_attributes(tree, level, [*others, replace(attribute, display_order=order)], label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +93,10 @@ class DeleteAttribute:
     level_id: str
     attribute_id: str
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level, attribute = _find(levels, self.level_id, self.attribute_id)
-        kept = [found for found in level["attributes"] if found is not attribute]
-        return _with_attributes(levels, level, kept, f"Deleted the attribute {quote(attribute['name'])}")
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level, attribute = _find(tree, self.level_id, self.attribute_id)
+        kept = [found for found in level.attributes if found is not attribute]
+        return _with_attributes(tree, level, kept, f"Deleted the attribute {quote(attribute.name)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +106,19 @@ class RenameValue:
     value: str
     renamed: str
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level, attribute = _find(levels, self.level_id, self.attribute_id)
-        values, renamed = attribute.get("allowedValues", []), value_line(self.renamed)
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level, attribute = _find(tree, self.level_id, self.attribute_id)
+        values, renamed = attribute.allowed_values, value_line(self.renamed)
         _check_rename(values, self.value, renamed)
-        changed = attribute | {"allowedValues": [renamed if value == self.value else value for value in values]}
-        changed.pop(RENAMED_VALUES, None)
-        if renames := _add_rename(attribute, self.value, renamed):
-            changed[RENAMED_VALUES] = renames
-        if merges := attribute.get(MERGED_VALUES):
-            changed[MERGED_VALUES] = {old: renamed if into == self.value else into for old, into in merges.items()}
-        label = f"Renamed the value {quote(self.value)} of {quote(attribute['name'])} to {quote(renamed)}"
-        return _replace(levels, level, changed, label)
+        merged = attribute.merged_values
+        changed = replace(
+            attribute,
+            allowed_values=tuple(renamed if value == self.value else value for value in values),
+            renamed_values=_add_rename(attribute, self.value, renamed),
+            merged_values={old: renamed if into == self.value else into for old, into in merged.items()},
+        )
+        label = f"Renamed the value {quote(self.value)} of {quote(attribute.name)} to {quote(renamed)}"
+        return _replace(tree, level, changed, label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +130,17 @@ class RenameElsewhere:
     value: str
     renamed: str
 
-    def apply(self, levels: FlatLevels) -> Outcome:
+    def apply(self, tree: TaxonomyTree) -> Outcome:
         """Rename the value on every other level that has it. Levels that offer both names already stay as they are.
         Raises Invalid like RenameValue, and where no other level has the value any more."""
-        wanted = levels_with_old_name(levels, self.level_id, self.attribute_id, self.value, self.renamed)
+        wanted = levels_with_old_name(tree, self.level_id, self.attribute_id, self.value, self.renamed)
         if not wanted:
             raise Invalid.one("unknown_value", f"No other level says {quote(self.value)} any more.")
-        for level_id in wanted:
-            levels = RenameValue(level_id, self.attribute_id, self.value, self.renamed).apply(levels).levels
+        for level in wanted:
+            tree = RenameValue(level.id, self.attribute_id, self.value, self.renamed).apply(tree).tree
         number = "1 other level" if len(wanted) == 1 else f"{len(wanted):,} other levels"
         label = f"Renamed the value {quote(self.value)} to {quote(self.renamed)} on {number}"
-        return Outcome(levels, label, self.level_id)
+        return Outcome(tree, label, self.level_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,96 +151,92 @@ class OverrideAttribute:
     level_id: str
     attribute_id: str
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level = level_of(levels, self.level_id)
-        for above in path(levels, self.level_id)[-2::-1]:
-            if inherited := attribute_of(levels[above], self.attribute_id):
-                label = f"Gave {quote(level['name'])} a definition of {quote(inherited['name'])} of its own"
-                return _append(levels, level, inherited, label)
-        raise Invalid.one("unknown_attribute", f"{quote(level['name'])} inherits no such attribute.")
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level = level_of(tree, self.level_id)
+        for above in tree.path(self.level_id)[-2::-1]:
+            if inherited := above.attribute(self.attribute_id):
+                label = f"Gave {quote(level.name)} a definition of {quote(inherited.name)} of its own"
+                return _append(tree, level, inherited, label)
+        raise Invalid.one("unknown_attribute", f"{quote(level.name)} inherits no such attribute.")
 
 
-def _append(levels: FlatLevels, level: Record, attribute: Record, label: str) -> Outcome:
-    if attribute_of(level, attribute["attributeId"]):
-        message = f"{quote(level['name'])} has an attribute with the id “{attribute['attributeId'][:80]}” already."
+def _append(tree: TaxonomyTree, level: Level, attribute: Attribute, label: str) -> Outcome:
+    if level.attribute(attribute.id):
+        message = f"{quote(level.name)} has an attribute with the id “{attribute.id[:80]}” already."
         raise Invalid.one("duplicate_attribute_id", message, "#/attributeId")
-    orders = [found["displayOrder"] for found in level["attributes"]]
-    placed = attribute | {"displayOrder": between(orders, len(orders))}
-    return _with_attributes(levels, level, [*level["attributes"], placed], label)
+    order = between([found.display_order for found in level.attributes], len(level.attributes))
+    placed = replace(attribute, display_order=order or 0)
+    return _with_attributes(tree, level, [*level.attributes, placed], label)
 
 
-def _free_id(levels: FlatLevels) -> str:
-    taken = {attribute["attributeId"] for level in levels.values() for attribute in level["attributes"]}
-    number = 1
+def _free_id(tree: TaxonomyTree) -> str:
+    taken, number = tree.attributes_by_id(), 1
     while f"new-a{number}" in taken:
         number += 1
     return f"new-a{number}"
 
 
-def levels_with_old_name(levels: FlatLevels, level_id: str, attribute_id: str, value: str, renamed: str) -> list[str]:
-    """Return the ids of the other levels whose definition of the attribute has the value and none of the new name,
-    whatever its case."""
+def levels_with_old_name(tree: TaxonomyTree, level_id: str, attribute_id: str, value: str, renamed: str) -> list[Level]:
+    """Return the other levels whose definition of the attribute has the value and none of the new name, whatever its
+    case."""
     found = []
-    for other_id, level in levels.items():
-        attribute = attribute_of(level, attribute_id) if other_id != level_id else None
-        values = attribute.get("allowedValues") or () if attribute else ()
-        if value in values and renamed.casefold() not in {str(one).casefold() for one in values if one != value}:
-            found.append(other_id)
+    for level in tree.levels.values():
+        attribute = level.attribute(attribute_id) if level.id != level_id else None
+        values = attribute.allowed_values if attribute else ()
+        if value in values and renamed.casefold() not in {one.casefold() for one in values if one != value}:
+            found.append(level)
     return found
 
 
-def _check_rename(values: Sequence[Any], value: str, renamed: str) -> None:
+def _check_rename(values: Sequence[str], value: str, renamed: str) -> None:
     if value not in values:
         raise Invalid.one("unknown_value", f"There is no value {quote(value)} any more.")
     if not renamed:
         raise Invalid.one("blank_value", "A value needs a name.", "#/renamed")
     if "," in renamed:
         raise Invalid.one("comma_in_value", f"{quote(renamed)} contains a comma.", "#/renamed")
-    others = {other.casefold() for other in values if isinstance(other, str) and other != value}
-    if renamed.casefold() in others:
+    if renamed.casefold() in {other.casefold() for other in values if other != value}:
         raise Invalid.one("duplicate_value", f"There is a value {quote(renamed)} already.", "#/renamed")
 
 
-def _add_rename(attribute: Record, value: str, renamed: str) -> dict[str, str]:
+def _add_rename(attribute: Attribute, value: str, renamed: str) -> dict[str, str]:
     """Return the renames of an attribute with one more. Of several renames of one value in a row only the first name
     and the last count. A stored value is renamed once: one that was added again under its old name is a new value."""
-    renames = dict(attribute.get(RENAMED_VALUES, {}))
+    renames = dict(attribute.renamed_values)
     stored = renames.pop(value, value)
-    if stored != renamed and stored not in renames.values() and not attribute["attributeId"].startswith("new-"):
+    if stored != renamed and stored not in renames.values() and not attribute.id.startswith("new-"):
         renames[renamed] = stored
     return renames
 
 
-def _find(levels: FlatLevels, level_id: str, attribute_id: str) -> tuple[Record, Record]:
-    level = level_of(levels, level_id)
-    attribute = attribute_of(level, attribute_id)
+def _find(tree: TaxonomyTree, level_id: str, attribute_id: str) -> tuple[Level, Attribute]:
+    level = level_of(tree, level_id)
+    attribute = level.attribute(attribute_id)
     if attribute is None:
-        raise Invalid.one("unknown_attribute", f"{quote(level['name'])} has no such attribute any more.")
+        raise Invalid.one("unknown_attribute", f"{quote(level.name)} has no such attribute any more.")
     return level, attribute
 
 
-def _replace(levels: FlatLevels, level: Record, changed: Record, label: str) -> Outcome:
-    attribute_id = changed["attributeId"]
-    attributes = [changed if found["attributeId"] == attribute_id else found for found in level["attributes"]]
-    return _with_attributes(levels, level, attributes, label)
+def _replace(tree: TaxonomyTree, level: Level, changed: Attribute, label: str) -> Outcome:
+    attributes = [changed if found.id == changed.id else found for found in level.attributes]
+    return _with_attributes(tree, level, attributes, label)
 
 
-def _with_attributes(levels: FlatLevels, level: Record, attributes: Sequence[Record], label: str) -> Outcome:
-    changed = level | {"attributes": by_place(attributes)}
-    return Outcome(levels | {level["levelId"]: changed}, label, level["levelId"])
+def _with_attributes(tree: TaxonomyTree, level: Level, attributes: Iterable[Attribute], label: str) -> Outcome:
+    changed = replace(level, attributes=in_place_order(attributes))
+    return Outcome(tree.with_level(changed), label, level.id)
 
 
-def _definition(given: Mapping[str, Any]) -> Record:
-    """Return the definition of an attribute without its empty fields; texts trimmed, values once each. Raises Invalid
-    for what cannot be stored in a draft; other problems, such as blank values, are left to validation."""
+def _read_definition(given: Record, attribute_id: str) -> Attribute:
+    """Return an attribute in JSON with this id; texts trimmed, values once each. Raises Invalid for what cannot be
+    stored in a draft; other problems, such as blank values, are left to validation."""
     names = [name for name in ATTRIBUTE.fields if name not in ("attributeId", "displayOrder") and name in given]
     definition = {name: _trim(given[name], block) for name in names}
     values = definition.get("allowedValues") or []
-    definition["allowedValues"] = list(
-        dict.fromkeys(value if isinstance(value, str) else str(value) for value in values)
-    )
+    definition["allowedValues"] = dict.fromkeys(value if isinstance(value, str) else str(value) for value in values)
     kept = {name: value for name, value in definition.items() if value not in (None, "", [], {})}
-    return {"name": line(str(given.get("name") or "")), "type": "STRING"} | kept
+    name = line(str(given.get("name") or ""))
+    return Attribute.read({"type": AttributeType.STRING.value} | kept | {"attributeId": attribute_id, "name": name})
 
 
 def _trim(value: Any, clean: Callable[[str], str]) -> Any:

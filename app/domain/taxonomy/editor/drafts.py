@@ -3,34 +3,33 @@ since the revision on which it is based, so it survives a reload, and undo and r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
 
 from sqlalchemy import delete, select
 
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.records import flush_or_conflict
-from app.domain.taxonomy.diff import StructureDiff, compare, compare_flat
+from app.domain.taxonomy.diff import StructureDiff, compare
 from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.rebase import Rebased, rebase
 from app.domain.taxonomy.editor.steps import Step, apply_steps, cut_steps, merge_edits, redo_step, undo_step
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft
-from app.domain.taxonomy.renames import ValueRename, split_renames
-from app.domain.taxonomy.revisions import RevisionRow, base_levels, keep_stored_state, renames_between, revisions
+from app.domain.taxonomy.renames import ValueRename, draft_renames, without_renames
+from app.domain.taxonomy.revisions import RevisionRow, base_tree, keep_stored_state, renames_between, revisions
 from app.domain.taxonomy.saves import Prepared, SavedTaxonomy, prepare, prepare_texts, store
-from app.domain.taxonomy.stored_tree import FlatLevels, changed_levels, flatten, nest
 from app.domain.taxonomy.taxonomies import taxonomy_of
-from app.domain.taxonomy.validation.level_drafts import StructureProblem
+from app.domain.taxonomy.tree import Level, TaxonomyTree
+from app.domain.taxonomy.validation.sent_tree import StructureProblem
 from app.domain.taxonomy.validation.structure import draft_problems
 from app.extensions import db
 
 VERSIONS_SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
-Wanted = Callable[[FlatLevels], Edit | Sequence[Edit]]
+Wanted = Callable[[TaxonomyTree], Edit | Sequence[Edit]]
 
 
 class StaleDraft(Conflict):
@@ -45,16 +44,15 @@ def token_of(base_revision: int, version: int) -> str:
 
 @dataclass(frozen=True)
 class Editing:
-    """A taxonomy with a user's draft on top. `base` are the levels at `base_revision`, `levels` those of the draft:
-    the first `applied` of `steps` done. `version` is 0 without a draft. `lost` are the labels of a draft's edits that
-    can neither be shown nor done again, since the revision that it was based on is no longer kept; the levels are the
-    stored ones then, and nothing can be edited before that draft is discarded."""
+    """A taxonomy with a user's draft on top. `base` is the tree at `base_revision`, `tree` that of the draft: the first
+    `applied` of `steps` done. `version` is 0 without a draft. `lost` are the labels of a draft's edits that can neither
+    be shown nor done again, since the revision that it was based on is no longer kept; the tree is the stored one then,
+    and nothing can be edited before that draft is discarded."""
 
     taxonomy: Taxonomy
     base_revision: int
-    base_root_levels: list[dict[str, Any]]
-    base: FlatLevels
-    levels: FlatLevels
+    base: TaxonomyTree
+    tree: TaxonomyTree
     steps: Sequence[Step] = ()
     applied: int = 0
     version: int = 0
@@ -79,22 +77,26 @@ class Editing:
         return self.steps[self.applied :]
 
     @property
-    def root_levels(self) -> list[dict[str, Any]]:
-        """The draft in the stored form, as a save would send it."""
-        return split_renames(nest(self.levels))[0]
+    def levels(self) -> Mapping[str, Level]:
+        return self.tree.levels
+
+    @property
+    def proposal(self) -> TaxonomyTree:
+        """The tree of the draft as a save would send it."""
+        return without_renames(self.tree)
 
     @property
     def renames(self) -> list[ValueRename]:
-        return split_renames(changed_levels(self.levels, self.base))[1]
+        return draft_renames(self.tree.changed_since(self.base))
 
     @cached_property
     def problems(self) -> tuple[StructureProblem, ...]:
         """The problems for which the draft cannot be saved as it is."""
-        return draft_problems(self.levels, self.base, self.base_root_levels)
+        return draft_problems(self.tree, self.base)
 
     @cached_property
     def changes(self) -> StructureDiff:
-        return compare_flat(self.base, self.levels, self.renames)
+        return compare(self.base, self.tree, self.renames)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +115,11 @@ def open_draft(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
 
 
 def edit(author: Author, taxonomy_id: str, user_id: int, wanted: Edit | Wanted, token: str | None = None) -> Edited:
-    """Do an edit, or the edits that `wanted` returns for the draft's levels, as one step; undone steps are dropped.
+    """Do an edit, or the edits that `wanted` returns for the draft's tree, as one step; undone steps are dropped.
     `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
     editing = _open_to_change(author.site_id, taxonomy_id, user_id, token)
-    edits = wanted(editing.levels) if callable(wanted) else wanted
-    step = merge_edits(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
+    edits = wanted(editing.tree) if callable(wanted) else wanted
+    step = merge_edits(editing.tree, edits if isinstance(edits, Sequence) else (edits,))
     if not step.changes:
         return Edited(editing, editing, None)
     steps = cut_steps([*editing.done, step], editing.base)
@@ -158,7 +160,7 @@ def prepare_draft(site_id: int, taxonomy_id: str, user_id: int, token: str, note
     if not editing.applied:
         raise Conflict("There is nothing to save: no change is left.")
     texts = editing.taxonomy.name, editing.taxonomy.description
-    return prepare(site_id, taxonomy_id, editing.base_revision, *texts, editing.root_levels, note, editing.renames)
+    return prepare(site_id, taxonomy_id, editing.base_revision, *texts, editing.proposal, note, editing.renames)
 
 
 def save_draft(author: Author, user_id: int, token: str, prepared: Prepared) -> SavedTaxonomy:
@@ -175,8 +177,7 @@ def save_draft(author: Author, user_id: int, token: str, prepared: Prepared) -> 
 def rebase_draft(author: Author, taxonomy_id: str, user_id: int) -> Rebased:
     """Rebase the draft on the newest revision; what cannot be done there is reported. Raises NotFound."""
     editing = _open_to_change(author.site_id, taxonomy_id, user_id, None)
-    stored = editing.taxonomy.root_levels
-    rebased = rebase(editing.base, flatten(stored), editing.done)
+    rebased = rebase(editing.base, editing.taxonomy.tree, editing.done)
     draft = _draft(editing.taxonomy, user_id)
     if draft is not None:
         keep_stored_state(editing.taxonomy)
@@ -244,43 +245,31 @@ def _read_editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
     if draft is None or not draft.steps:
         return _without_draft(taxonomy)
     steps = [Step.read(step) for step in draft.steps]
-    stored = base_levels(taxonomy.site_id, taxonomy.id, draft.base_revision)
-    if stored is None:
+    base = base_tree(taxonomy.site_id, taxonomy.id, draft.base_revision)
+    if base is None:
         lost = tuple(step.label for step in steps[: draft.applied])
         return replace(_without_draft(taxonomy), version=draft.version, lost=lost)
-    base = flatten(stored)
-    levels = apply_steps(base, steps[: draft.applied])
-    return Editing(taxonomy, draft.base_revision, stored, base, levels, steps, draft.applied, draft.version)
+    tree = apply_steps(base, steps[: draft.applied])
+    return Editing(taxonomy, draft.base_revision, base, tree, steps, draft.applied, draft.version)
 
 
 def _without_draft(taxonomy: Taxonomy) -> Editing:
-    base = flatten(taxonomy.root_levels)
-    return Editing(taxonomy, taxonomy.revision, taxonomy.root_levels, base, base)
+    base = taxonomy.tree
+    return Editing(taxonomy, taxonomy.revision, base, base)
 
 
 def _write_step(author: Author, before: Editing, user_id: int, steps: Sequence[Step], applied: int) -> Editing:
-    """Write the draft, whose levels follow from those before by one step."""
+    """Write the draft, whose tree follows from the one before by one step."""
     taxonomy = before.taxonomy
     draft = _draft(taxonomy, user_id) or _begin(author, taxonomy, user_id)
     draft.base_revision = before.base_revision
     _write(author, draft, steps, applied)
     db.session.expunge(taxonomy)  # A commit would expire it, and its tree would be read once more.
-    return Editing(
-        taxonomy,
-        before.base_revision,
-        before.base_root_levels,
-        before.base,
-        _levels_after(before, steps, applied),
-        steps,
-        applied,
-        draft.version,
-    )
-
-
-def _levels_after(before: Editing, steps: Sequence[Step], applied: int) -> FlatLevels:
     if applied < before.applied:
-        return undo_step(before.levels, before.steps[applied])
-    return redo_step(before.levels, steps[applied - 1])
+        tree = undo_step(before.tree, before.steps[applied])
+    else:
+        tree = redo_step(before.tree, steps[applied - 1])
+    return Editing(taxonomy, before.base_revision, before.base, tree, steps, applied, draft.version)
 
 
 def _begin(author: Author, taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft:
@@ -331,21 +320,15 @@ class DraftConflict:
 def draft_conflict(editing: Editing) -> DraftConflict:
     """Return the changes of both sides and the outcome of a rebase; nothing is written. Raises NotFound for a taxonomy
     that is gone."""
-    taxonomy = editing.taxonomy
+    taxonomy, stored = editing.taxonomy, editing.taxonomy.tree
     log = revisions(taxonomy.site_id, taxonomy.id, page=1)
-    renames = _renames_since(editing)
+    try:
+        renames = renames_between(taxonomy.site_id, taxonomy.id, editing.base_revision, taxonomy.revision)
+    except NotFound:  # The log no longer reaches back that far.
+        renames = []
     return DraftConflict(
         saves=[row for row in log.items if row.revision > editing.base_revision],
-        theirs=compare(editing.base_root_levels, taxonomy.root_levels, renames),
+        theirs=compare(editing.base, stored, renames),
         mine=editing.changes,
-        outcome=rebase(editing.base, flatten(taxonomy.root_levels), editing.done),
+        outcome=rebase(editing.base, stored, editing.done),
     )
-
-
-def _renames_since(editing: Editing) -> Sequence[ValueRename]:
-    """Return the renames of the saves since the draft was begun; none where the log no longer reaches back that far."""
-    taxonomy = editing.taxonomy
-    try:
-        return renames_between(taxonomy.site_id, taxonomy.id, editing.base_revision, taxonomy.revision)
-    except NotFound:
-        return ()

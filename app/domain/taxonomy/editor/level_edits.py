@@ -1,20 +1,19 @@
 """Edits of levels, and many levels written as lines. Pure.
 
-Each edit returns the levels after it, and leaves those before it unchanged.
+Each edit returns the tree after it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from app.domain.shared.problems import Invalid
 from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK, one_line
-from app.domain.taxonomy.stored_tree import FlatLevels, Record, branch, in_tree_order, path, siblings
-from app.domain.taxonomy.validation.level_drafts import DEEPEST
+from app.domain.taxonomy.tree import Level, TaxonomyTree
 from app.domain.taxonomy.validation.rules import (
     LONGEST_ALLOWED_VALUE,
     LONGEST_NAME,
@@ -23,6 +22,7 @@ from app.domain.taxonomy.validation.rules import (
     MOST_LEVELS,
     MOST_OTHER_NAMES,
 )
+from app.domain.taxonomy.validation.sent_tree import DEEPEST
 
 LONGEST_IN_LABEL = 60
 KEPT = 4  # A draft keeps texts of so many times the allowed length, and reports them, so that they can be shortened.
@@ -32,7 +32,7 @@ BETWEEN = re.compile(r"\s*›\s*|\s+>\s+")
 
 
 class Outcome(NamedTuple):
-    levels: FlatLevels
+    tree: TaxonomyTree
     label: str
     level_id: str | None
 
@@ -40,8 +40,8 @@ class Outcome(NamedTuple):
 class Edit(Protocol):
     """An edit of a draft."""
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        """Return the levels after the edit, its label and the level to show next. Raises Invalid for what cannot be
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        """Return the tree after the edit, its label and the level to show next. Raises Invalid for what cannot be
         done."""
         ...
 
@@ -54,25 +54,16 @@ class AddLevel:
     name: str
     after_id: str | None = None
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        above = [] if self.parent_id is None else path(levels, level_of(levels, self.parent_id)["levelId"])
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        above = [] if self.parent_id is None else tree.path(level_of(tree, self.parent_id).id)
         _check_depth(len(above) + 1)
-        if len(levels) >= MOST_LEVELS:
+        if len(tree.levels) >= MOST_LEVELS:
             raise Invalid.one("too_many_levels", f"A taxonomy has at most {MOST_LEVELS:,} levels.")
-        beside = siblings(levels, self.parent_id)
+        beside = tree.siblings(self.parent_id)
         position = beside.index(self.after_id) + 1 if self.after_id in beside else len(beside)
-        levels, order = _room(levels, beside, position)
-        level_id, name = free_id(levels), line(self.name, pointer="#/name")
-        level: Record = {
-            "levelId": level_id,
-            "name": name,
-            "otherNames": [],
-            "description": "",
-            "parentLevelId": self.parent_id,
-            "displayOrder": order,
-            "attributes": [],
-        }
-        return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {quote(name)}", level_id)
+        tree, order = _room(tree, beside, position)
+        level = Level(_free_id(tree), line(self.name, pointer="#/name"), self.parent_id, display_order=order)
+        return Outcome(tree.with_level(level).in_order(), f"Added the level {quote(level.name)}", level.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +75,26 @@ class ChangeLevel:
     description: str
     other_names: Sequence[str] | None = None
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level = level_of(levels, self.level_id)
-        name = line(self.name, pointer="#/name")
-        changed = level | {"name": name, "description": block(self.description, "#/description")}
-        if self.other_names is not None:
-            changed["otherNames"] = _other_names(self.other_names)
-        return Outcome(levels | {self.level_id: changed}, _label(level, changed), self.level_id)
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level = level_of(tree, self.level_id)
+        changed = replace(
+            level,
+            name=line(self.name, pointer="#/name"),
+            description=block(self.description, "#/description"),
+            other_names=level.other_names if self.other_names is None else _other_names(self.other_names),
+        )
+        if level.name != changed.name:
+            label = f"Renamed {quote(level.name)} to {quote(changed.name)}"
+        else:
+            aspect = "other names" if level.other_names != changed.other_names else "description"
+            label = f"Changed the {aspect} of {quote(changed.name)}"
+        return Outcome(tree.with_level(changed), label, self.level_id)
 
 
-def _label(level: Record, changed: Record) -> str:
-    name = quote(changed["name"])
-    if level["name"] != changed["name"]:
-        return f"Renamed {quote(level['name'])} to {name}"
-    aspect = "other names" if level["otherNames"] != changed["otherNames"] else "description"
-    return f"Changed the {aspect} of {name}"
-
-
-def _other_names(typed: Sequence[str]) -> list[str]:
+def _other_names(typed: Sequence[str]) -> tuple[str, ...]:
     """Return the names as they are kept, blank ones left out. Raises Invalid for far too many of them."""
     longest, place = KEPT * LONGEST_OTHER_NAME, "#/otherNames"
-    names = list(dict.fromkeys(filter(None, (line(one_line(name), longest, place) for name in typed))))
+    names = tuple(dict.fromkeys(filter(None, (line(one_line(name), longest, place) for name in typed))))
     if len(names) > KEPT * MOST_OTHER_NAMES:
         message = f"A level has at most {MOST_OTHER_NAMES} other names; these are {len(names):,}."
         raise Invalid.one("too_many", message, place)
@@ -120,23 +110,20 @@ class MoveLevel:
     parent_id: str | None
     position: int
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level = level_of(levels, self.level_id)
-        target = "to the top" if self.parent_id is None else f"below {quote(level_of(levels, self.parent_id)['name'])}"
-        _check_move(levels, self.level_id, self.parent_id)
-        beside = [found for found in siblings(levels, self.parent_id) if found != self.level_id]
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level = level_of(tree, self.level_id)
+        target = "to the top" if self.parent_id is None else f"below {quote(level_of(tree, self.parent_id).name)}"
+        _check_move(tree, level, self.parent_id)
+        siblings = tree.siblings(self.parent_id)
+        beside = [found for found in siblings if found != level.id]
         position = max(0, min(self.position, len(beside)))
-        if (
-            self.parent_id == level["parentLevelId"]
-            and siblings(levels, self.parent_id).index(self.level_id) == position
-        ):
-            return Outcome(levels, f"Left {quote(level['name'])} in its place", self.level_id)
-        levels, order = _room(levels, beside, position)
-        moved = level | {"parentLevelId": self.parent_id, "displayOrder": order}
-        how = "among its neighbours" if self.parent_id == level["parentLevelId"] else target
-        return Outcome(
-            in_tree_order(levels | {self.level_id: moved}), f"Moved {quote(level['name'])} {how}", self.level_id
-        )
+        stays = self.parent_id == level.parent_id
+        if stays and siblings.index(level.id) == position:
+            return Outcome(tree, f"Left {quote(level.name)} in its place", level.id)
+        tree, order = _room(tree, beside, position)
+        moved = replace(level, parent_id=self.parent_id, display_order=order)
+        label = f"Moved {quote(level.name)} {'among its neighbours' if stays else target}"
+        return Outcome(tree.with_level(moved).in_order(), label, level.id)
 
 
 class Direction(StrEnum):
@@ -154,24 +141,23 @@ class ShiftLevel:
     level_id: str
     direction: Direction
 
-    def apply(self, levels: FlatLevels) -> Outcome:
-        level = level_of(levels, self.level_id)
-        parent_id = level["parentLevelId"]
-        beside = siblings(levels, parent_id)
-        place = beside.index(self.level_id)
+    def apply(self, tree: TaxonomyTree) -> Outcome:
+        level = level_of(tree, self.level_id)
+        beside = tree.siblings(level.parent_id)
+        place = beside.index(level.id)
         if self.direction is Direction.OUTDENT:
-            if parent_id is None:
+            if level.parent_id is None:
                 raise _stuck(level, "stands at the top already")
-            above = levels[parent_id]["parentLevelId"]
-            return MoveLevel(self.level_id, above, siblings(levels, above).index(parent_id) + 1).apply(levels)
+            above = tree.levels[level.parent_id].parent_id
+            return MoveLevel(level.id, above, tree.siblings(above).index(level.parent_id) + 1).apply(tree)
         if place == 0 and self.direction is not Direction.DOWN:
-            raise _stuck(level, "is the first below its parent" if parent_id else "is the first level")
+            raise _stuck(level, "is the first below its parent" if level.parent_id else "is the first level")
         if self.direction is Direction.INDENT:
-            return MoveLevel(self.level_id, beside[place - 1], len(levels)).apply(levels)
+            return MoveLevel(level.id, beside[place - 1], len(tree.levels)).apply(tree)
         if place == len(beside) - 1 and self.direction is Direction.DOWN:
-            raise _stuck(level, "is the last below its parent" if parent_id else "is the last level")
+            raise _stuck(level, "is the last below its parent" if level.parent_id else "is the last level")
         by = 1 if self.direction is Direction.DOWN else -1
-        return MoveLevel(self.level_id, parent_id, place + by).apply(levels)
+        return MoveLevel(level.id, level.parent_id, place + by).apply(tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,22 +166,22 @@ class DeleteLevel:
 
     level_id: str
 
-    def apply(self, levels: FlatLevels) -> Outcome:
+    def apply(self, tree: TaxonomyTree) -> Outcome:
         """Delete the level. The level to look at afterwards is the sibling that takes its place, or the one before, or
         the parent."""
-        level = level_of(levels, self.level_id)
-        gone = set(branch(levels, self.level_id))
-        beside = siblings(levels, level["parentLevelId"])
-        place = beside.index(self.level_id)
-        near = [*beside[place + 1 : place + 2], *beside[max(0, place - 1) : place], level["parentLevelId"]]
+        level = level_of(tree, self.level_id)
+        gone = set(tree.below(level.id))
+        beside = tree.siblings(level.parent_id)
+        place = beside.index(level.id)
+        near = [*beside[place + 1 : place + 2], *beside[max(0, place - 1) : place], level.parent_id]
         below = f" and {len(gone) - 1:,} below it" if len(gone) > 1 else ""
-        kept = {level_id: found for level_id, found in levels.items() if level_id not in gone}
-        return Outcome(kept, f"Deleted the level {quote(level['name'])}{below}", near[0])
+        kept = TaxonomyTree.of(found for found in tree.levels.values() if found.id not in gone)
+        return Outcome(kept, f"Deleted the level {quote(level.name)}{below}", near[0])
 
 
-def level_of(levels: FlatLevels, level_id: str) -> Record:
+def level_of(tree: TaxonomyTree, level_id: str) -> Level:
     """Return the level with an id. Raises Invalid for a level that is not there."""
-    level = levels.get(level_id)
+    level = tree.levels.get(level_id)
     if level is None:
         raise Invalid.one("unknown_level", f"There is no level “{level_id[:80]}” any more.")
     return level
@@ -206,20 +192,19 @@ def quote(name: str) -> str:
     return f"“{name[:LONGEST_IN_LABEL]}”"
 
 
-def free_id(levels: FlatLevels) -> str:
-    number = 1 + sum(1 for level_id in levels if level_id.startswith("new-"))
-    while f"new-{number}" in levels:
+def _free_id(tree: TaxonomyTree) -> str:
+    number = 1 + sum(1 for level_id in tree.levels if level_id.startswith("new-"))
+    while f"new-{number}" in tree.levels:
         number += 1
     return f"new-{number}"
 
 
-def _check_move(levels: FlatLevels, level_id: str, parent_id: str | None) -> None:
-    above = path(levels, parent_id)
-    if level_id in above:
-        raise Invalid.one("moved_below_itself", f"{quote(levels[level_id]['name'])} cannot stand below itself.")
-    own_depth = len(path(levels, level_id))
-    deepest = max(len(path(levels, below)) for below in branch(levels, level_id))
-    _check_depth(len(above) + 1 + deepest - own_depth)
+def _check_move(tree: TaxonomyTree, level: Level, parent_id: str | None) -> None:
+    above = tree.path_ids(parent_id)
+    if level.id in above:
+        raise Invalid.one("moved_below_itself", f"{quote(level.name)} cannot stand below itself.")
+    deepest = max(len(tree.path(below)) for below in tree.below(level.id))
+    _check_depth(len(above) + 1 + deepest - len(tree.path(level.id)))
 
 
 def _check_depth(depth: int) -> None:
@@ -227,14 +212,14 @@ def _check_depth(depth: int) -> None:
         raise Invalid.one("too_deep", f"Levels nest at most {DEEPEST} deep.")
 
 
-def _room(levels: FlatLevels, beside: Sequence[str], position: int) -> tuple[FlatLevels, float]:
-    """Return the levels and the displayOrder of a new sibling at this position. Where no number is left between two
-    siblings, all of them get new ones."""
-    order = between([levels[found]["displayOrder"] for found in beside], position)
+def _room(tree: TaxonomyTree, beside: Sequence[str], position: int) -> tuple[TaxonomyTree, float]:
+    """Return the tree and the place of a new sibling at this position. Where no number is left between two siblings,
+    all of them get new ones."""
+    order = between([tree.levels[found].display_order for found in beside], position)
     if order is not None:
-        return levels, order
-    renumbered = {found: levels[found] | {"displayOrder": 2 * place} for place, found in enumerate(beside)}
-    return levels | renumbered, 2 * position - 1
+        return tree, order
+    renumbered = {found: replace(tree.levels[found], display_order=2 * place) for place, found in enumerate(beside)}
+    return TaxonomyTree({**tree.levels, **renumbered}), 2 * position - 1
 
 
 def between(orders: Sequence[float], position: int) -> float | None:
@@ -249,8 +234,8 @@ def between(orders: Sequence[float], position: int) -> float | None:
     return middle if orders[position - 1] < middle < orders[position] else None
 
 
-def _stuck(level: Record, why: str) -> Invalid:
-    return Invalid.one("cannot_move", f"{quote(level['name'])} {why}.")
+def _stuck(level: Level, why: str) -> Invalid:
+    return Invalid.one("cannot_move", f"{quote(level.name)} {why}.")
 
 
 def line(text: str, longest: int = LONGEST_LINE, pointer: str = "#") -> str:
@@ -313,30 +298,30 @@ class AddLevels:
     lines: Sequence[LevelLine]
     after_id: str | None = None
 
-    def apply(self, levels: FlatLevels) -> Outcome:
+    def apply(self, tree: TaxonomyTree) -> Outcome:
         """Add the levels. The level to look at afterwards is the first new one. Raises Invalid also for a line that
         would stand too deep."""
-        above = 0 if self.parent_id is None else len(path(levels, level_of(levels, self.parent_id)["levelId"]))
+        above = 0 if self.parent_id is None else len(tree.path(level_of(tree, self.parent_id).id))
         for wanted in self.lines:
             if above + len(wanted.way) > DEEPEST:
                 message = f"Line {wanted.number:,}, {quote(wanted.way[-1])}, would be {above + len(wanted.way)} deep."
                 raise Invalid.one("too_deep", f"{message} Levels nest at most {DEEPEST} deep.", "#/name")
-        written = _LinesAdded(levels, self)
+        written = _LinesAdded(tree, self)
         for wanted in self.lines:
             written.go(wanted.way)
-        return Outcome(written.levels, written.label(), next(iter(written.added), None))
+        return Outcome(written.tree, written.label(), next(iter(written.added), None))
 
 
 class _LinesAdded:
-    """The levels while those that the lines name are added one by one."""
+    """The tree while the levels that the lines name are added one by one."""
 
-    def __init__(self, levels: FlatLevels, edit: AddLevels) -> None:
-        self.levels, self.added, self.known = levels, list[str](), dict[str, None]()
+    def __init__(self, tree: TaxonomyTree, edit: AddLevels) -> None:
+        self.tree, self.added, self.known = tree, list[str](), dict[str, None]()
         self._parent_id, self._after_id = edit.parent_id, edit.after_id
         self._nests = any(len(wanted.way) > 1 for wanted in edit.lines)
         self._ids: dict[tuple[str | None, str], str] = {}
-        for level_id, level in levels.items():
-            self._ids.setdefault((level["parentLevelId"], _fold_name(level["name"])), level_id)
+        for level in tree.levels.values():
+            self._ids.setdefault((level.parent_id, _fold_name(level.name)), level.id)
 
     def go(self, way: Sequence[str]) -> None:
         at = self._parent_id
@@ -348,8 +333,8 @@ class _LinesAdded:
 
     def _add(self, parent_id: str | None, name: str) -> str:
         after_id = self._after_id if parent_id == self._parent_id else None
-        level_id = free_id(self.levels)
-        self.levels = AddLevel(parent_id, name, after_id).apply(self.levels).levels
+        level_id = _free_id(self.tree)
+        self.tree = AddLevel(parent_id, name, after_id).apply(self.tree).tree
         if after_id:
             self._after_id = level_id
         self.added.append(level_id)
@@ -359,9 +344,9 @@ class _LinesAdded:
     def label(self) -> str:
         added = set(self.added)
         one = len(added) == 1
-        below = sum(self.levels[level_id]["parentLevelId"] in added for level_id in added)
+        below = sum(self.tree.levels[level_id].parent_id in added for level_id in added)
         nested = f", {below:,} of them below the others" if below else ""
-        what = quote(self.levels[self.added[0]]["name"]) if one else ""
+        what = quote(self.tree.levels[self.added[0]].name) if one else ""
         made = f"Added the level {what}" if one else f"Added {len(added):,} levels{nested}"
         there = f"; {len(self.known):,} {'was' if len(self.known) == 1 else 'were'} there already" if self.known else ""
         return made + there

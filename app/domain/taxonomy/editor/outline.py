@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
-from app.domain.taxonomy.stored_tree import FlatLevels, Record, changed_levels, children_of, path
+from app.domain.taxonomy.tree import Level, TaxonomyTree
 
 MANY_ROWS = 60  # A tree with more opens with its branches closed.
 
@@ -40,44 +40,30 @@ class Outline:
     """A draft's tree, whose rows are made on demand. `base` is what was last saved, `products` the number at each level
     by its id, None where the taxonomy is not in use; `problems` likewise."""
 
-    levels: FlatLevels
-    base: FlatLevels
+    tree: TaxonomyTree
+    base: TaxonomyTree
     products: Mapping[str, int] | None
     problems: Mapping[str, int]
 
-    @cached_property
+    @property
     def children(self) -> Mapping[str | None, Sequence[str]]:
         """The ids below each level in their order, None standing for the top."""
-        return children_of(self.levels)
+        return self.tree.children
 
     @cached_property
     def totals(self) -> Mapping[str, int]:
         """Products at each level and below it; empty where the taxonomy is not in use."""
-        if self.products is None:
-            return {}
-        totals = {level_id: self.products.get(level_id, 0) for level_id in self.levels}
-        for level_id in reversed(self.levels):
-            if (parent_id := self.levels[level_id]["parentLevelId"]) is not None:
-                totals[parent_id] += totals[level_id]
-        return totals
+        return {} if self.products is None else self.tree.rolled_up(self.products)
 
     @property
     def is_large(self) -> bool:
-        return len(self.levels) > MANY_ROWS
+        return len(self.tree.levels) > MANY_ROWS
 
     def row(self, level_id: str) -> OutlineRow:
-        level = self.levels[level_id]
+        level = self.tree.levels[level_id]
         direct = None if self.products is None else self.products.get(level_id, 0)
-        mark = _mark(level, self.base.get(level_id))
-        return OutlineRow(
-            level_id, level["name"], direct, self.totals.get(level_id), mark, self.problems.get(level_id, 0)
-        )
-
-    def branch(self, level_id: str) -> Iterator[str]:
-        """A level and all below it."""
-        yield level_id
-        for child in self.children.get(level_id, ()):
-            yield from self.branch(child)
+        mark = _mark(level, self.base.levels.get(level_id))
+        return OutlineRow(level_id, level.name, direct, self.totals.get(level_id), mark, self.problems.get(level_id, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +87,13 @@ class OutlineChange:
     changed: Sequence[str] = ()
 
 
-def _mark(level: Record, saved: Record | None) -> UnsavedChange:
+def _mark(level: Level, saved: Level | None) -> UnsavedChange:
     if saved is None:
         return UnsavedChange.NEW
-    if saved is level:
+    if saved is level or saved == level:
         return UnsavedChange.NONE
-    if any(saved[name] != level[name] for name in ("name", "otherNames", "description", "attributes")):
-        return UnsavedChange.CHANGED
-    moved = saved["parentLevelId"] != level["parentLevelId"] or saved["displayOrder"] != level["displayOrder"]
-    return UnsavedChange.MOVED if moved else UnsavedChange.NONE
+    in_place = replace(saved, parent_id=level.parent_id, display_order=level.display_order)
+    return UnsavedChange.MOVED if in_place == level else UnsavedChange.CHANGED
 
 
 def differences(before: Outline, after: Outline) -> OutlineChange:
@@ -120,16 +104,16 @@ def differences(before: Outline, after: Outline) -> OutlineChange:
     for parent_id in {**before.children, **after.children}:
         old, new = before.children.get(parent_id, ()), after.children.get(parent_id, ())
         if old != new:
-            moved |= _displaced(old, new)
-            if parent_id is not None and parent_id in before.levels and bool(old) != bool(new):
+            moved |= _find_displaced(old, new)
+            if parent_id is not None and parent_id in before.tree.levels and bool(old) != bool(new):
                 flipped.add(parent_id)
-    inserted, replaced, fresh = _shown_anew(after, moved, flipped)
-    candidates = _may_look_otherwise(before, after) - fresh
-    changed = [found for found in after.levels if found in candidates and before.row(found) != after.row(found)]
-    return OutlineChange(_topmost(before.levels, moved), inserted, replaced, changed)
+    inserted, replaced, fresh = _branches_to_draw(after, moved, flipped)
+    candidates = _rows_to_redraw(before, after) - fresh
+    changed = [found for found in after.tree.levels if found in candidates and before.row(found) != after.row(found)]
+    return OutlineChange(_topmost(before.tree, moved), inserted, replaced, changed)
 
 
-def _displaced(old: Sequence[str], new: Sequence[str]) -> set[str]:
+def _find_displaced(old: Sequence[str], new: Sequence[str]) -> set[str]:
     """Return the fewest ids that have to be taken out of `old`, or put into it, to make `new` of it."""
     places = {level_id: place for place, level_id in enumerate(old)}
     stay = _longest_rising([level_id for level_id in new if level_id in places], places)
@@ -152,7 +136,7 @@ def _longest_rising(ids: Sequence[str], places: Mapping[str, int]) -> set[str]:
     return found
 
 
-def _shown_anew(
+def _branches_to_draw(
     after: Outline, moved: set[str], flipped: set[str]
 ) -> tuple[Sequence[Insertion], Sequence[str], set[str]]:
     """Return the branches to insert, those to replace in their place, and the ids of all levels of both."""
@@ -171,21 +155,19 @@ def _shown_anew(
             elif level_id in flipped:
                 replaced.append(level_id)
             if level_id in moved or level_id in flipped:
-                fresh.update(after.branch(level_id))
+                fresh.update(after.tree.below(level_id))
             last, is_run = level_id, level_id in moved
     return inserted, replaced, fresh
 
 
-def _may_look_otherwise(before: Outline, after: Outline) -> set[str]:
+def _rows_to_redraw(before: Outline, after: Outline) -> set[str]:
     """Return the ids of the levels in both outlines whose records or numbers of products may differ."""
-    found = {level["levelId"] for level in changed_levels(after.levels, before.levels)}
+    found = {level.id for level in after.tree.changed_since(before.tree)}
     if after.base is not before.base:
-        found |= {level["levelId"] for level in changed_levels(after.base, before.base)}
+        found |= {level.id for level in after.base.changed_since(before.base)}
     found |= {level_id for level_id, _ in after.totals.items() ^ before.totals.items()}
-    return found & before.levels.keys() & after.levels.keys()
+    return found & before.tree.levels.keys() & after.tree.levels.keys()
 
 
-def _topmost(levels: FlatLevels, chosen: set[str]) -> list[str]:
-    return [
-        found for found in levels if found in chosen and chosen.isdisjoint(path(levels, levels[found]["parentLevelId"]))
-    ]
+def _topmost(tree: TaxonomyTree, chosen: set[str]) -> list[str]:
+    return [found for found in tree.levels if found in chosen and chosen.isdisjoint(tree.path_ids(found)[:-1])]

@@ -13,11 +13,12 @@ from typing import Any
 
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import Edit
-from app.domain.taxonomy.stored_tree import FlatLevels, Record, by_place, in_tree_order
+from app.domain.taxonomy.stored_tree import Record
+from app.domain.taxonomy.tree import Attribute, Level, TaxonomyTree, in_place_order
 
 Change = tuple[Record | None, Record | None]
-"""A level before and after. None means that it was not there. Where it was there both times, both sides hold only the
-fields that differ; of `attributes` the ones that differ, by attribute id (None for one that was not there)."""
+"""A level in JSON before and after. None means that it was not there. Where it was there both times, both sides hold
+only the fields that differ; of `attributes` the ones that differ, by attribute id (None for one that was not there)."""
 
 FIELDS = ("name", "otherNames", "description", "parentLevelId", "displayOrder")
 MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be undone together.
@@ -41,43 +42,36 @@ class Step:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Step:
-        changes = {level_id: _read_change(*change) for level_id, change in stored["changes"].items()}
+        changes = {level_id: (before, after) for level_id, (before, after) in stored["changes"].items()}
         return cls(stored["label"], changes, stored["levelId"])
 
 
-def _read_change(before: Record | None, after: Record | None) -> Change:
-    """Return a stored change. Records of added or removed levels that were stored before levels had other names get
-    none."""
-    if before is None or after is None:
-        return before and {"otherNames": []} | before, after and {"otherNames": []} | after
-    return before, after
+def apply_edit(tree: TaxonomyTree, edit: Edit) -> Step:
+    """Return the changes that the edit makes; `redo_step(tree, step)` does it. A step without changes means that
+    nothing differs. Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`, … free
+    in the tree."""
+    outcome = edit.apply(tree)
+    return Step(outcome.label, differences(tree, outcome.tree), outcome.level_id)
 
 
-def apply_edit(levels: FlatLevels, edit: Edit) -> Step:
-    """Return the changes that the edit makes; `redo_step(levels, step)` does it. A step without changes means
-    that nothing differs. Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`,
-    … free in `levels`."""
-    outcome = edit.apply(levels)
-    return Step(outcome.label, differences(levels, outcome.levels), outcome.level_id)
-
-
-def differences(before: FlatLevels, after: FlatLevels) -> dict[str, Change]:
+def differences(before: TaxonomyTree, after: TaxonomyTree) -> dict[str, Change]:
     """Return the changes of the levels that are not the same in both, by id."""
     changes: dict[str, Change] = {}
-    for level_id in [*after, *(gone for gone in before if gone not in after)]:
-        old, new = before.get(level_id), after.get(level_id)
+    for level_id in [*after.levels, *(gone for gone in before.levels if gone not in after.levels)]:
+        old, new = before.levels.get(level_id), after.levels.get(level_id)
         if old is not new and old != new:
             changes[level_id] = _change(old, new)
     return changes
 
 
-def _change(old: Record | None, new: Record | None) -> Change:
+def _change(old: Level | None, new: Level | None) -> Change:
     if old is None or new is None:
-        return old, new
-    names = [name for name in FIELDS if old[name] != new[name]]
-    before, after = {name: old[name] for name in names}, {name: new[name] for name in names}
-    if old["attributes"] != new["attributes"]:
-        before["attributes"], after["attributes"] = _attribute_changes(old["attributes"], new["attributes"])
+        return old.as_json() if old else None, new.as_json() if new else None
+    was, now = old.as_json(), new.as_json()
+    names = [name for name in FIELDS if was[name] != now[name]]
+    before, after = {name: was[name] for name in names}, {name: now[name] for name in names}
+    if old.attributes != new.attributes:
+        before["attributes"], after["attributes"] = _attribute_changes(was["attributes"], now["attributes"])
     return before, after
 
 
@@ -88,44 +82,54 @@ def _attribute_changes(old: Iterable[Record], new: Iterable[Record]) -> tuple[Re
     return {found: before.get(found) for found in changed}, {found: after.get(found) for found in changed}
 
 
-def redo_step(levels: FlatLevels, step: Step) -> FlatLevels:
-    """Return the levels after a step, which must have been made on equal levels."""
-    return _in_order(_apply_changes(levels, step.changes), [step.changes])
+def redo_step(tree: TaxonomyTree, step: Step) -> TaxonomyTree:
+    """Return the tree after a step, which must have been made on an equal one."""
+    return _apply_all(tree, [step.changes])
 
 
-def undo_step(levels: FlatLevels, step: Step) -> FlatLevels:
-    changes = {level_id: (after, before) for level_id, (before, after) in step.changes.items()}
-    return _in_order(_apply_changes(levels, changes), [changes])
+def undo_step(tree: TaxonomyTree, step: Step) -> TaxonomyTree:
+    return _apply_all(tree, [{level_id: (after, before) for level_id, (before, after) in step.changes.items()}])
 
 
-def apply_steps(levels: FlatLevels, steps: Iterable[Step]) -> FlatLevels:
-    done = [step.changes for step in steps]
+def apply_steps(tree: TaxonomyTree, steps: Iterable[Step]) -> TaxonomyTree:
+    return _apply_all(tree, [step.changes for step in steps])
+
+
+def _apply_all(tree: TaxonomyTree, done: Sequence[Mapping[str, Change]]) -> TaxonomyTree:
+    """Return the tree after the changes, put in tree order once where any of them moved a level."""
+    levels = dict(tree.levels)
     for changes in done:
-        levels = _apply_changes(levels, changes)
-    return _in_order(levels, done)
+        for level_id, (before, after) in changes.items():
+            if after is None:
+                del levels[level_id]
+            elif before is None:
+                levels[level_id] = Level.read(after, after["parentLevelId"], after["displayOrder"])
+            else:
+                levels[level_id] = _with_fields(levels[level_id], after)
+    changed = TaxonomyTree(levels)
+    return changed.in_order() if any(_moves(change) for changes in done for change in changes.values()) else changed
 
 
-def _in_order(levels: Mapping[str, Record], done: Iterable[Mapping[str, Change]]) -> FlatLevels:
-    """Return the levels, put in tree order once where any of the steps moved a level."""
-    moved = any(_moves(change) for changes in done for change in changes.values())
-    return in_tree_order(levels) if moved else dict(levels)
-
-
-def _apply_changes(levels: Mapping[str, Record], changes: Mapping[str, Change]) -> dict[str, Record]:
-    changed = dict(levels)
-    for level_id, (before, after) in changes.items():
-        if after is None:
-            del changed[level_id]
-        else:
-            changed[level_id] = after if before is None else _with_fields(changed[level_id], after)
-    return changed
-
-
-def _with_fields(level: Record, fields: Record) -> Record:
-    if "attributes" not in fields:
-        return level | fields
-    kept = {attribute["attributeId"]: attribute for attribute in level["attributes"]} | fields["attributes"]
-    return level | fields | {"attributes": by_place([found for found in kept.values() if found is not None])}
+def _with_fields(level: Level, fields: Record) -> Level:
+    """Return the level with other fields; of its attributes those are given that differ, None for one that is gone."""
+    attributes = level.attributes
+    if "attributes" in fields:
+        kept = {attribute.id: attribute for attribute in attributes}
+        for attribute_id, record in fields["attributes"].items():
+            if record is None:
+                kept.pop(attribute_id, None)
+            else:
+                kept[attribute_id] = Attribute.read(record)
+        attributes = in_place_order(kept.values())
+    return Level(
+        id=level.id,
+        name=fields.get("name", level.name),
+        parent_id=fields.get("parentLevelId", level.parent_id),
+        description=fields.get("description", level.description),
+        attributes=attributes,
+        display_order=fields.get("displayOrder", level.display_order),
+        other_names=tuple(fields.get("otherNames", level.other_names)),
+    )
 
 
 def _moves(change: Change) -> bool:
@@ -133,20 +137,20 @@ def _moves(change: Change) -> bool:
     return before is None or after is None or "parentLevelId" in after or "displayOrder" in after
 
 
-def merge_edits(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
+def merge_edits(tree: TaxonomyTree, edits: Sequence[Edit]) -> Step:
     """Merge one or more edits into one step, each done on what those before it left. Raises Invalid when one cannot be
     done."""
     if len(edits) == 1:
-        return apply_edit(levels, edits[0])
-    after, done = levels, []
+        return apply_edit(tree, edits[0])
+    after, done = tree, []
     for edit in edits:
         done.append(apply_edit(after, edit))
         after = redo_step(after, done[-1])
     label = f"{done[0].label} and {len(done) - 1:,} more"
-    return Step(label, differences(levels, after), done[-1].level_id)
+    return Step(label, differences(tree, after), done[-1].level_id)
 
 
-def cut_steps(steps: Sequence[Step], base: FlatLevels) -> list[Step]:
+def cut_steps(steps: Sequence[Step], base: TaxonomyTree) -> list[Step]:
     """Return the steps to keep, of which the first was made on `base`: no more than MOST_STEPS and about MOST_BYTES,
     since every edit writes all of them. The newest one stays by itself. Raises Invalid where they would still take more
     than LARGEST."""

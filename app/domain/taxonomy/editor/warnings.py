@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from app.domain.taxonomy.editor.attribute_edits import levels_with_old_name
-from app.domain.taxonomy.renames import FOLLOWED, MERGED_VALUES, RENAMED_VALUES
-from app.domain.taxonomy.stored_tree import FlatLevels, Record, changed_levels, flatten, made_once
+from app.domain.taxonomy.renames import ValueRename, draft_renames
+from app.domain.taxonomy.stored_tree import made_once
+from app.domain.taxonomy.tree import TaxonomyTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,71 +41,55 @@ class SplitValue:
     others: tuple[LevelName, ...]
 
 
-def split_values(levels: FlatLevels, base: FlatLevels) -> list[SplitValue]:
+def split_values(tree: TaxonomyTree, base: TaxonomyTree) -> list[SplitValue]:
     """Return the split values of a draft of `base`, in the order of the tree. Only what a draft changed can carry
     renamed values."""
-    changed = changed_levels(levels, base)
-    renamed = [(level, found) for level in changed for found in level["attributes"] if FOLLOWED & found.keys()]
-    if not renamed:
-        return []
-    times = Counter(attribute["attributeId"] for _, attribute in _definitions(levels))
-    return [
-        split
-        for level, attribute in renamed
-        if times[attribute["attributeId"]] > 1
-        for split in _splits(levels, level, attribute)
-    ]
+    renames = draft_renames(tree.changed_since(base))
+    definitions = tree.attributes_by_id() if renames else {}
+    return [split for rename in renames if len(definitions[rename.attribute_id]) > 1 for split in _splits(tree, rename)]
 
 
-def _splits(levels: FlatLevels, level: Record, attribute: Record) -> Iterator[SplitValue]:
-    here, attribute_id = LevelName(level["levelId"], level["name"]), attribute["attributeId"]
-    words = [(value, renamed) for renamed, value in attribute.get(RENAMED_VALUES, {}).items()]
-    for value, renamed in (*words, *attribute.get(MERGED_VALUES, {}).items()):
-        still = levels_with_old_name(levels, here.level_id, attribute_id, value, renamed)
-        if others := tuple(LevelName(other, levels[other]["name"]) for other in still):
-            yield SplitValue(here, attribute_id, attribute["name"], value, renamed, others)
+def _splits(tree: TaxonomyTree, rename: ValueRename) -> Iterator[SplitValue]:
+    level, attribute = tree.levels[rename.level_id], tree.definition(rename.level_id, rename.attribute_id)
+    still = levels_with_old_name(tree, level.id, rename.attribute_id, rename.value, rename.renamed)
+    if attribute and still:
+        others = tuple(LevelName(other.id, other.name) for other in still)
+        here = LevelName(level.id, level.name)
+        yield SplitValue(here, attribute.id, attribute.name, rename.value, rename.renamed, others)
 
 
-def type_conflicts(
-    levels: FlatLevels, base: FlatLevels, root_levels: Sequence[Mapping[str, Any]]
-) -> list[TypeConflict]:
-    """Return the type conflicts of a draft of `root_levels`, whose levels are `base`, in the order of the tree. Only
-    the definitions that it changed are counted anew."""
-    stored = _types(root_levels)
+def type_conflicts(tree: TaxonomyTree, base: TaxonomyTree) -> list[TypeConflict]:
+    """Return the type conflicts of a draft of the stored tree `base`, in the order of the tree. Only the definitions
+    that it changed are counted anew."""
+    stored = _types(base)
     types: dict[str, Counter[str]] = {}
-    for sign, records in ((1, changed_levels(levels, base)), (-1, changed_levels(base, levels))):
-        for level in records:
-            for attribute in level["attributes"]:
-                attribute_id = attribute["attributeId"]
-                counts = types.setdefault(attribute_id, Counter(stored.get(attribute_id)))
-                counts[attribute["type"]] += sign
+    for sign, levels in ((1, tree.changed_since(base)), (-1, base.changed_since(tree))):
+        for level in levels:
+            for attribute in level.attributes:
+                counts = types.setdefault(attribute.id, Counter(stored.get(attribute.id)))
+                counts[attribute.written_type] += sign
     clashing = {found for found, counts in stored.items() if found not in types and len(counts) > 1}
-    return _conflicts(levels, clashing | {found for found, counts in types.items() if len(+counts) > 1})
+    return _conflicts(tree, clashing | {found for found, counts in types.items() if len(+counts) > 1})
 
 
 @made_once
-def _types(root_levels: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, int]]:
+def _types(tree: TaxonomyTree) -> Mapping[str, Mapping[str, int]]:
     """Return how many definitions have which type, by attribute id."""
-    types: dict[str, dict[str, int]] = {}
-    for _, attribute in _definitions(flatten(root_levels)):
-        counts = types.setdefault(attribute["attributeId"], {})
-        counts[attribute["type"]] = counts.get(attribute["type"], 0) + 1
-    return types
+    return {
+        attribute_id: Counter(attribute.written_type for attribute in definitions)
+        for attribute_id, definitions in tree.attributes_by_id().items()
+    }
 
 
-def _conflicts(levels: FlatLevels, attribute_ids: Collection[str]) -> list[TypeConflict]:
+def _conflicts(tree: TaxonomyTree, attribute_ids: Collection[str]) -> list[TypeConflict]:
     found: dict[str, dict[str, list[LevelName]]] = {}
-    names: dict[str, str] = {}
-    for level, attribute in _definitions(levels) if attribute_ids else ():
-        if (attribute_id := attribute["attributeId"]) in attribute_ids:
-            names.setdefault(attribute_id, attribute["name"])
-            at = found.setdefault(attribute_id, {}).setdefault(attribute["type"], [])
-            at.append(LevelName(level["levelId"], level["name"]))
+    for level in tree.levels.values() if attribute_ids else ():
+        for attribute in level.attributes:
+            if attribute.id in attribute_ids:
+                at = found.setdefault(attribute.id, {}).setdefault(attribute.written_type, [])
+                at.append(LevelName(level.id, level.name))
+    names = tree.attribute_names() if found else {}
     return [
         TypeConflict(attribute_id, names[attribute_id], {kind: tuple(at) for kind, at in by_type.items()})
         for attribute_id, by_type in found.items()
     ]
-
-
-def _definitions(levels: FlatLevels) -> Iterator[tuple[Record, Record]]:
-    return ((level, attribute) for level in levels.values() for attribute in level["attributes"])

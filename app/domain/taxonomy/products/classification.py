@@ -222,15 +222,16 @@ def fill_gaps(
     check_revision(author.site_id, ("product", product.id), product.revision, revision)
     taxonomy = active_with_tree(author.clock, author.site_id)
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
-    if product.taxonomy_level_id not in tree.levels:
+    level_id = product.taxonomy_level_id
+    if level_id is None or level_id not in tree.levels:
         raise Invalid.one("unknown_level", LEVEL_IS_GONE, "#/levelId")
     before = snapshot(product)
-    attributes = tree.applicable_attributes(product.taxonomy_level_id)
+    attributes = tree.applicable_attributes(level_id)
     kept, dropped = check_values(attributes, raw_values(attributes, texts))
     found = _with_more_values(product, attributes, kept, dropped)
     write_classification(product, found)
     note_changes(author, product, before)
-    return found, dropped_values(tree, product.taxonomy_level_id, dropped)
+    return found, dropped_values(tree, level_id, dropped)
 
 
 def _with_more_values(

@@ -168,7 +168,7 @@ def level_counts(site_id: int, taxonomy: Taxonomy) -> dict[str, LevelCount]:
     if not is_active(taxonomy):
         return {}
     direct = products_by_level(site_id)
-    totals = TaxonomyTree.parse(taxonomy.root_levels).rolled_up(direct)
+    totals = taxonomy.tree.rolled_up(direct)
     return {level_id: LevelCount(direct.get(level_id, 0), total) for level_id, total in totals.items()}
 
 

@@ -11,9 +11,10 @@ from sqlalchemy import Select, false, select, update
 from app.domain.catalogue.models import INDEXED_SEPARATELY, Product, ProductAttributeValue
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE, keep_values
-from app.domain.taxonomy.renames import Renames, Words, replace_words, words_of_save
+from app.domain.taxonomy.renames import replace_words, words_of_save
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.summary import add_count
+from app.domain.taxonomy.tree import Renames, Words
 from app.domain.taxonomy.values import completeness
 from app.extensions import db
 

@@ -73,7 +73,7 @@ class RestorePreview:
 def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePreview:
     """Return the effects that restoring would have now; nothing is changed. Raises NotFound, Conflict when it is not
     the active one."""
-    stored = TaxonomyTree.parse(taxonomy_to_restore(site_id, taxonomy_id).root_levels)
+    stored = taxonomy_to_restore(site_id, taxonomy_id).tree
     tree = with_former_words(clock, site_id, taxonomy_id, stored)
     levels = _products_by_level(site_id)
     gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
@@ -95,7 +95,7 @@ def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePrev
 
 def can_restore(site_id: int, taxonomy_id: str) -> bool:
     """Whether the active taxonomy has the level of any archived classification. Raises what restore_preview raises."""
-    tree = TaxonomyTree.parse(taxonomy_to_restore(site_id, taxonomy_id).root_levels)
+    tree = taxonomy_to_restore(site_id, taxonomy_id).tree
     return any(level_id in tree.levels for level_id in _products_by_level(site_id))
 
 
@@ -105,7 +105,7 @@ def restorable_products(site_id: int) -> int:
     taxonomy = active_taxonomy(site_id) if products else None
     if taxonomy is None:
         return 0
-    levels = TaxonomyTree.parse(taxonomy.root_levels).levels
+    levels = taxonomy.tree.levels
     return sum(number for archived, number in products.items() if archived in levels)
 
 

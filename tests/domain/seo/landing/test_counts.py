@@ -49,7 +49,7 @@ def make_shop(**settings: object) -> Shop:
     return Shop(
         site_id=1, version=1, name="Small shop", currency="gbp", time_zone="UTC", primary_host="shop.test",
         staging=False, settings=SiteSettings(defaults | settings), tree=ShopTree([NODE], {}, 1),
-        taxonomy=TaxonomyTree([]), attributes={}, value_facets=frozenset(), number_facets=frozenset(), pages=(),
+        taxonomy=TaxonomyTree(), attributes={}, value_facets=frozenset(), number_facets=frozenset(), pages=(),
         collections=(), index_version=1,
     )  # fmt: skip
 

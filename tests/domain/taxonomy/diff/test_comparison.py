@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.diff import MovedLevel, compare
+from app.domain.taxonomy import diff
+from app.domain.taxonomy.diff import MovedLevel, StructureDiff
 from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
     ChangeAttribute,
@@ -19,18 +21,27 @@ from app.domain.taxonomy.editor.attribute_edits import (
 )
 from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel
 from app.domain.taxonomy.editor.steps import apply_edit, redo_step
-from app.domain.taxonomy.renames import ValueRename, split_renames
-from app.domain.taxonomy.stored_tree import flatten, nest
+from app.domain.taxonomy.renames import ValueRename, draft_renames, without_renames
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
-from tests.domain.taxonomy.trees import choice, level, number
+from tests.domain.taxonomy.trees import Sent, choice, level, number
 
 
-def after(*edits: Edit, tree: list[dict[str, Any]] = OUTDOOR) -> tuple[list[dict[str, Any]], list[ValueRename]]:
-    levels = flatten(tree)
+def compare(before: list[Sent], after: list[Sent], renames: Iterable[ValueRename] = ()) -> StructureDiff:
+    return diff.compare(TaxonomyTree.parse(before), TaxonomyTree.parse(after), renames)
+
+
+def proposed(draft: TaxonomyTree) -> tuple[list[Sent], list[ValueRename]]:
+    """The stored form of a draft, and the renames that it carries."""
+    return without_renames(draft).as_stored(), draft_renames(draft.levels.values())
+
+
+def after(*edits: Edit, tree: list[Sent] = OUTDOOR) -> tuple[list[Sent], list[ValueRename]]:
+    levels = TaxonomyTree.parse(tree)
     for edit in edits:
         levels = redo_step(levels, apply_edit(levels, edit))
-    return split_renames(nest(levels))
+    return proposed(levels)
 
 
 @pytest.mark.parametrize(
@@ -153,12 +164,12 @@ def test_a_tree_does_not_differ_from_itself(tree: list[dict[str, Any]]):
 
 @given(st.data(), trees)
 def test_nothing_differs_only_if_the_trees_are_the_same(data: st.DataObject, tree: list[dict[str, Any]]):
-    levels = flatten(tree)
+    levels = TaxonomyTree.parse(tree)
     try:
         levels = redo_step(levels, apply_edit(levels, data.draw(edits_of(levels))))
     except Invalid:
         return
-    changed, renames = split_renames(nest(levels))
+    changed, renames = proposed(levels)
     found = compare(tree, changed, renames)
     assert found.is_empty == (check_structure(changed).levels == check_structure(tree).levels and changed == tree)
     assert bool(found.sentences()) != found.is_empty

@@ -9,18 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.taxonomy.renames import ValueRename, renames_back, renames_on
-from app.domain.taxonomy.stored_tree import FlatLevels, flatten
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import choice, level
 
 WORDS = ("Moss", "Fern", "Clay", "Sky", "Sand")
 
 
-def gear(*values: str, tents: tuple[str, ...] = ()) -> FlatLevels:
+def gear(*values: str, tents: tuple[str, ...] = ()) -> TaxonomyTree:
     own: list[dict[str, Any]] = [choice("colour", *tents)] if tents else []
-    return flatten(
-        check_structure([level("gear", level("tents", attributes=own), attributes=[choice("colour", *values)])]).levels
-    )
+    return check_structure([level("gear", level("tents", attributes=own), attributes=[choice("colour", *values)])]).tree
 
 
 def save(*pairs: tuple[str, str], level_id: str = "gear") -> list[ValueRename]:
@@ -65,8 +63,8 @@ def test_products_whose_own_definition_went_are_followed_by_the_one_above():
 
 
 def test_without_its_level_there_is_nobody_to_follow():
-    assert renames_back([save(("Moss", "Fern"))], gear("Moss"), {}) == []
-    assert renames_on([save(("Moss", "Fern"))], gear("Moss"), {}) == []
+    assert renames_back([save(("Moss", "Fern"))], gear("Moss"), TaxonomyTree()) == []
+    assert renames_on([save(("Moss", "Fern"))], gear("Moss"), TaxonomyTree()) == []
 
 
 @settings(deadline=None)

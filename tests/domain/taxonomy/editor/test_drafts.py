@@ -76,7 +76,7 @@ class Draft:
 
 
 def names(editing: Editing) -> list[str]:
-    return [found["name"] for found in editing.levels.values()]
+    return [found.name for found in editing.levels.values()]
 
 
 def stored_drafts() -> int:
@@ -246,7 +246,7 @@ def test_a_draft_that_began_without_any_level_keeps_its_base(mia: Draft, site: S
     with transaction():
         save_structure(mia.clock, site.id, "blank", 1, "Blank", "", [level("lamps")], "Otto Oak")
     editing = drafts.open_draft(site.id, "blank", mia.user_id)
-    assert (dict(editing.base), names(editing)) == ({}, ["Boots"])
+    assert (dict(editing.base.levels), names(editing)) == ({}, ["Boots"])
     assert draft_conflict(editing).theirs.sentences() == ["Added the level “Lamps”."]
     with transaction():
         assert drafts.rebase_draft(mia.author, "blank", mia.user_id).refused == []

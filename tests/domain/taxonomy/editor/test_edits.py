@@ -28,31 +28,31 @@ from app.domain.taxonomy.editor.level_edits import (
     ShiftLevel,
 )
 from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo_step, undo_step
-from app.domain.taxonomy.renames import ValueRename, split_renames
-from app.domain.taxonomy.stored_tree import FlatLevels, children_of, flatten, in_tree_order, nest, path
+from app.domain.taxonomy.renames import ValueRename, draft_renames, without_renames
+from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
 from tests.domain.taxonomy.trees import choice, level, number
 from tests.examples import examples
 
-LEVELS = flatten(OUTDOOR)
+LEVELS = TaxonomyTree.parse(OUTDOOR)
 
 
-def after(*edits: Edit, levels: FlatLevels = LEVELS) -> FlatLevels:
+def after(*edits: Edit, levels: TaxonomyTree = LEVELS) -> TaxonomyTree:
     for edit in edits:
         levels = redo_step(levels, apply_edit(levels, edit))
     return levels
 
 
-def below(levels: FlatLevels, parent_id: str | None) -> list[str]:
-    return children_of(levels).get(parent_id, [])
+def below(levels: TaxonomyTree, parent_id: str | None) -> list[str]:
+    return levels.siblings(parent_id)
 
 
-def attribute_ids(levels: FlatLevels, level_id: str) -> list[str]:
-    return [attribute["attributeId"] for attribute in levels[level_id]["attributes"]]
+def attribute_ids(levels: TaxonomyTree, level_id: str) -> list[str]:
+    return [attribute.id for attribute in levels.levels[level_id].attributes]
 
 
-def refused(edit: Edit, levels: FlatLevels = LEVELS) -> str:
+def refused(edit: Edit, levels: TaxonomyTree = LEVELS) -> str:
     with pytest.raises(Invalid) as caught:
         apply_edit(levels, edit)
     return caught.value.problems[0].code
@@ -62,7 +62,7 @@ def test_a_new_level_comes_behind_the_one_it_was_added_after():
     levels = after(AddLevel("outdoor", " Axes ", after_id="tents"), AddLevel("outdoor", "Maps"), AddLevel(None, "Toys"))
     assert below(levels, "outdoor") == ["tents", "new-1", "stoves", "lamps", "new-2"]
     assert below(levels, None) == ["outdoor", "home", "new-3"]
-    assert levels["new-1"]["name"] == "Axes"
+    assert levels.levels["new-1"].name == "Axes"
 
 
 def test_levels_move_up_down_in_and_out():
@@ -120,20 +120,20 @@ def test_levels_do_not_get_deeper_than_eight():
     nested = level("l7")
     for depth in range(6, 0, -1):
         nested = level(f"l{depth}", nested)
-    levels = flatten(stored(nested, level("a", level("b"))))
+    levels = TaxonomyTree.parse(stored(nested, level("a", level("b"))))
     assert refused(MoveLevel("a", "l7", 0), levels) == "too_deep"
-    assert path(after(MoveLevel("b", "l7", 0), levels=levels), "b")[-2:] == ["l7", "b"]
+    assert after(MoveLevel("b", "l7", 0), levels=levels).path_ids("b")[-2:] == ["l7", "b"]
     assert refused(AddLevel("b", "Axes"), after(MoveLevel("b", "l7", 0), levels=levels)) == "too_deep"
 
 
 def test_there_are_not_more_than_two_thousand_levels():
-    full = flatten(stored(*[level(f"l{n}") for n in range(2_000)]))
+    full = TaxonomyTree.parse(stored(*[level(f"l{n}") for n in range(2_000)]))
     assert refused(AddLevel("l7", "Axes"), full) == "too_many_levels"
 
 
 def test_deleting_a_level_deletes_those_below_and_shows_a_neighbour():
     step = apply_edit(LEVELS, DeleteLevel("tents"))
-    assert set(redo_step(LEVELS, step)) == {"outdoor", "stoves", "lamps", "home"}
+    assert set(redo_step(LEVELS, step).levels) == {"outdoor", "stoves", "lamps", "home"}
     assert (step.level_id, step.label) == ("stoves", "Deleted the level “Tents” and 1 below it")
     assert apply_edit(LEVELS, DeleteLevel("tarps")).level_id == "tents"
 
@@ -145,17 +145,20 @@ def test_a_step_holds_only_what_differs():
 
 def test_other_names_are_kept_tidy_and_named_in_the_step():
     levels = after(ChangeLevel("tents", "Tents", "", [" Big  shelters", "", "Pods", "Pods"]))
-    assert levels["tents"]["otherNames"] == ["Big shelters", "Pods"]
+    assert levels.levels["tents"].other_names == ("Big shelters", "Pods")
     step = apply_edit(levels, ChangeLevel("tents", "Tents", "", []))
     assert step.label == "Changed the other names of “Tents”"
     assert step.changes == {"tents": ({"otherNames": ["Big shelters", "Pods"]}, {"otherNames": []})}
-    assert after(ChangeLevel("tents", "Cabins", ""), levels=levels)["tents"]["otherNames"] == ["Big shelters", "Pods"]
+    assert after(ChangeLevel("tents", "Cabins", ""), levels=levels).levels["tents"].other_names == (
+        "Big shelters",
+        "Pods",
+    )
     assert refused(ChangeLevel("tents", "Tents", "", [f"n{n}" for n in range(81)])) == "too_many"
 
 
 def test_other_names_go_with_a_level_that_moves_and_come_back_with_one_that_was_deleted():
     levels = after(ChangeLevel("tents", "Tents", "", ["Shelters"]), MoveLevel("tents", "home", 0))
-    assert levels["tents"]["otherNames"] == ["Shelters"]
+    assert levels.levels["tents"].other_names == ("Shelters",)
     step = apply_edit(levels, DeleteLevel("tents"))
     assert undo_step(redo_step(levels, step), step) == levels
 
@@ -166,7 +169,7 @@ def test_steps_from_before_levels_had_other_names_can_be_undone_and_done_again()
     del as_stored["changes"]["new-1"][1]["otherNames"]
     levels = redo_step(LEVELS, Step.read(as_stored))
     assert levels == redo_step(LEVELS, added)
-    assert after(ChangeLevel("new-1", "Chairs", "", ["Seats"]), levels=levels)["new-1"]["otherNames"] == ["Seats"]
+    assert after(ChangeLevel("new-1", "Chairs", "", ["Seats"]), levels=levels).levels["new-1"].other_names == ("Seats",)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,7 @@ def test_an_attribute_keeps_its_id_and_place_when_it_changes():
     }
     levels = after(ChangeAttribute("tents", "colour", changed))
     assert attribute_ids(levels, "tents") == ["colour", "sleeps"]
-    assert levels["tents"]["attributes"][0]["allowedValues"] == ["Clay", "Fern"]
+    assert levels.levels["tents"].attributes[0].allowed_values == ("Clay", "Fern")
 
 
 def test_attributes_are_added_moved_and_deleted():
@@ -211,13 +214,13 @@ def test_many_moves_between_the_same_two_leave_the_order_right():
 
 def test_an_inherited_attribute_is_overridden_by_a_copy_of_the_nearest():
     levels = after(OverrideAttribute("tarps", "colour"))
-    assert levels["tarps"]["attributes"][0]["allowedValues"] == ["Moss", "Clay"]
+    assert levels.levels["tarps"].attributes[0].allowed_values == ("Moss", "Clay")
 
 
 def test_values_that_were_renamed_above_are_renamed_for_the_copy_as_well():
     levels = after(RenameValue("tents", "colour", "Moss", "Fern"), OverrideAttribute("tarps", "colour"))
-    assert levels["tarps"]["attributes"][0]["allowedValues"] == ["Fern", "Clay"]
-    assert split_renames(nest(levels))[1] == [
+    assert levels.levels["tarps"].attributes[0].allowed_values == ("Fern", "Clay")
+    assert draft_renames(levels.levels.values()) == [
         ValueRename("tents", "colour", "Moss", "Fern"),
         ValueRename("tarps", "colour", "Moss", "Fern"),
     ]
@@ -225,21 +228,21 @@ def test_values_that_were_renamed_above_are_renamed_for_the_copy_as_well():
 
 def test_overriding_a_new_attribute_still_overrides_it_when_both_are_saved():
     levels = after(AddAttribute("outdoor", {"name": "Weight", "type": "NUMBER"}), OverrideAttribute("tarps", "new-a1"))
-    saved = flatten(check_structure(nest(levels)).levels)
+    saved = check_structure(levels.as_stored()).tree
     assert attribute_ids(saved, "outdoor") == ["colour", "weight"]
     assert attribute_ids(saved, "tarps") == ["weight"]
 
 
-def renames(levels: FlatLevels) -> list[tuple[str, str]]:
-    return [(rename.value, rename.renamed) for rename in split_renames(nest(levels))[1]]
+def renames(levels: TaxonomyTree) -> list[tuple[str, str]]:
+    return [(rename.value, rename.renamed) for rename in draft_renames(levels.levels.values())]
 
 
 def test_a_renamed_value_remembers_the_stored_one():
     levels = after(RenameValue("tents", "colour", "Moss", "Fern"))
-    assert levels["tents"]["attributes"][0]["allowedValues"] == ["Fern", "Clay"]
-    root_levels, found = split_renames(nest(levels))
+    assert levels.levels["tents"].attributes[0].allowed_values == ("Fern", "Clay")
+    found = draft_renames(levels.levels.values())
     assert found == [ValueRename("tents", "colour", "Moss", "Fern")]
-    assert check_structure(root_levels).problems == ()
+    assert check_structure(without_renames(levels).as_stored()).problems == ()
 
 
 def test_renames_in_a_row_count_as_one_and_back_again_as_none():
@@ -279,9 +282,9 @@ MERGED = choice("colour", "Clay") | {"mergedValues": {"Moss": "Clay"}}
 
 def test_a_merged_value_becomes_the_one_that_stays():
     levels = after(ChangeAttribute("tents", "colour", MERGED))
-    root_levels, found = split_renames(nest(levels))
+    found = draft_renames(levels.levels.values())
     assert found == [ValueRename("tents", "colour", "Moss", "Clay")]
-    assert check_structure(root_levels).problems == ()
+    assert check_structure(without_renames(levels).as_stored()).problems == ()
 
 
 def test_a_merge_follows_the_name_of_the_value_that_stays_and_ends_with_it_or_with_the_merged_one_put_back():
@@ -292,9 +295,10 @@ def test_a_merge_follows_the_name_of_the_value_that_stays_and_ends_with_it_or_wi
         assert renames(after(ChangeAttribute("tents", "colour", choice("colour", *offered)), levels=levels)) == []
 
 
-def is_sound(levels: FlatLevels) -> bool:
+def is_sound(levels: TaxonomyTree) -> bool:
     """Every parent is there, no level is lost on the way to the nested form, and the order is that of the tree."""
-    return set(flatten(nest(levels))) == set(levels) and list(in_tree_order(levels)) == list(levels)
+    saved = TaxonomyTree.parse(levels.as_stored())
+    return set(saved.levels) == set(levels.levels) and list(levels.in_order().levels) == list(levels.levels)
 
 
 class Draft(RuleBasedStateMachine):
@@ -302,7 +306,7 @@ class Draft(RuleBasedStateMachine):
 
     @initialize(tree=trees)
     def begin(self, tree: list[dict[str, object]]) -> None:
-        self.base = flatten(tree)
+        self.base = TaxonomyTree.parse(tree)
         self.levels = self.base
         self.done: list[Step] = []
         self.undone: list[Step] = []
@@ -317,11 +321,11 @@ class Draft(RuleBasedStateMachine):
         before, self.levels = self.levels, redo_step(self.levels, step)
         assert self.same(undo_step(self.levels, step), before)
         if not isinstance(edit, DeleteLevel | DeleteAttribute):
-            assert set(before) <= set(self.levels)
+            assert set(before.levels) <= set(self.levels.levels)
         if isinstance(edit, MoveLevel | ShiftLevel):
-            kept = [{k: v for k, v in found.items() if k in ("name", "attributes")} for found in before.values()]
-            for found in self.levels.values():
-                kept.remove({k: v for k, v in found.items() if k in ("name", "attributes")})
+            kept = [(found.name, found.attributes) for found in before.levels.values()]
+            for found in self.levels.levels.values():
+                kept.remove((found.name, found.attributes))
             assert kept == []
         self.done.append(step)
         self.undone.clear()
@@ -350,14 +354,14 @@ class Draft(RuleBasedStateMachine):
     @invariant()
     def nothing_is_lost_on_the_way_to_the_stored_form(self) -> None:
         assert is_sound(self.levels)
-        saved = check_structure(split_renames(nest(self.levels))[0], set(self.base))
+        saved = check_structure(without_renames(self.levels).as_stored(), set(self.base.levels))
         if not saved.problems:
             assert check_structure(saved.levels).problems == ()
-            assert set(self.base) & set(self.levels) <= set(flatten(saved.levels))
+            assert set(self.base.levels) & set(self.levels.levels) <= set(saved.tree.levels)
 
     @staticmethod
-    def same(one: FlatLevels, other: FlatLevels) -> bool:
-        return one == other and list(one) == list(other)
+    def same(one: TaxonomyTree, other: TaxonomyTree) -> bool:
+        return one == other and list(one.levels) == list(other.levels)
 
 
 Draft.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=15, deadline=None)

@@ -12,26 +12,26 @@ from hypothesis import strategies as st
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import AddLevels, level_lines
 from app.domain.taxonomy.editor.steps import Step, apply_edit, redo_step
-from app.domain.taxonomy.stored_tree import FlatLevels, children_of, flatten, path
+from app.domain.taxonomy.tree import TaxonomyTree
 from tests.domain.taxonomy.trees import level
 
-LEVELS = flatten([level("camping", level("tents"), level("stoves")), level("home")])
+LEVELS = TaxonomyTree.parse([level("camping", level("tents"), level("stoves")), level("home")])
 
 
-def pasted(text: str, parent_id: str | None = None, after_id: str | None = None, levels: FlatLevels = LEVELS) -> Step:
+def pasted(text: str, parent_id: str | None = None, after_id: str | None = None, levels: TaxonomyTree = LEVELS) -> Step:
     return apply_edit(levels, AddLevels(parent_id, level_lines(text), after_id))
 
 
-def after(text: str, parent_id: str | None = None, after_id: str | None = None) -> FlatLevels:
+def after(text: str, parent_id: str | None = None, after_id: str | None = None) -> TaxonomyTree:
     return redo_step(LEVELS, pasted(text, parent_id, after_id))
 
 
-def ways(levels: FlatLevels, below: str | None = None) -> list[tuple[str, ...]]:
+def ways(levels: TaxonomyTree, below: str | None = None) -> list[tuple[str, ...]]:
     """The names on the way from a level down to each below it, in tree order."""
-    start = len(path(levels, below))
-    found = [path(levels, level_id) for level_id in levels]
+    start = len(levels.path(below))
+    found = [levels.path_ids(level_id) for level_id in levels.levels]
     inside = [way for way in found if len(way) > start and (below is None or below in way)]
-    return [tuple(levels[step]["name"] for step in way[start:]) for way in inside]
+    return [tuple(levels.levels[step].name for step in way[start:]) for way in inside]
 
 
 @pytest.mark.parametrize("indent", ["  ", "\t", "    ", " "])
@@ -72,7 +72,7 @@ def test_a_sign_that_is_part_of_a_name_is_not_a_way():
 
 
 def test_they_come_behind_the_level_after_which_they_are_added():
-    assert children_of(after("A\n  B\nC", "camping", "tents"))["camping"] == ["tents", "new-1", "new-3", "stoves"]
+    assert after("A\n  B\nC", "camping", "tents").children["camping"] == ["tents", "new-1", "new-3", "stoves"]
 
 
 def test_the_first_new_level_is_looked_at():

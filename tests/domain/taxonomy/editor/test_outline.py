@@ -9,11 +9,11 @@ from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import AddLevel, DeleteLevel, Direction, Edit, MoveLevel, ShiftLevel
 from app.domain.taxonomy.editor.outline import Outline, OutlineChange, UnsavedChange, differences
 from app.domain.taxonomy.editor.steps import apply_edit, redo_step
-from app.domain.taxonomy.stored_tree import FlatLevels, flatten
+from app.domain.taxonomy.tree import TaxonomyTree
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
 from tests.examples import examples
 
-LEVELS = flatten(OUTDOOR)
+LEVELS = TaxonomyTree.parse(OUTDOOR)
 
 
 class Window:
@@ -63,11 +63,11 @@ class Element:
         return self.row, [child.shows() for child in self.children]
 
 
-def seen(levels: FlatLevels, base: FlatLevels = LEVELS, products: dict[str, int] | None = None) -> Outline:
+def seen(levels: TaxonomyTree, base: TaxonomyTree = LEVELS, products: dict[str, int] | None = None) -> Outline:
     return Outline(levels, base, products, {})
 
 
-def after(*edits: Edit) -> FlatLevels:
+def after(*edits: Edit) -> TaxonomyTree:
     levels = LEVELS
     for edit in edits:
         levels = redo_step(levels, apply_edit(levels, edit))
@@ -81,8 +81,8 @@ def change(*edits: Edit) -> OutlineChange:
 @settings(max_examples=examples(200))
 @given(st.data())
 def test_a_window_that_takes_the_changes_shows_the_new_tree(data: st.DataObject):
-    base = flatten(data.draw(trees))
-    products = data.draw(st.none() | st.just(dict.fromkeys(base, 2)))
+    base = TaxonomyTree.parse(data.draw(trees))
+    products = data.draw(st.none() | st.just(dict.fromkeys(base.levels, 2)))
     before = seen(base, base, products)
     levels = base
     for _ in range(data.draw(st.integers(1, 3))):

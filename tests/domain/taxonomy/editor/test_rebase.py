@@ -19,14 +19,14 @@ from app.domain.taxonomy.editor.attribute_edits import (
 from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel
 from app.domain.taxonomy.editor.rebase import rebase
 from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo_step
-from app.domain.taxonomy.renames import split_renames
-from app.domain.taxonomy.stored_tree import FlatLevels, children_of, flatten, nest, path
-from app.domain.taxonomy.validation.level_drafts import DEEPEST
+from app.domain.taxonomy.renames import without_renames
+from app.domain.taxonomy.tree import TaxonomyTree, Validation
+from app.domain.taxonomy.validation.sent_tree import DEEPEST
 from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
 from tests.domain.taxonomy.trees import choice, number
 
-BASE = flatten(OUTDOOR)
+BASE = TaxonomyTree.parse(OUTDOOR)
 
 
 def steps_of(*edits: Edit) -> list[Step]:
@@ -37,19 +37,19 @@ def steps_of(*edits: Edit) -> list[Step]:
     return steps
 
 
-def saved(levels: FlatLevels) -> FlatLevels:
-    return flatten(check_structure(split_renames(nest(levels))[0], set(levels)).levels)
+def saved(levels: TaxonomyTree) -> TaxonomyTree:
+    return check_structure(without_renames(levels).as_stored(), set(levels.levels)).tree
 
 
-def both(mine: list[Edit], theirs: list[Edit]) -> tuple[FlatLevels, list[str]]:
+def both(mine: list[Edit], theirs: list[Edit]) -> tuple[TaxonomyTree, list[str]]:
     """The draft after it was done again, and what was refused."""
     newest = saved(apply_steps(BASE, steps_of(*theirs)))
     rebased = rebase(BASE, newest, steps_of(*mine))
     return apply_steps(newest, rebased.steps), rebased.refused
 
 
-def order(levels: FlatLevels, parent_id: str | None) -> list[str]:
-    return children_of(levels).get(parent_id, [])
+def order(levels: TaxonomyTree, parent_id: str | None) -> list[str]:
+    return levels.siblings(parent_id)
 
 
 def test_what_only_one_of_two_changed_is_kept_of_both():
@@ -62,11 +62,11 @@ def test_what_only_one_of_two_changed_is_kept_of_both():
         [ChangeLevel("tents", "Tents", "Dry.", ["Pods"]), MoveLevel("tarps", "home", 0), DeleteLevel("lamps")],
     )
     assert refused == []
-    assert (levels["tents"]["name"], levels["tents"]["description"]) == ("Shelters", "Dry.")
-    assert levels["tents"]["otherNames"] == ["Pods"]
+    assert (levels.levels["tents"].name, levels.levels["tents"].description) == ("Shelters", "Dry.")
+    assert levels.levels["tents"].other_names == ("Pods",)
     assert order(levels, "outdoor") == ["tents", "new-1", "stoves"]
-    assert levels["tarps"]["parentLevelId"] == "home"
-    assert levels["tarps"]["attributes"][0]["attributeId"] == "size"
+    assert levels.levels["tarps"].parent_id == "home"
+    assert levels.levels["tarps"].attributes[0].id == "size"
 
 
 def test_attributes_are_joined_part_by_part():
@@ -81,10 +81,10 @@ def test_attributes_are_joined_part_by_part():
             AddAttribute("tents", number("weight")),
         ],
     )
-    sleeps, colour, weight = levels["tents"]["attributes"]
+    sleeps, colour, weight = levels.levels["tents"].attributes
     assert refused == []
-    assert (sleeps["name"], sleeps["helpText"], sleeps["validation"]) == ("Room for", "People", {"minValue": 1})
-    assert (colour["renamedValues"], weight["attributeId"]) == ({"Fern": "Moss"}, "weight")
+    assert (sleeps.name, sleeps.help_text, sleeps.validation) == ("Room for", "People", Validation(min_value=1))
+    assert (colour.renamed_values, weight.id) == ({"Fern": "Moss"}, "weight")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_what_both_did_alike_is_done():
     assert rebase(BASE, newest, steps_of(*same)).refused == []
 
 
-def edits(data: st.DataObject, levels: FlatLevels) -> list[Step]:
+def edits(data: st.DataObject, levels: TaxonomyTree) -> list[Step]:
     steps: list[Step] = []
     for _ in range(data.draw(st.integers(0, 5))):
         try:
@@ -189,24 +189,24 @@ def edits(data: st.DataObject, levels: FlatLevels) -> list[Step]:
 
 @given(st.data(), trees)
 def test_on_an_unchanged_tree_the_steps_stay_what_they_are(data: st.DataObject, tree: list[dict[str, Any]]):
-    base = flatten(tree)
+    base = TaxonomyTree.parse(tree)
     steps = edits(data, base)
-    rebased = rebase(base, flatten(tree), steps)
+    rebased = rebase(base, TaxonomyTree.parse(tree), steps)
     assert (rebased.steps, rebased.refused) == (steps, [])
 
 
 @given(st.data(), trees)
 def test_without_edits_there_is_nothing_to_do_again(data: st.DataObject, tree: list[dict[str, Any]]):
-    base = flatten(tree)
+    base = TaxonomyTree.parse(tree)
     newest = saved(apply_steps(base, edits(data, base)))
     assert rebase(base, newest, []).steps == []
 
 
 @given(st.data(), trees)
 def test_whatever_two_people_did_the_result_is_a_tree(data: st.DataObject, tree: list[dict[str, Any]]):
-    base = flatten(tree)
+    base = TaxonomyTree.parse(tree)
     newest = saved(apply_steps(base, edits(data, base)))
     rebased = rebase(base, newest, edits(data, base))
     levels = apply_steps(newest, rebased.steps)
-    assert set(flatten(nest(levels))) == set(levels)
-    assert all(len(path(levels, level_id)) <= DEEPEST for level_id in levels)
+    assert set(TaxonomyTree.parse(levels.as_stored()).levels) == set(levels.levels)
+    assert all(len(levels.path(level_id)) <= DEEPEST for level_id in levels.levels)

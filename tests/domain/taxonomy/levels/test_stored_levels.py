@@ -13,8 +13,9 @@ from sqlalchemy import select
 from app.domain.sites.models import Site
 from app.domain.taxonomy import stored_tree
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.stored_tree import StoredLevels, flatten, made_once, read_stored, write_stored
+from app.domain.taxonomy.stored_tree import StoredLevels, made_once, read_stored, write_stored
 from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.validation.structure import ids_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.any_tree import OUTDOOR, stored
@@ -39,7 +40,7 @@ def test_a_tree_that_did_not_change_is_decoded_and_parsed_once(site_id: int):
     assert read(site_id) == OUTDOOR
     assert read(site_id) is read(site_id)
     assert TaxonomyTree.parse(read(site_id)) is TaxonomyTree.parse(read(site_id))
-    assert flatten(read(site_id)) is flatten(read(site_id))
+    assert ids_of(TaxonomyTree.parse(read(site_id))) is ids_of(TaxonomyTree.parse(read(site_id)))
 
 
 def test_a_column_alone_is_read_like_a_whole_record(site_id: int):

@@ -65,7 +65,7 @@ def classified(site: Site, level_id: str, **values: Any) -> None:
 def asked(site: Site, levels: list[Any], *renames: ValueRename) -> Impact:
     checked = check_structure(levels)
     assert not checked.problems
-    return impact(site.id, taxonomy_of(site.id, "kinds"), checked.levels, renames)
+    return impact(site.id, taxonomy_of(site.id, "kinds"), checked.tree, renames)
 
 
 def concerns_products(found: Impact) -> bool:
@@ -319,7 +319,7 @@ def test_products_of_another_site_do_not_count(shop: Site):
 def test_a_preview_costs_five_statements_however_much_changes(shop: Site):
     taxonomy = taxonomy_of(shop.id, "kinds")
     fewer = choice("colour", "Slate", kind="MULTI_SELECT")
-    levels = check_structure([*outdoor(BOOTS, attributes=[fewer]), level("tents", level("domes"))]).levels
+    levels = check_structure([*outdoor(BOOTS, attributes=[fewer]), level("tents", level("domes"))]).tree
     with statements() as seen:
         assert concerns_products(impact(shop.id, taxonomy, levels))
     assert len(seen) <= 5

@@ -15,7 +15,7 @@ from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry, Site, StoredEvent
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision, TaxonomyTask
 from app.domain.taxonomy.renames import ValueRename
-from app.domain.taxonomy.revisions import base_levels, compare_revisions, revision_of, revisions
+from app.domain.taxonomy.revisions import base_tree, compare_revisions, revision_of, revisions
 from app.domain.taxonomy.saves import SavedTaxonomy
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
@@ -234,8 +234,8 @@ def test_the_change_log_begins_with_what_was_stored_before_it(site: Site, save):
         (1, "", "", False),
     ]
     assert "Added the level “Boots”." in log[0].changes
-    assert [found["levelId"] for found in base_levels(site.id, "camping", 1)] == ["camping"]
-    assert base_levels(site.id, "camping", 7) is None
+    assert base_tree(site.id, "camping", 1).siblings(None) == ["camping"]
+    assert base_tree(site.id, "camping", 7) is None
 
 
 def test_changed_texts_of_the_taxonomy_are_in_the_change_log(site: Site, save):

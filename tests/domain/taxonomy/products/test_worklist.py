@@ -52,7 +52,7 @@ def test_incomplete_products_are_counted_at_their_level_and_above(site: Site):
 
 def test_of_very_many_levels_only_the_chosen_branch_is_open(site: Site):
     children = [Level(f"l{number}", f"Level {number}", "top") for number in range(MOST_LEVELS_AT_ONCE + 1)]
-    tree = TaxonomyTree([Level("top", "Top", children=tuple(children)), Level("side", "Side")])
+    tree = TaxonomyTree.of([Level("top", "Top"), *children, Level("side", "Side")])
     with transaction():
         for number, level_id in enumerate([*tree.levels]):
             make_product(site, taxonomy_level_id=level_id, completeness_score=number % 100)

@@ -112,7 +112,7 @@ def as_saved(clock: StoppedClock, site_id: int, taxonomyId: str, renames: list[d
     """The parameters of a rename as a save of the tree that is stored now makes them."""
     told = [ValueRename(one["levelId"], one["attributeId"], one["value"], one["renamed"]) for one in renames]
     stored = db.session.get(Taxonomy, (site_id, taxonomyId))
-    return rename_parameters(taxonomyId, stored.root_levels if stored else [], told, clock.now())
+    return rename_parameters(taxonomyId, TaxonomyTree.parse(stored.root_levels if stored else []), told, clock.now())
 
 
 def task(task_id: str) -> TaxonomyTask:

@@ -59,7 +59,7 @@ def test_the_preview_of_bringing_back_tells_of_the_words_that_come_back(
     newest = save_colours(clock, site_id, "Fern", "Clay", "Sky", renames={"Moss": "Fern"})
     work()
     taxonomy = db.session.get_one(Taxonomy, (site_id, "kit"))
-    wanted = revision_of(site_id, "kit", 1).root_levels
+    wanted = revision_of(site_id, "kit", 1).tree
     found = impact(site_id, taxonomy, wanted, renames_between(site_id, "kit", newest, 1))
     assert [(value.value, value.renamed, value.products) for value in found.values_renamed] == [("Fern", "Moss", 1)]
     assert found.values_removed == ()

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from app.domain.taxonomy.editor.attribute_edits import AddAttribute
 from app.domain.taxonomy.editor.steps import apply_edit, redo_step
-from app.domain.taxonomy.stored_tree import flatten
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation.structure import check_structure, draft_problems
 from tests.surroundings import google_taxonomy
@@ -283,11 +282,11 @@ def test_many_records_of_one_name_get_ids_in_no_time():
 
 def test_a_draft_is_checked_where_it_differs_from_what_is_stored():
     stored = check_structure([level("A", "a", attributes=[attribute("size")]), level("B", "b")]).levels
-    base = flatten(stored)
+    base = TaxonomyTree.parse(stored)
     broken = {"attributeId": "x", "name": "", "type": "STRING"}
     levels = apply_edit(base, AddAttribute("b", broken))
     draft = redo_step(base, levels)
-    found = [(problem.code, problem.level_id, problem.pointer) for problem in draft_problems(draft, base, stored)]
+    found = [(problem.code, problem.level_id, problem.pointer) for problem in draft_problems(draft, base)]
     assert found == [("name_missing", "b", "#/rootLevels/1/attributes/0/name")]
 
 
