@@ -21,12 +21,12 @@ from app.domain.search.engine import SearchEngine
 from app.domain.search.sentence_model import SentenceModel
 from app.domain.search_statistics.counting.daily_counts import SuggestionsShown, suggestion_spool
 from app.domain.search_statistics.counting.events import Event
-from app.domain.search_statistics.counting.memory import SharedMemory
 from app.domain.search_statistics.counting.spool import ReportError, Spool, search_spool
 from app.domain.seo.crawlers import CrawlerVisit, visit_spool
 from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.clock import Clock
+from app.domain.shared.memory import SharedMemory
 from app.domain.system.facts import JobFacts
 from app.domain.work.context import WorkerLocks
 from app.domain.work.mailing import Mailer, NoMailer

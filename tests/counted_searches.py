@@ -8,10 +8,10 @@ from datetime import date, datetime, timedelta
 from app.domain.search_statistics.counting.aggregation import SUMMED, WordChange
 from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
 from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind
-from app.domain.search_statistics.counting.memory import week_of
 from app.domain.search_statistics.counting.rolling_sums import add
 from app.domain.search_statistics.models import SearchDay, SearchProductWeek, SearchWordDay
 from app.domain.shared.clock import Clock
+from app.domain.shared.memory import week_of
 from app.extensions import db
 
 

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from app.domain.orders.models import Order, OrderLine
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
-from app.domain.search_statistics.counting.memory import week_of
 from app.domain.search_statistics.models import SearchProductWeek
+from app.domain.shared.memory import week_of
 from app.extensions import db
 
 

@@ -32,13 +32,13 @@ from app.domain.search.ranking.learning import (
 from app.domain.search.serving import configuration
 from app.domain.search.serving.plan import LearningMode, search_as_json
 from app.domain.search_statistics.counting.attribution import HUNDREDTHS
-from app.domain.search_statistics.counting.memory import WEEK, week_of
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.counting.weekly_counts import forget_site, product_weeks
 from app.domain.search_statistics.models import SearchProductWeek
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.memory import WEEK, week_of
 from app.domain.shared.paging import batched
 from app.domain.shared.problems import NotFound
 from app.domain.sites import activity

@@ -23,7 +23,7 @@ from app.domain.relevance.synonym_definition import MINED
 from app.domain.search.serving.synonyms import SynonymType
 from app.domain.search.text import query_words, stem, tokens
 from app.domain.search_statistics.counting.aggregation import Rephrased
-from app.domain.search_statistics.counting.memory import WEEK
+from app.domain.shared.memory import WEEK
 from app.domain.shared.problems import DomainError
 from app.domain.shared.text import fold, numbered
 

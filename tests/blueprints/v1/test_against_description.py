@@ -28,7 +28,7 @@ from app.domain.orders.models import OrderNumbers
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.pos.simulator import CARDS, Tap
-from app.domain.search_statistics.counting.memory import SharedMemory
+from app.domain.shared.memory import SharedMemory
 from app.domain.shared.rate_limit import Rate
 from app.extensions import db
 from app.ports import EXTENSION, STORES

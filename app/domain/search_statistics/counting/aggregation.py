@@ -10,7 +10,7 @@ from datetime import date
 
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
-from app.domain.search_statistics.counting.memory import week_of
+from app.domain.shared.memory import week_of
 
 SUMMED = ("searches", "found_nothing", "followed", "clicked", "added_to_basket", "ordered", "revenue", "ruled")
 MOST_WORDS = 5_000  # Different words kept per site and day; bots invent them without end.

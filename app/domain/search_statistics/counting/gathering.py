@@ -20,8 +20,8 @@ from urllib.parse import unquote
 from app.domain.search import text
 from app.domain.search.text import SINGULARS
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.memory import WEEK, SharedMemory, Span, week_of
 from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, plain_digits
+from app.domain.shared.memory import WEEK, SharedMemory, Span, week_of
 from app.domain.shared.text import UNPRINTABLE, fold
 
 LONGEST_WORD = 100

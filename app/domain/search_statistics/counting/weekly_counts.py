@@ -27,9 +27,9 @@ from app.domain.search_statistics.counting.aggregation import (
     pairs_within_bounds,
 )
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS
-from app.domain.search_statistics.counting.memory import WEEK
 from app.domain.search_statistics.counting.rolling_sums import first_day, select_sums
 from app.domain.search_statistics.models import SearchDay, SearchProductWeek, SearchRephrasing, SearchWordDay
+from app.domain.shared.memory import WEEK
 from app.domain.shared.paging import batched
 from app.domain.shared.records import upsert
 from app.extensions import db

@@ -21,9 +21,9 @@ from app.domain.search.engine import LearnedFactors, SearchRequest
 from app.domain.search.serving.configuration import served, serving_state
 from app.domain.search.serving.plan import Learned, LearningMode, plan
 from app.domain.search.serving.query import expand_request
-from app.domain.search_statistics.counting.memory import week_of
 from app.domain.search_statistics.models import SearchProductWeek
 from app.domain.shared.author import Author
+from app.domain.shared.memory import week_of
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings

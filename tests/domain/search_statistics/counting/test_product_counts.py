@@ -12,10 +12,10 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.search.settings import LEARNING
 from app.domain.search_statistics.counting.attribution import weight_at
 from app.domain.search_statistics.counting.events import Event, EventBatch, EventKind, as_json, from_json
-from app.domain.search_statistics.counting.memory import week_of
 from app.domain.search_statistics.counting.purge import RETENTIONS
 from app.domain.search_statistics.counting.weekly_counts import MOST_PRODUCTS
 from app.domain.search_statistics.models import SearchProductWeek
+from app.domain.shared.memory import week_of
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db

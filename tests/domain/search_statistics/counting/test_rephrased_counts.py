@@ -11,10 +11,10 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.search_statistics.counting import weekly_counts
 from app.domain.search_statistics.counting.aggregation import Rephrased
 from app.domain.search_statistics.counting.events import Event, EventBatch
-from app.domain.search_statistics.counting.memory import week_of
 from app.domain.search_statistics.counting.purge import RETENTIONS
 from app.domain.search_statistics.models import SearchRephrasing
 from app.domain.shared.clock import Clock
+from app.domain.shared.memory import week_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.counted_searches import count_batch, visits

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.config import MEMORY_NAME
-from app.domain.search_statistics.counting.memory import WEEK, RunningCount, SharedMemory, Span, week_of
+from app.domain.shared.memory import WEEK, RunningCount, SharedMemory, Span, week_of
 from app.domain.shared.rate_limit import Rate
 
 NOW = 1_800_000_000.0
