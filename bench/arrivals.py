@@ -49,7 +49,7 @@ def crowd(port: int, requests: Iterable[Request], clients: int) -> list[Answer]:
     return asyncio.run(_Arrivals(port).by_clients(iter(requests), clients))
 
 
-def ask(port: int, request: Request) -> Answer:
+def send_request(port: int, request: Request) -> Answer:
     return arrive(port, [request], 1, 1)[0]
 
 

@@ -70,10 +70,10 @@ def _notes(directory: Path) -> None:
 
 def _requests(app: Flask) -> None:
     """The whole of it, as a view does it: the cookie read and checked, the rule, the cookie written, the note."""
-    client_cookie = _ask(app, "the first search", "")
-    asked = [f"word {number % 40}" for number in range(REQUESTS)]
-    times = milliseconds(lambda words: _ask(app, words, client_cookie), asked)
-    bare = milliseconds(lambda _words: _bare(app), asked)
+    client_cookie = _search(app, "the first search", "")
+    request = [f"word {number % 40}" for number in range(REQUESTS)]
+    times = milliseconds(lambda words: _search(app, words, client_cookie), request)
+    bare = milliseconds(lambda _words: _bare(app), request)
     at_most(
         "a search noted in a request, p50",
         1000 * (median(times) - median(bare)),
@@ -81,7 +81,7 @@ def _requests(app: Flask) -> None:
     )
 
 
-def _ask(app: Flask, words: str, cookie: str) -> str:
+def _search(app: Flask, words: str, cookie: str) -> str:
     headers = AGENT | ({"Cookie": f"trail={cookie}"} if cookie else {})
     with app.test_request_context("/search", base_url="http://localhost", headers=headers):
         attribution.note_search(ListingRequest("/search", words=words), HITS, 24, ruled=False)

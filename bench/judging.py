@@ -101,5 +101,5 @@ def difference(ours: Sequence[Judgement], theirs: Sequence[Judgement]) -> Differ
     """Compare two engines on the same queries."""
     each = [one.ndcg - other.ndcg for one, other in zip(ours, theirs, strict=True)]
     chance = random.Random(SEED)
-    means = sorted(mean(chance.choices(each, k=len(each))) for _ in range(RESAMPLES))
-    return Difference(mean(each), means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES)])
+    resampled = sorted(mean(chance.choices(each, k=len(each))) for _ in range(RESAMPLES))
+    return Difference(mean(each), resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES)])

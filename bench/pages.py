@@ -67,8 +67,8 @@ def main() -> None:
     with workspace() as directory:
         environment = settings(directory)
         paths = _shop(environment)
-        for kind, asked in paths.items():
-            _beside_bare(kind, asked, environment, directory)
+        for kind, request in paths.items():
+            _beside_bare(kind, request, environment, directory)
         _invented_parameters(environment, paths["category, kept"])
 
 
@@ -148,11 +148,11 @@ def _beside_bare(kind: str, paths: Sequence[str], environment: dict[str, str], d
 
 def _warmed(port: int, paths: Sequence[str], directory: Path) -> Load:
     """Both workers have seen most paths before anything counts, where there are not endlessly many."""
-    asked = 0
+    request = 0
     while True:
         last = load(port, HOST, paths, directory)
-        asked += last.requests
-        if asked >= WORKERS * len(paths) or len(paths) > MOST_TO_WARM:
+        request += last.requests
+        if request >= WORKERS * len(paths) or len(paths) > MOST_TO_WARM:
             return last
 
 

@@ -142,8 +142,8 @@ def with_slip(query: str, chance: random.Random) -> str:
 
 
 def found_nothing(search: Search) -> float:
-    asked = queries()
-    return sum(not search(query, 1) for query in asked) / len(asked)
+    request = queries()
+    return sum(not search(query, 1) for query in request) / len(request)
 
 
 def _print_queries(judged: Mapping[str, Sequence[Judgement]], by_id: Mapping[str, IndexDocument]) -> None:

@@ -87,8 +87,8 @@ class Tantivy:
         return result.count, cards, self.counts(query, facets)
 
     def counts(self, query: tantivy.Query, facets: Sequence[str]) -> Counts:
-        asked = {name: {"terms": {"field": _facet(name), "size": 100}} for name in facets}
-        counted: Counts = self.searcher.aggregate(query, asked)
+        request = {name: {"terms": {"field": _facet(name), "size": 100}} for name in facets}
+        counted: Counts = self.searcher.aggregate(query, request)
         return counted
 
     @property

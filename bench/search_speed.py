@@ -83,13 +83,13 @@ def _common_levels(engine: WhooshEngine) -> list[str]:
     return [value for value, _ in counted[:CATEGORIES]]
 
 
-def _interleaved(ours: Callable[[str], object], theirs: Callable[[str], object], asked: Sequence[str]) -> Times:
+def _interleaved(ours: Callable[[str], object], theirs: Callable[[str], object], queries: Sequence[str]) -> Times:
     """The median time of each question over the rounds, engines taking turns."""
-    milliseconds(ours, asked)
+    milliseconds(ours, queries)
     rounds: dict[str, list[list[float]]] = {"shop": [], "tantivy": []}
     for _ in range(ROUNDS):
-        rounds["shop"].append(milliseconds(ours, asked))
-        rounds["tantivy"].append(milliseconds(theirs, asked))
+        rounds["shop"].append(milliseconds(ours, queries))
+        rounds["tantivy"].append(milliseconds(theirs, queries))
     return {name: [median(times) for times in zip(*lists, strict=True)] for name, lists in rounds.items()}
 
 
@@ -141,15 +141,15 @@ def _under_load(workers: Sequence[Pool], directory: Path, name: str) -> list[flo
     return [time for part in times for time in part]
 
 
-def _warm(directory: Path, name: str, asked: Sequence[str]) -> list[float]:
+def _warm(directory: Path, name: str, queries: Sequence[str]) -> list[float]:
     """One pass alone, whose times do not count."""
-    return milliseconds(_page_of(directory, name), asked)
+    return milliseconds(_page_of(directory, name), queries)
 
 
-def _serve(directory: Path, name: str, asked: Sequence[str]) -> list[float]:
+def _serve(directory: Path, name: str, queries: Sequence[str]) -> list[float]:
     """One worker process with four clients, each with a quarter of the queries."""
     page = _page_of(directory, name)
-    shares = [asked[client::CLIENTS_A_WORKER] for client in range(CLIENTS_A_WORKER)]
+    shares = [queries[client::CLIENTS_A_WORKER] for client in range(CLIENTS_A_WORKER)]
     with ThreadPoolExecutor(CLIENTS_A_WORKER) as clients:
         return [time for part in clients.map(lambda share: milliseconds(page, share), shares) for time in part]
 

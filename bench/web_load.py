@@ -81,11 +81,11 @@ def server(application: str, environment: Mapping[str, str]) -> Iterator[int]:
 
 
 def wait_for(port: int, host: str, path: str) -> None:
-    asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Host": host})
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Host": host})
     deadline = time.monotonic() + 30
     while True:
         try:
-            with urllib.request.urlopen(asked, timeout=5):
+            with urllib.request.urlopen(request, timeout=5):
                 return
         except urllib.error.HTTPError:
             raise
@@ -103,12 +103,12 @@ def load(port: int, host: str, paths: Sequence[str], directory: Path) -> Load:
     command = ["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--latency", "-s", script, f"http://127.0.0.1:{port}"]
     named = {**os.environ, "BENCH_HOST": host, "BENCH_PATHS": str(list_of_paths)}
     printed = subprocess.run(command, env=named, check=True, capture_output=True, text=True).stdout
-    told = json.loads(printed.strip().splitlines()[-1])
+    result = json.loads(printed.strip().splitlines()[-1])
     return Load(
-        requests=told["requests"],
-        per_second=told["requests"] / told["microseconds"] * 1e6,
-        p50=told["p50"] / 1000,
-        p95=told["p95"] / 1000,
-        page_bytes=told["bytes"] // max(1, told["requests"]),
-        failed=told["failed"],
+        requests=result["requests"],
+        per_second=result["requests"] / result["microseconds"] * 1e6,
+        p50=result["p50"] / 1000,
+        p95=result["p95"] / 1000,
+        page_bytes=result["bytes"] // max(1, result["requests"]),
+        failed=result["failed"],
     )

@@ -24,7 +24,7 @@ def until(condition: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(min(max(SHORTEST, 5 * (time.monotonic() - before)), LONGEST))
 
 
-def wait_until_somebody_waits() -> None:
+def wait_until_one_waits() -> None:
     """For a lock of this transaction. SQLite lets one write at a time and tells nobody who waits."""
     if db.engine.dialect.name == "sqlite":
         return

@@ -170,8 +170,8 @@ def same_order(ours: SearchResult, theirs: SearchResult, reference: Evaluation) 
     return True
 
 
-def pages_cover(engine: SearchEngine, asked: SearchRequest, whole: SearchResult, size: int) -> bool:
-    pages = [replace(asked, page=page, per_page=size) for page in range(1, len(whole.hits) // size + 2)]
+def pages_cover(engine: SearchEngine, search_request: SearchRequest, whole: SearchResult, size: int) -> bool:
+    pages = [replace(search_request, page=page, per_page=size) for page in range(1, len(whole.hits) // size + 2)]
     hits = [hit for result in engine.search_many(SITE, PRODUCTS, pages) for hit in result.hits]
     assert hits == list(whole.hits)
     return True
@@ -182,15 +182,15 @@ def pages_cover(engine: SearchEngine, asked: SearchRequest, whole: SearchResult,
 def test_a_fresh_index_gives_the_same_results(seed: int) -> None:
     chance = random.Random(seed)
     with engines(catalogue(chance)) as (engine, reference):
-        for asked in (request(chance) for _ in range(REQUESTS)):
-            ours, theirs = (each.search(SITE, PRODUCTS, asked) for each in (engine, reference))
+        for query in (request(chance) for _ in range(REQUESTS)):
+            ours, theirs = (each.search(SITE, PRODUCTS, query) for each in (engine, reference))
             assert ours.suggestion == theirs.suggestion
             assert same_but_for_order(ours, theirs)
-            evaluation = Evaluation(reference.live[SITE, PRODUCTS], asked)
+            evaluation = Evaluation(reference.live[SITE, PRODUCTS], query)
             assert same_order(ours, theirs, evaluation)
             scores = {hit.id: hit.score for hit in theirs.hits}
             assert {hit.id: hit.score for hit in ours.hits} == pytest.approx(scores, rel=1e-4)
-            assert pages_cover(engine, asked, ours, chance.randint(1, 6))
+            assert pages_cover(engine, query, ours, chance.randint(1, 6))
 
 
 @settings(max_examples=examples(25), deadline=None)
@@ -205,11 +205,11 @@ def test_a_changed_index_finds_the_same(seed: int) -> None:
             for each in (engine, reference):
                 with each.exclusive(SITE, PRODUCTS):
                     each.apply(SITE, PRODUCTS, changes)
-            for asked in (replace(request(chance), correct=False) for _ in range(REQUESTS // 3)):
-                ours, theirs = (each.search(SITE, PRODUCTS, asked) for each in (engine, reference))
+            for query in (replace(request(chance), correct=False) for _ in range(REQUESTS // 3)):
+                ours, theirs = (each.search(SITE, PRODUCTS, query) for each in (engine, reference))
                 assert same_but_for_order(ours, theirs)
-                if asked.sort is not Sort.RELEVANCE:
-                    assert same_order(ours, theirs, Evaluation(reference.live[SITE, PRODUCTS], asked))
+                if query.sort is not Sort.RELEVANCE:
+                    assert same_order(ours, theirs, Evaluation(reference.live[SITE, PRODUCTS], query))
         assert dict(engine.digests(SITE, PRODUCTS)) == dict(reference.digests(SITE, PRODUCTS))
 
 
@@ -222,8 +222,8 @@ def test_an_index_that_was_open_while_it_changed_answers_like_one_opened_afterwa
         for _ in range(12):
             with engine.exclusive(SITE, PRODUCTS):
                 engine.apply(SITE, PRODUCTS, [Upsert(document(chance, chance.randrange(MOST)))])
-            asked = request(chance)
-            assert engine.search(SITE, PRODUCTS, asked) == WhooshEngine(engine._directory).search(SITE, PRODUCTS, asked)
+            query = request(chance)
+            assert engine.search(SITE, PRODUCTS, query) == WhooshEngine(engine._directory).search(SITE, PRODUCTS, query)
 
 
 @settings(max_examples=examples(15), deadline=None)
@@ -232,8 +232,8 @@ def test_an_index_that_was_open_while_it_changed_answers_like_one_opened_afterwa
 def test_a_document_is_explained_alike(seed: int) -> None:
     chance = random.Random(seed)
     with engines(catalogue(chance)) as (engine, reference):
-        for asked in (replace(request(chance), explain=True) for _ in range(REQUESTS)):
-            ours, theirs = (each.search(SITE, PRODUCTS, asked) for each in (engine, reference))
+        for query in (replace(request(chance), explain=True) for _ in range(REQUESTS)):
+            ours, theirs = (each.search(SITE, PRODUCTS, query) for each in (engine, reference))
             expected = {hit.id: hit.explanation for hit in theirs.hits}
             for place, hit in enumerate(ours.hits, 1):
                 why, other = hit.explanation, expected[hit.id]

@@ -136,10 +136,10 @@ def test_the_vocabulary_may_be_in_the_file_of_the_tokenizer(own: Path, model: Mi
     np.testing.assert_array_equal(rows, model.embed(["smug mug"]))
 
 
-TELLING = st.sampled_from("漢字한글ΣςİßéÉ½ﬁ™–“”\u200b\u00a0\u00ad")
+TELLTALE_LETTERS = st.sampled_from("漢字한글ΣςİßéÉ½ﬁ™–“”\u200b\u00a0\u00ad")
 
 
-@given(st.text(st.characters(max_codepoint=0x24F) | TELLING, max_size=60))
+@given(st.text(st.characters(max_codepoint=0x24F) | TELLTALE_LETTERS, max_size=60))
 @settings(max_examples=examples(400))
 def test_texts_are_cut_as_the_library_of_the_original_cuts_them(text: str) -> None:
     tokenizers = pytest.importorskip("tokenizers", reason="the library tokenizers is not installed")

@@ -160,9 +160,9 @@ def test_amounts_with_some_endings_are_declined(pay: Create, ending: int, declin
 
 def test_a_pin_is_asked_for_and_checked(create: Create, pay: Create) -> None:
     intent = create()
-    with pytest.raises(CardNotRead) as asked:
+    with pytest.raises(CardNotRead) as refused:
         pay("pin_required", intent=intent)
-    assert asked.value.code == "pin_required"
+    assert refused.value.code == "pin_required"
     assert pay("pin_required", "4321", intent=intent).last_error == PaymentError("card_declined", "incorrect_pin")
     paid = pay("pin_required", "1234", intent=intent)
     assert paid.status is IntentStatus.SUCCEEDED

@@ -68,8 +68,8 @@ def column(reader: reading.IndexReader, name: str) -> columns.ColumnReader:
     return reader.column_reader(name, reader.schema[name].column_type)
 
 
-def whoosh_scores(searcher: searching.Searcher, asked: query.Query) -> dict[int, float]:
-    return {hit.docnum: hit.score for hit in searcher.search(asked, limit=None)}
+def whoosh_scores(searcher: searching.Searcher, whoosh_query: query.Query) -> dict[int, float]:
+    return {hit.docnum: hit.score for hit in searcher.search(whoosh_query, limit=None)}
 
 
 @pytest.mark.parametrize("word", [*words(" ".join(THINGS)), *words(" ".join(TRAITS)), "acme"])
@@ -82,12 +82,12 @@ def test_a_word_scores_in_each_field_as_whoosh_scores_it(view: View, searcher: s
 
 @pytest.mark.parametrize("word", words(" ".join(THINGS)))
 def test_weighted_fields_add_up_as_in_whoosh(view: View, searcher: searching.Searcher, word: str) -> None:
-    asked = query.Or([query.Term(name, word, boost=field.weight) for name, field in TEXT_FIELDS.items()])
+    sent = query.Or([query.Term(name, word, boost=field.weight) for name, field in TEXT_FIELDS.items()])
     matches = word_matches(view, word)
     exact = matches.fields >= 1 << len(TEXT_FIELDS)
     assert not exact.any(), "the words of this catalogue are in no field of codes"
     ours = dict(zip(matches.docs.tolist(), matches.scores.tolist(), strict=True))
-    assert live(view, ours) == pytest.approx(whoosh_scores(searcher, asked), rel=1e-5)
+    assert live(view, ours) == pytest.approx(whoosh_scores(searcher, sent), rel=1e-5)
 
 
 def test_all_words_find_what_whoosh_finds(directory: Path, view: View, searcher: searching.Searcher) -> None:

@@ -28,12 +28,12 @@ def named(number: int, name: str, kind: str = "", **given: object) -> IndexDocum
     return IndexDocument(id=f"P{number}", name=name, kind=kind, values=values, card={"name": name}, **given)  # type: ignore[arg-type]
 
 
-def searched(engine: WhooshEngine, words: str, **asked: object) -> SearchResult:
-    return engine.search(SITE, PRODUCTS, SearchRequest(words=words, **asked))  # type: ignore[arg-type]
+def searched(engine: WhooshEngine, words: str, **request: object) -> SearchResult:
+    return engine.search(SITE, PRODUCTS, SearchRequest(words=words, **request))  # type: ignore[arg-type]
 
 
-def ids(engine: WhooshEngine, words: str, **asked: object) -> list[str]:
-    return [hit.id for hit in searched(engine, words, **asked).hits]
+def ids(engine: WhooshEngine, words: str, **request: object) -> list[str]:
+    return [hit.id for hit in searched(engine, words, **request).hits]
 
 
 def laptops_and_bags() -> list[IndexDocument]:

@@ -44,7 +44,7 @@ def engine(tmp_path: Path) -> WhooshEngine:
     return made
 
 
-def _ask(searching: Searching, words: str) -> SearchResult:
+def _search(searching: Searching, words: str) -> SearchResult:
     return searching.search(SITE, IndexName.PRODUCTS, SearchRequest(words=words, per_page=50, facets=("none",)))
 
 
@@ -59,24 +59,24 @@ CHANGES: list[Change] = [
 @pytest.mark.parametrize("words", ["kettle", "tea maker", "teapot", "green kettle 3", "kettel", "nothing at all", ""])
 def test_a_trial_answers_exactly_as_the_index_does_after_the_changes(engine: WhooshEngine, words: str) -> None:
     with engine.trial(SITE, IndexName.PRODUCTS, CHANGES) as trial:
-        tried = _ask(trial, words)
+        tried = _search(trial, words)
     with engine.exclusive(SITE, IndexName.PRODUCTS):
         engine.apply(SITE, IndexName.PRODUCTS, CHANGES)
-    assert tried == _ask(engine, words)
+    assert tried == _search(engine, words)
 
 
 def test_a_trial_changes_nothing_for_anybody_else(engine: WhooshEngine) -> None:
-    before = _ask(engine, "tea maker"), engine.status(SITE, IndexName.PRODUCTS)
+    before = _search(engine, "tea maker"), engine.status(SITE, IndexName.PRODUCTS)
     with engine.trial(SITE, IndexName.PRODUCTS, CHANGES) as trial:
-        assert _ask(trial, "tea maker").total == 1
-        assert (_ask(engine, "tea maker"), engine.status(SITE, IndexName.PRODUCTS)) == before
-    assert (_ask(engine, "tea maker"), engine.status(SITE, IndexName.PRODUCTS)) == before
-    assert _ask(engine, "kettel").suggestion == "kettle"
+        assert _search(trial, "tea maker").total == 1
+        assert (_search(engine, "tea maker"), engine.status(SITE, IndexName.PRODUCTS)) == before
+    assert (_search(engine, "tea maker"), engine.status(SITE, IndexName.PRODUCTS)) == before
+    assert _search(engine, "kettel").suggestion == "kettle"
 
 
 def test_a_trial_without_changes_answers_as_the_index_does(engine: WhooshEngine) -> None:
     with engine.trial(SITE, IndexName.PRODUCTS, []) as trial:
-        assert _ask(trial, "green kettle") == _ask(engine, "green kettle")
+        assert _search(trial, "green kettle") == _search(engine, "green kettle")
 
 
 def test_a_trial_without_an_index_says_so(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ SYNONYM_ROWS: Rows = {
     ("POST", f"{SYNONYMS}/rest/<synonym_id>/reject"): STAFF,
 }
 
-TRYING: Rows = {
+PREVIEWS: Rows = {
     ("POST", "/admin/search/try"): STAFF,
     ("POST", "/admin/search/replays"): STAFF,
     ("GET", "/admin/search/replays/<replay_id>"): STAFF,
@@ -474,7 +474,7 @@ MATRIX: Rows = (
     | SEO
     | TERMS_AND_TESTS
     | SYNONYM_ROWS
-    | TRYING
+    | PREVIEWS
     | STAFF_OF_SHOP
     | CATALOGUE
     | TAXONOMY_JSON

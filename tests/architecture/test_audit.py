@@ -49,7 +49,7 @@ class Advisories(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answer)
         self.known: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
     @property
     def url(self) -> str:
@@ -76,7 +76,7 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         query = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(query)
+        self.server.requests.append(query)
         known = self.server.known.get((query["package"]["ecosystem"], query["package"]["name"]))
         body = json.dumps({"vulns": known} if known else {}).encode()
         self.send_response(200)
@@ -100,10 +100,12 @@ def advisories() -> Iterator[Advisories]:
 
 def test_where_nothing_is_known_all_is_well(audit, root: Path, advisories: Advisories, capsys) -> None:
     assert audit.main(root, advisories.url, where_reachable=False) == 0
-    asked = {(query["package"]["ecosystem"], query["package"]["name"]): query["version"] for query in advisories.asked}
-    assert asked.keys() == {HTMX, VALKEY, *EDITOR}
-    assert f"htmx-{asked[HTMX]}.min.js" in (ROOT / "app/static/vendor/SHA256SUMS").read_text()
-    programs = ", ".join(f"{name} {asked['npm', name]}" for name in ("dompurify", "htmx.org", "squire-rte"))
+    requests = {
+        (query["package"]["ecosystem"], query["package"]["name"]): query["version"] for query in advisories.requests
+    }
+    assert requests.keys() == {HTMX, VALKEY, *EDITOR}
+    assert f"htmx-{requests[HTMX]}.min.js" in (ROOT / "app/static/vendor/SHA256SUMS").read_text()
+    programs = ", ".join(f"{name} {requests['npm', name]}" for name in ("dompurify", "htmx.org", "squire-rte"))
     assert capsys.readouterr().out.startswith(f"Audited 70 Python packages, {programs}, valkey 9.")
 
 
@@ -113,9 +115,9 @@ def test_what_is_known_and_has_a_fix_fails(
 ) -> None:
     advisories.add(package, "GHSA-1", "99.1.0", aliases=["CVE-1"])
     assert audit.main(root, advisories.url, where_reachable=True) == 1
-    told = capsys.readouterr().out
-    assert f"Known: {package[1]} " in told
-    assert "GHSA-1, CVE-1, fixed in 99.1.0\n" in told
+    output = capsys.readouterr().out
+    assert f"Known: {package[1]} " in output
+    assert "GHSA-1, CVE-1, fixed in 99.1.0\n" in output
 
 
 def test_what_has_no_fix_is_said_and_what_was_withdrawn_is_not(
@@ -124,9 +126,9 @@ def test_what_has_no_fix_is_said_and_what_was_withdrawn_is_not(
     advisories.add(HTMX, "GHSA-1", None)
     advisories.add(HTMX, "GHSA-2", "99.1.0", withdrawn="2026-01-01T00:00:00Z")
     assert audit.main(root, advisories.url, where_reachable=False) == 0
-    told = capsys.readouterr().out
-    assert "GHSA-1, no fix yet" in told
-    assert "GHSA-2" not in told
+    output = capsys.readouterr().out
+    assert "GHSA-1, no fix yet" in output
+    assert "GHSA-2" not in output
 
 
 def test_what_is_ignored_needs_a_reason_and_is_said(audit, root: Path, advisories: Advisories, capsys) -> None:
@@ -134,10 +136,10 @@ def test_what_is_ignored_needs_a_reason_and_is_said(audit, root: Path, advisorie
     ignored = root / "tools" / "audit-ignored"
     ignored.write_text("CVE-1 Only over TLS, which the private socket has not.\nCVE-2 Long gone.\n")
     assert audit.main(root, advisories.url, where_reachable=False) == 0
-    told = capsys.readouterr().out
-    assert "Ignored: valkey" in told
-    assert "(Only over TLS, which the private socket has not.)" in told
-    assert "take it out of tools/audit-ignored: CVE-2" in told
+    output = capsys.readouterr().out
+    assert "Ignored: valkey" in output
+    assert "(Only over TLS, which the private socket has not.)" in output
+    assert "take it out of tools/audit-ignored: CVE-2" in output
     ignored.write_text("CVE-1\n")
     assert audit.main(root, advisories.url, where_reachable=False) == 1
     assert "gives no reason for CVE-1" in capsys.readouterr().out

@@ -51,11 +51,11 @@ def packages_of(lock: str) -> set[str]:
 
 def test_benchmarks_need_nothing_that_only_tests_have() -> None:
     """A fresh clone installs requirements-bench.lock alone for them."""
-    lacking = packages_of("requirements-dev.lock") - packages_of("requirements-bench.lock")
+    missing = packages_of("requirements-dev.lock") - packages_of("requirements-bench.lock")
     modules = [
         module
         for module, packages in packages_distributions().items()
-        if all(re.sub(r"[-.]", "_", package.lower()) in lacking for package in packages)
+        if all(re.sub(r"[-.]", "_", package.lower()) in missing for package in packages)
     ]
     assert {"pytest", "hypothesis"} <= set(modules)
     imported = subprocess.run(
@@ -65,11 +65,11 @@ def test_benchmarks_need_nothing_that_only_tests_have() -> None:
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:
-    telling = re.compile(rb"(?<![\w.])/(?:work|home/\w+|root)/\w")
+    pattern = re.compile(rb"(?<![\w.])/(?:work|home/\w+|root)/\w")
     named = [
         name
         for name in tracked_files()
-        if (ROOT / name).is_file() and telling.search((ROOT / name).read_bytes()) and "static/vendor" not in name
+        if (ROOT / name).is_file() and pattern.search((ROOT / name).read_bytes()) and "static/vendor" not in name
     ]
     assert named == []
 

@@ -88,12 +88,12 @@ def test_another_shops_records_are_not_found(app: Flask, shops: Shops, principal
 def test_a_number_that_no_database_holds_is_not_found(app: Flask, shops: Shops, number: str) -> None:
     client, bearer = client_of(app, Principal.SUPERADMIN), bearer_of(app, Principal.SUPERADMIN)
     ids = dict.fromkeys((*COMMON, *shops.own), number)
-    asked = "&".join(f"{name}={number}" for name in ("p", "pageNumber", "pageSize", "product", "revision", "days"))
+    request = "&".join(f"{name}={number}" for name in ("p", "pageNumber", "pageSize", "product", "revision", "days"))
     wrong = []
     for method, rule in routes(app):
         if "<" in rule:
             headers = bearer if rule.startswith("/v1/") else FROM_HERE
-            path, form = f"{address(rule, ids)}?{asked}", {"revision": number} if method == "POST" else {}
+            path, form = f"{address(rule, ids)}?{request}", {"revision": number} if method == "POST" else {}
             answer = client.open(path, method=method, headers=headers, data=form, buffered=True)
             if answer.status_code >= 500 or (names_a_record(rule) and answer.status_code < 400):
                 wrong.append(f"{method} {rule}: {answer.status_code}")

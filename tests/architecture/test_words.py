@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("app", "tests", "bench")
 # A private word, and the term of the field to use instead.
 PRIVATE_WORDS = {
     "told": "described, label, summary",
@@ -19,6 +20,7 @@ PRIVATE_WORDS = {
     "telling": "describe",
     "story": "summary, status",
     "asked": "request, query, parameters",
+    "ask": "request, query",
     "wish": "outbox entry",
     "wishes": "outbox entries",
     "take_up": "claim",
@@ -51,13 +53,17 @@ Definition = tuple[str, str, bool]  # The module's path, a name bound in it, and
 
 @cache
 def _definitions() -> tuple[Definition, ...]:
-    return tuple(definition for module in sorted((ROOT / "app").rglob("*.py")) for definition in _of(module))
+    modules = (module for folder in FOLDERS for module in sorted((ROOT / folder).rglob("*.py")))
+    return tuple(definition for module in modules for definition in _of(module))
 
 
 def _of(module: Path) -> Iterator[Definition]:
+    """The names that a module binds. Those of tests are sentences."""
     path, tree = str(module.relative_to(ROOT)), ast.parse(module.read_text())
     yield path, module.stem, False
     for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            continue
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             yield path, node.name, isinstance(node, ast.ClassDef) and node in tree.body
         elif isinstance(node, ast.arg):

@@ -42,8 +42,8 @@ def test_without_waiting_it_is_only_asked_for(app: Flask) -> None:
     with app.app_context():
         (waiting,) = tasks.unfinished(site_id)
         assert db.session.get_one(Site, waiting.site_id).primary_host == "localhost"
-        told = f"{waiting.id}\twaiting\tWorking out how complete products are\tCounting the products…"
-    assert told in runner.invoke(args=["taxonomy", "tasks"]).output
+        result = f"{waiting.id}\twaiting\tWorking out how complete products are\tCounting the products…"
+    assert result in runner.invoke(args=["taxonomy", "tasks"]).output
 
 
 def test_a_task_that_failed_is_listed_with_its_reason_and_can_go_on(app: Flask) -> None:
@@ -51,8 +51,8 @@ def test_a_task_that_failed_is_listed_with_its_reason_and_can_go_on(app: Flask) 
     with app.app_context(), transaction():
         failed = make_task(db.session.get_one(Site, site_id), state="failed", error="The database refused the work.").id
     runner = app.test_cli_runner()
-    told = runner.invoke(args=["taxonomy", "tasks"]).output
-    assert f"{failed}\tfailed\t" in told and "The database refused the work." in told
+    output = runner.invoke(args=["taxonomy", "tasks"]).output
+    assert f"{failed}\tfailed\t" in output and "The database refused the work." in output
     done = runner.invoke(args=["taxonomy", "resume", failed, "--wait"])
     assert (done.exit_code, "Looked at 1 product" in done.output) == (0, True)
     again = runner.invoke(args=["taxonomy", "resume", failed])

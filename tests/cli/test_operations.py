@@ -38,7 +38,7 @@ def test_a_trial_goes_out_by_every_channel_and_says_that_it_is_one(app: Flask) -
         result = app.test_cli_runner().invoke(args=["alerts", "test"])
     assert (result.exit_code, result.output) == (0, "mail: sent\nwebhook: sent\n")
     assert mails.mails[0]["Subject"].startswith("Test: ") and "What to do" not in mails.mails[0].get_content()
-    assert hooks.asked[0]["event"] == "alert_test"
+    assert hooks.requests[0]["event"] == "alert_test"
 
 
 def test_a_trial_that_arrives_ends_the_alert_about_the_channel(app: Flask, clock: StoppedClock) -> None:

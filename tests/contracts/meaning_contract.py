@@ -61,8 +61,8 @@ def model() -> WordSums:
     return WordSums(MEANINGS)
 
 
-def answer(engine: SearchEngine, words: str, **asked: object) -> SearchResult:
-    request = SearchRequest(words=words, by_meaning=True, **{"similar_below": 24, **asked})  # type: ignore[arg-type]
+def answer(engine: SearchEngine, words: str, **query: object) -> SearchResult:
+    request = SearchRequest(words=words, by_meaning=True, **{"similar_below": 24, **query})  # type: ignore[arg-type]
     return engine.search(SITE, PRODUCTS, request)
 
 
@@ -74,8 +74,8 @@ def similar(result: SearchResult) -> list[str]:
     return [hit.id for hit in result.similar]
 
 
-def explained(engine: SearchEngine, words: str, id: str, **asked: object) -> Explanation:
-    request = SearchRequest(words=words, by_meaning=True, **asked)  # type: ignore[arg-type]
+def explained(engine: SearchEngine, words: str, id: str, **query: object) -> Explanation:
+    request = SearchRequest(words=words, by_meaning=True, **query)  # type: ignore[arg-type]
     return engine.explain(SITE, PRODUCTS, request, id)
 
 

@@ -70,12 +70,12 @@ class Till(Protocol):
         ...
 
 
-def asked(amount: int = 500, **metadata: str) -> IntentRequest:
+def intent_request(amount: int = 500, **metadata: str) -> IntentRequest:
     return IntentRequest(amount, "gbp", "Two coffees", metadata or {"transactionId": "T1"})
 
 
 def made(till: Till, key: str = "pos-create-1", amount: int = 500, ref: AccountRef = MINE) -> Intent:
-    return till.processor.create_intent(ref, asked(amount), key)
+    return till.processor.create_intent(ref, intent_request(amount), key)
 
 
 def paid(till: Till, key: str = "pos-create-1", amount: int = 500, card: str = "visa") -> Intent:
@@ -100,7 +100,9 @@ class PaymentProcessorContract:
     # An intent
 
     def test_a_new_intent_waits_for_a_card(self, till: Till) -> None:
-        intent = till.processor.create_intent(MINE, asked(1250, agentId="A1", transactionId="T9"), "pos-create-T9")
+        intent = till.processor.create_intent(
+            MINE, intent_request(1250, agentId="A1", transactionId="T9"), "pos-create-T9"
+        )
         assert intent.status is IntentStatus.REQUIRES_PAYMENT_METHOD
         assert (intent.amount, intent.currency, intent.amount_received) == (1250, "gbp", 0)
         assert intent.metadata == {"agentId": "A1", "transactionId": "T9"}

@@ -73,8 +73,8 @@ def apply(engine: SearchEngine, *changes: Change) -> None:
         engine.apply(SITE, PRODUCTS, changes)
 
 
-def found(engine: SearchEngine, words: str = "", *, site: int = SITE, **asked: object) -> list[str]:
-    request = SearchRequest(words=words, **asked)  # type: ignore[arg-type]
+def found(engine: SearchEngine, words: str = "", *, site: int = SITE, **query: object) -> list[str]:
+    request = SearchRequest(words=words, **query)  # type: ignore[arg-type]
     return [hit.id for hit in engine.search(site, PRODUCTS, request).hits]
 
 
@@ -338,7 +338,7 @@ class SearchEngineContract:
     # Generations
 
     def test_without_an_index_search_says_so(self, engine: SearchEngine) -> None:
-        for ask in (
+        for search in (
             lambda: engine.search(SITE, PRODUCTS, SearchRequest(words="shoes")),
             lambda: engine.search_many(SITE, PRODUCTS, [SearchRequest(words="shoes")]),
             lambda: engine.explain(SITE, PRODUCTS, SearchRequest(words="shoes"), "P1"),
@@ -347,7 +347,7 @@ class SearchEngineContract:
             lambda: apply(engine, Delete("P1")),
         ):
             with pytest.raises(SearchUnavailable, match="Rebuild"):
-                ask()
+                search()
         status = engine.status(SITE, PRODUCTS)
         assert (status.state, status.documents) == (EngineState.UNREACHABLE, None)
         assert status.error
@@ -355,7 +355,7 @@ class SearchEngineContract:
     def test_an_index_that_was_damaged_while_it_served_answers_no_more_and_says_so(self, shop: SearchEngine) -> None:
         assert found(shop, "shoes")
         self.damage(shop)
-        for ask in (
+        for search in (
             lambda: shop.search(SITE, PRODUCTS, SearchRequest(words="running shoes", facets=("brand",))),
             lambda: shop.search_many(SITE, PRODUCTS, [SearchRequest(sort=Sort.NAME)]),
             lambda: shop.explain(SITE, PRODUCTS, SearchRequest(words="shoes"), "P1"),
@@ -365,7 +365,7 @@ class SearchEngineContract:
             lambda: apply(shop, Delete("P1")),
         ):
             with pytest.raises(SearchUnavailable, match="Rebuild"):
-                ask()
+                search()
         status = shop.status(SITE, PRODUCTS)
         assert (status.state, status.documents) == (EngineState.UNREACHABLE, None)
         assert status.error
@@ -483,14 +483,14 @@ class SearchEngineContract:
                 pass
             return
         changes = [Upsert(shoe(2, "Climbing boots")), Delete("P4"), Delete("P99")]
-        asked = [SearchRequest(words=words, facets=("brand",)) for words in ("climbing", "shoes", "walking", "")]
-        before = shop.search_many(SITE, PRODUCTS, asked)
+        request = [SearchRequest(words=words, facets=("brand",)) for words in ("climbing", "shoes", "walking", "")]
+        before = shop.search_many(SITE, PRODUCTS, request)
         with shop.trial(SITE, PRODUCTS, changes) as trial:
-            tried = trial.search_many(SITE, PRODUCTS, asked)
-            assert [trial.search(SITE, PRODUCTS, one) for one in asked] == tried
-            assert shop.search_many(SITE, PRODUCTS, asked) == before
+            tried = trial.search_many(SITE, PRODUCTS, request)
+            assert [trial.search(SITE, PRODUCTS, one) for one in request] == tried
+            assert shop.search_many(SITE, PRODUCTS, request) == before
         apply(shop, *changes)
-        assert shop.search_many(SITE, PRODUCTS, asked) == tried != before
+        assert shop.search_many(SITE, PRODUCTS, request) == tried != before
 
     # Why
 

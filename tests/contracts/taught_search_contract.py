@@ -42,8 +42,8 @@ groups = st.lists(expressions, min_size=2, max_size=4, unique=True).map(
 )
 
 
-def result_of(engine: SearchEngine, words: str, **asked: object) -> SearchResult:
-    return engine.search(SITE, PRODUCTS, SearchRequest(words=words, **asked))  # type: ignore[arg-type]
+def result_of(engine: SearchEngine, words: str, **request: object) -> SearchResult:
+    return engine.search(SITE, PRODUCTS, SearchRequest(words=words, **request))  # type: ignore[arg-type]
 
 
 class TaughtSearchContract:
@@ -115,8 +115,8 @@ class TaughtSearchContract:
         assert (ranked[0], set(ranked)) == ("P3", {"P1", "P2", "P3"})
 
     def test_answers_obey_scope_filters_counts_and_order(self, parts: SearchEngine) -> None:
-        asked = {"alternatives": (GEARBOX,), "facets": ("brand",), "sort": Sort.PRICE_DESC}
-        result = result_of(parts, "gearbox", filters=(ValueFilter("brand", ("Toyota",)),), **asked)
+        request = {"alternatives": (GEARBOX,), "facets": ("brand",), "sort": Sort.PRICE_DESC}
+        result = result_of(parts, "gearbox", filters=(ValueFilter("brand", ("Toyota",)),), **request)
         assert [hit.id for hit in result.hits] == ["P6", "P3", "P2", "P1"]
         assert dict(result.facets["brand"]) == {"Toyota": 4, "Bosch": 1}
         assert set(found(parts, "gearbox", scope=(ValueFilter("brand", ("Bosch",)),), alternatives=(GEARBOX,))) == {
@@ -161,16 +161,16 @@ class TaughtSearchContract:
         return engine
 
     @settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
-    @given(asked=expressions, groups=st.lists(groups, min_size=1, max_size=4), optional=st.booleans())
+    @given(words=expressions, groups=st.lists(groups, min_size=1, max_size=4), optional=st.booleans())
     def test_whatever_the_synonyms_are_a_search_finds_what_it_finds_without_them(
-        self, many: SearchEngine, asked: str, groups: list[SynonymGroup], optional: bool
+        self, many: SearchEngine, search_request: str, groups: list[SynonymGroup], optional: bool
     ) -> None:
         """With them more has all the words, or enough has most of them, so that fewer words need not be tried: then
         what lacked some may go."""
         more = {"per_page": 200, "correct": False, "optional": frozenset({"cheap"} if optional else ())}
-        without = result_of(many, asked, **more)
-        expansion = SynonymSet.of(groups).expand(asked)
-        result = result_of(many, asked, alternatives=expansion.alternatives, **more)
+        without = result_of(many, search_request, **more)
+        expansion = SynonymSet.of(groups).expand(search_request)
+        result = result_of(many, search_request, alternatives=expansion.alternatives, **more)
         known = [hit.id for hit in without.hits]
         if result.total and (not result.relaxed or result.total >= ENOUGH):
             known = known[: without.full_matches]
@@ -240,8 +240,8 @@ class TaughtSearchContract:
         assert (ranked[-1], len(ranked)) == ("P1", 8)
 
     def test_another_order_has_the_pinned_product_in_its_own_place(self, lamps: SearchEngine) -> None:
-        asked = {"pins": (Pin("P20", 1),), "boosts": ("P3",), "buries": ("P1",)}
-        ranked = found(lamps, "lamp", sort=Sort.PRICE_ASC, **asked)
+        request = {"pins": (Pin("P20", 1),), "boosts": ("P3",), "buries": ("P1",)}
+        ranked = found(lamps, "lamp", sort=Sort.PRICE_ASC, **request)
         assert ranked == [*(f"P{n}" for n in range(1, 9)), "P20"]
 
     @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
@@ -253,23 +253,23 @@ class TaughtSearchContract:
         ids = [f"P{n}" for n in (*range(1, 9), 20, 21, 99)]
         positions = chance.sample(range(1, 15), 4)
         pins = tuple(Pin(id, at) for id, at in zip(chance.sample(ids, chance.randrange(5)), positions, strict=False))
-        asked = {
+        request = {
             "pins": pins,
             "boosts": tuple(chance.sample(ids, chance.randrange(4))),
             "buries": tuple(chance.sample(ids, chance.randrange(4))),
             "filters": chance.choice([(), (ValueFilter("colour", ("Red",)),)]),
             "ranges": chance.choice([(), (RangeFilter("price", 2000, None),)]),
         }
-        whole = found(lamps, "lamp", per_page=100, **asked)
+        whole = found(lamps, "lamp", per_page=100, **request)
         size = chance.randrange(1, 6)
-        pages = [id for page in range(1, 15) for id in found(lamps, "lamp", page=page, per_page=size, **asked)]
+        pages = [id for page in range(1, 15) for id in found(lamps, "lamp", page=page, per_page=size, **request)]
         assert pages == whole
-        assert len(set(whole)) == len(whole) == result_of(lamps, "lamp", **asked).total
+        assert len(set(whole)) == len(whole) == result_of(lamps, "lamp", **request).total
         shown = [pin for pin in sorted(pins, key=lambda pin: pin.position) if pin.id in whole]
         for left, pin in zip(range(len(shown), 0, -1), shown, strict=True):
             assert whole.index(pin.id) + 1 == min(pin.position, len(whole) - left + 1)
         for place, id in enumerate(whole, 1):
-            why = lamps.explain(SITE, PRODUCTS, SearchRequest(words="lamp", **asked), id)
+            why = lamps.explain(SITE, PRODUCTS, SearchRequest(words="lamp", **request), id)
             assert why.rank == place
 
     # Why
@@ -287,11 +287,11 @@ class TaughtSearchContract:
         assert (why.tokens, why.missing_words) == (("gearbox", "toyota"), ())
         assert {match.field: set(match.words) for match in why.matches}["name"] == {"gear", "lever", "toyota"}
         assert {part.words for part in why.parts if part.kind == "alternative"} == {("gear",), ("lever",)}
-        lacking = parts.explain(SITE, PRODUCTS, request, "P5")
-        assert (lacking.rank, lacking.missing_words) == (None, ("gearbox",))
+        missing = parts.explain(SITE, PRODUCTS, request, "P5")
+        assert (missing.rank, missing.missing_words) == (None, ("gearbox",))
 
     @pytest.mark.parametrize(
-        "asked",
+        "search_request",
         [
             SearchRequest(words="gearbox toyota", alternatives=(GEARBOX,)),
             SearchRequest(words="toyota gear"),
@@ -301,13 +301,13 @@ class TaughtSearchContract:
             SearchRequest(words="toyota gerbox"),
             SearchRequest(words="toyota gear lever", alternatives=(Alternatives(1, 2, (("gearbox",),)),)),
         ],
-        ids=lambda asked: asked.words,
+        ids=lambda search_request: search_request.words,
     )
-    def test_the_parts_of_a_score_sum_up_to_it(self, parts: SearchEngine, asked: SearchRequest) -> None:
-        hits = parts.search(SITE, PRODUCTS, asked).hits
+    def test_the_parts_of_a_score_sum_up_to_it(self, parts: SearchEngine, search_request: SearchRequest) -> None:
+        hits = parts.search(SITE, PRODUCTS, search_request).hits
         assert hits
         for hit in hits:
-            why = parts.explain(SITE, PRODUCTS, asked, hit.id)
+            why = parts.explain(SITE, PRODUCTS, search_request, hit.id)
             assert why.score == pytest.approx(hit.score)
             assert sum(part.worth for part in why.parts) == pytest.approx(hit.score, rel=1e-4)
             assert [part.worth for part in why.parts] == sorted((part.worth for part in why.parts), reverse=True)
@@ -322,8 +322,8 @@ class TaughtSearchContract:
         generation = parts.start_generation(SITE, PRODUCTS)
         generation.add([shoe(7, "Sandals"), IndexDocument("P8", "Boots")])
         generation.seal()
-        asked = SearchRequest(words="sandal", pins=(Pin("P8", 1),), facets=("brand",))
-        assert [hit.id for hit in generation.preview().search(SITE, PRODUCTS, asked).hits] == ["P8", "P7"]
+        request = SearchRequest(words="sandal", pins=(Pin("P8", 1),), facets=("brand",))
+        assert [hit.id for hit in generation.preview().search(SITE, PRODUCTS, request).hits] == ["P8", "P7"]
         assert found(parts, "sandal", correct=False) == []
         generation.discard()
         assert set(found(parts)) == {f"P{n}" for n in range(1, 7)}

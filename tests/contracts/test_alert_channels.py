@@ -64,7 +64,7 @@ def webhook_setting() -> Iterator[Setting]:
         yield Setting(
             webhook_channel(server.base_url),
             webhook_channel(server.base_url, timeout=0.1),
-            lambda: [json.dumps(body, ensure_ascii=False) for body in server.asked],
+            lambda: [json.dumps(body, ensure_ascii=False) for body in server.requests],
             lambda: server.fails(500),
             lambda: setattr(server, "drips", "head"),
         )
@@ -177,4 +177,4 @@ def test_a_webhook_is_not_redirected(hooks: Chat) -> None:
     hooks.headers = {"Location": hooks.base_url}
     with pytest.raises(NotSent, match="302"):
         webhook_channel(hooks.base_url).send(RAISED)
-    assert len(hooks.asked) == 1
+    assert len(hooks.requests) == 1

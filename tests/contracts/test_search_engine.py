@@ -56,7 +56,7 @@ class TestNullEngine:
 
     def test_everything_else_answers_with_a_sentence(self) -> None:
         engine = NullEngine()
-        for ask in (
+        for search in (
             lambda: engine.search(1, IndexName.PRODUCTS, SearchRequest()),
             lambda: engine.search_many(1, IndexName.PRODUCTS, [SearchRequest()]),
             lambda: engine.explain(1, IndexName.PRODUCTS, SearchRequest(), "P1"),
@@ -67,7 +67,7 @@ class TestNullEngine:
             lambda: engine.verify(1, IndexName.PRODUCTS),
         ):
             with pytest.raises(SearchUnavailable, match="not set up"):
-                ask()
+                search()
 
     def test_says_that_it_has_no_trials(self) -> None:
         assert not NullEngine().supports_trials

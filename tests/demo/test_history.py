@@ -214,8 +214,8 @@ def test_what_each_search_found_last_is_what_it_finds_now(indexing: SearchContex
     shop, snapshot = read_shop(site_id), served(site_id)
     latest = {row["search"]: row["found"] for row in past_searches()}
     for words, counted in latest.items():
-        asked = replace(read_request(shop, "/search", [("q", words)]), page_size=1)
-        found = search_listing(indexing.engine, shop, asked, snapshot, indexing.clock.now()).listing.total
+        query = replace(read_request(shop, "/search", [("q", words)]), page_size=1)
+        found = search_listing(indexing.engine, shop, query, snapshot, indexing.clock.now()).listing.total
         assert counted in ("", str(found)), words
 
 

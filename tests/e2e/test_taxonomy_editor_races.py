@@ -140,13 +140,13 @@ def test_an_arrow_key_that_follows_an_edit_is_not_taken_back_by_its_answer(page:
 def test_a_level_that_was_passed_on_the_way_is_not_shown_after_the_edit(page: Page) -> None:
     fresh_taxonomy(page, "Passed")
     choose(page, "Tents")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "level=new-2" in request.url else None)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url) if "level=new-2" in request.url else None)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Delete")
     said(page, "Deleted the level “Stoves”.")
     page.wait_for_timeout(400)
-    assert asked == []
+    assert requests == []
     expect(page.locator("#panel-heading")).to_have_text("Lamps")
     expect(item(page, "Lamps")).to_be_focused()
 

@@ -16,7 +16,7 @@ class Chat(HTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.received_headers: list[Mapping[str, str]] = []
         self.status, self.body = 200, b""
@@ -42,7 +42,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.asked.append(json.loads(sent) | {"path": self.path})
+        self.server.requests.append(json.loads(sent) | {"path": self.path})
         self.server.received_headers.append(dict(self.headers))
         self.server.keys.append(self.headers.get("Authorization"))
         if self.server.drips:

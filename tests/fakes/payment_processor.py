@@ -278,34 +278,34 @@ class FakeProcessor:
             intent_id=intent.id, intent=intent, refund=refund_of(refund) if refund else None,
         )  # fmt: skip
 
-    def _called(self, operation: str, ref: AccountRef, key: str, asked: object, effect: Callable[[], Any]) -> Any:
+    def _called(self, operation: str, ref: AccountRef, key: str, request: object, effect: Callable[[], Any]) -> Any:
         call = Call(operation, ref.account_id, key)
         self.before_call(call)
         with self._lock:
             self.calls.append(call)
             fault = self.fault_of(call)
             if fault is not None and not fault.after:
-                return self._refused(ref, key, asked, fault)
-            done = self._once(ref, key, asked, effect)
-            return done if fault is None else self._refused(ref, key, asked, fault)
+                return self._refused(ref, key, request, fault)
+            done = self._once(ref, key, request, effect)
+            return done if fault is None else self._refused(ref, key, request, fault)
 
-    def _refused(self, ref: AccountRef, key: str, asked: object, fault: Fault) -> None:
+    def _refused(self, ref: AccountRef, key: str, request: object, fault: Fault) -> None:
         injected()
         error = fault.error()
         if key and fault.stored:
-            self.accounts[ref.account_id].answers[key] = asked, error
+            self.accounts[ref.account_id].answers[key] = request, error
         raise error
 
-    def _once(self, ref: AccountRef, key: str, asked: object, effect: Callable[[], Any]) -> Any:
+    def _once(self, ref: AccountRef, key: str, request: object, effect: Callable[[], Any]) -> Any:
         answers = self.accounts[ref.account_id].answers
         if key not in answers:
             with self.accounts[ref.account_id].refusing():
                 done = effect()  # What is refused by its state is not kept.
             if key:
-                answers[key] = asked, done
+                answers[key] = request, done
             return done
         before, done = answers[key]
-        if before != asked:
+        if before != request:
             raise KeyReused
         if isinstance(done, Exception):
             raise done

@@ -49,7 +49,7 @@ from worker import make_worker
 shop_of_this_process: Flask
 
 
-def ask(scope: str = "PRODUCTS") -> str:
+def request_rebuild(scope: str = "PRODUCTS") -> str:
     with transaction():
         author = Author(site_id(), "tests", clock())
         run, joined = runs.request_rebuild(author, search_engine(), worker_locks(), scope)
@@ -59,7 +59,7 @@ def ask(scope: str = "PRODUCTS") -> str:
 
 
 def rebuild(scope: str = "PRODUCTS") -> None:
-    search.rebuild(ask(scope))
+    search.rebuild(request_rebuild(scope))
 
 
 def save_and_rebuild() -> None:
@@ -74,14 +74,14 @@ def build() -> None:
         search.rebuild(run_id)
 
 
-def ask_often(times: str) -> None:
+def request_often(times: str) -> None:
     """From several threads at once."""
     application = shop_of_this_process
 
     def press() -> None:
         with application.app_context():
             for _ in range(int(times) // 5):
-                ask()
+                request_rebuild()
 
     threads = [threading.Thread(target=press) for _ in range(5)]
     for thread in threads:
@@ -259,8 +259,8 @@ def _saved_structure(level_id: str) -> str:
 DEEDS: dict[str, Callable[..., object]] = {
     deed.__name__: deed
     for deed in (
-        ask,
-        ask_often,
+        request_rebuild,
+        request_often,
         build,
         rebuild,
         rebuild_without_memory,

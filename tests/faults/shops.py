@@ -172,7 +172,7 @@ def check_equal(indexing: SearchContext) -> None:
 
 def _check_acknowledged(found: Mapping[str, str], said: Sequence[str]) -> None:
     """The last word about each SKU holds. A change that was announced and not told any more may have come or not."""
-    told: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     announced: set[str] = set()
     for line in said:
         words = line.split()
@@ -180,9 +180,9 @@ def _check_acknowledged(found: Mapping[str, str], said: Sequence[str]) -> None:
             announced.add(words[2])
         elif words[0] in ("saved", "deleted"):
             announced.discard(words[1])
-            told[words[1]] = words
-    for sku in told.keys() - announced:
-        assert found.get(sku) == (told[sku][2] if told[sku][0] == "saved" else None), told[sku]
+            result[words[1]] = words
+    for sku in result.keys() - announced:
+        assert found.get(sku) == (result[sku][2] if result[sku][0] == "saved" else None), result[sku]
 
 
 def need_strace() -> None:

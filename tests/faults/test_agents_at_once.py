@@ -69,14 +69,14 @@ class Agent:
             try:
                 connection.request(method, path, None if body is None else json.dumps(body), headers)
                 answer = connection.getresponse()
-                told: dict[str, Any] = json.loads(answer.read())
+                result: dict[str, Any] = json.loads(answer.read())
             finally:
                 connection.close()
-            self.answers[f"{answer.status} {told.get('code', '')}".strip()] += 1
+            self.answers[f"{answer.status} {result.get('code', '')}".strip()] += 1
             if answer.status < 300:
-                return told
+                return result
             time.sleep(int(answer.headers.get("Retry-After", 1)))
-        raise AssertionError(told)
+        raise AssertionError(result)
 
 
 def agents_at(shop: Shop, port: int, count: int) -> list[Agent]:
@@ -124,7 +124,9 @@ def test_agents_who_pay_at_once_are_each_paid_once(shop: Shop, redis: EmbeddedRe
     answers = sum((agent.answers for agent in agents), Counter())
     print(f"{count} agents, {seconds:.1f} s, {dict(answers)}")
     assert (answers["201"], answers["200"]) == (count, 3 * count)
-    assert not [told for told in answers if "database" in told or "processor" in told or told.startswith("500")]
+    assert not [
+        result for result in answers if "database" in result or "processor" in result or result.startswith("500")
+    ]
     _check_ledger(shop, sum(agent.amount for agent in agents), count)
 
 

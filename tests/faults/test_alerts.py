@@ -15,7 +15,7 @@ def open_causes(shop: Shop) -> list[str]:
 
 
 def sent(hooks: Chat) -> list[tuple[str, str]]:
-    return [(body["event"], body["cause"]) for body in hooks.asked]
+    return [(body["event"], body["cause"]) for body in hooks.requests]
 
 
 def test_workers_and_then_the_queue_are_gone(shop: Shop, redis: EmbeddedRedis) -> None:

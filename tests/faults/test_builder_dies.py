@@ -71,7 +71,7 @@ def test_an_orphan_whose_worker_was_killed_is_the_one_that_publishes(shop: Shop,
     """F02: the second worker finds the run taken and leaves it alone."""
     before = shop.live
     first = shop.do("work", "builds", fault="sealed:3")
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     until(lambda: shop.run()[0] == "running")
     os.kill(first.pid, signal.SIGKILL)
     injected()
@@ -119,7 +119,7 @@ def test_a_worker_that_is_told_to_stop_ends_its_build_cleanly(shop: Shop, redis:
     """F04."""
     before = shop.live
     worker = shop.do("work", "builds", fault="added:60")
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     until(lambda: shop.run()[0] == "running")
     until(lambda: any(name.endswith(".tmp") for name in shop.generations))
     worker.signal("TERM")

@@ -144,7 +144,7 @@ def test_a_builder_that_is_killed_while_it_heals_is_given_up_and_its_successor_h
     until(lambda: shop.run()[0] == "waiting")
     assert shop.do("build", fault="sealed:KILL").finish() == -signal.SIGKILL
     until(lambda: shop.run()[0] == "failed", seconds=5)  # Its lease of 20 seconds runs on.
-    request = shop.do("ask")
+    request = shop.do("request_rebuild")
     assert request.line().startswith("asked")
     assert shop.do("build").finish() == 0
     sees(browser, WELL)

@@ -21,7 +21,7 @@ def test_a_build_fails_with_the_reason_and_leaves_the_old_index(shop: Shop, call
     """Only the index's own files fail: the database writes by other system calls."""
     need_strace()
     before = shop.live
-    run_id = shop.do("ask")
+    run_id = shop.do("request_rebuild")
     run_id.finish()
     builder = shop.do("build", strace=("-e", f"trace={call}", "-e", f"inject={call}:error={error}:when=2+"))
     builder.finish()

@@ -27,10 +27,10 @@ def test_fifty_who_save_again_and_again_each_win_whole_or_leave_nothing(camping:
     """Five processes with ten threads each."""
     savers = [camping.do("save_structure_often", "4") for _ in range(5)]
     assert [saver.finish() for saver in savers] == [0] * 5
-    told = [line.split() for saver in savers for line in saver.said]
-    saved = {int(revision): level_id for word, revision, level_id in told if word == "saved"}
-    injected(sum(word == "stale" for word, *_ in told))
-    assert len(told) == 200 and {word for word, *_ in told} == {"saved", "stale"}
+    result = [line.split() for saver in savers for line in saver.said]
+    saved = {int(revision): level_id for word, revision, level_id in result if word == "saved"}
+    injected(sum(word == "stale" for word, *_ in result))
+    assert len(result) == 200 and {word for word, *_ in result} == {"saved", "stale"}
     assert sorted(saved) == list(range(2, len(saved) + 2)), "each revision has one winner, and none is left out"
     with camping.opened():
         taxonomy = db.session.get_one(Taxonomy, (SITE, "camping"))

@@ -42,7 +42,7 @@ def test_jobs_that_cannot_be_done_do_not_hold_up_those_behind_them(shop: Shop, r
     queue.rpush(f"rq:queue:{builds}", "odd")
     injected(len(DATA) + 2)
     before = shop.live
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     worker = shop.do("work", "builds")
     until(lambda: shop.run()[0] == "done")
     assert shop.live != before

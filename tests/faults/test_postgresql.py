@@ -105,12 +105,12 @@ def test_a_database_that_is_gone_is_sent_without_it_and_over_when_it_is_back(
         until(lambda: open_causes() == [])
         server.stop(signal.SIGQUIT)
         try:
-            until(lambda: hooks.asked)
+            until(lambda: hooks.requests)
         finally:
             server.start()
         until(lambda: open_causes() == [])
     assert scheduler.is_running
-    assert [(body["event"], body["cause"]) for body in hooks.asked] == [("alert_raised", "database_gone")]
+    assert [(body["event"], body["cause"]) for body in hooks.requests] == [("alert_raised", "database_gone")]
 
 
 def until_more_is_saved(savers: list[Deed]) -> None:

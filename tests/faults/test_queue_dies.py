@@ -32,7 +32,7 @@ def test_a_save_is_found_in_time_although_the_queue_stays_down(shop: Shop, redis
             add_product(SITE, "late", "saved without a queue")
         assert time.monotonic() - before < 0.5
     until(lambda: shop.found().get("late"), seconds=10)
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     assert shop.run()[0] in ("waiting", "running")
     until(lambda: shop.run()[0] == "done", seconds=30)
     check(shop)
@@ -42,7 +42,7 @@ def test_a_save_is_found_in_time_although_the_queue_stays_down(shop: Shop, redis
 def test_a_build_survives_the_death_of_the_queue(shop: Shop, redis: EmbeddedRedis) -> None:
     """F16: the worker ends; its build ends with a result."""
     worker = shop.do("work", "builds", fault="added:2")
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     until(lambda: shop.run()[0] == "running")
     redis.stop(0)
     injected()
@@ -55,7 +55,7 @@ def test_a_build_survives_the_death_of_the_queue(shop: Shop, redis: EmbeddedRedi
 def test_what_a_flushed_queue_forgot_is_asked_for_again(shop: Shop, redis: EmbeddedRedis) -> None:
     """F17."""
     said = shop.save(3)
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     with Redis.from_url(redis.url) as connection:
         assert connection.keys("*builds*")
         connection.flushall()

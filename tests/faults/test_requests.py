@@ -35,7 +35,7 @@ def test_many_requests_from_several_processes_make_one_run(shop: Shop) -> None:
 def test_of_two_builders_one_builds(shop: Shop) -> None:
     """F20."""
     before = shop.live
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     first, second = shop.do("build", fault="sealed:1"), shop.do("build", fault="sealed:1")
     assert (first.finish(), second.finish()) == (0, 0)
     assert shop.run()[0] == "done"
@@ -49,7 +49,7 @@ def test_after_the_builder_was_killed_the_next_request_begins_anew_at_once(shop:
     builder = shop.do("rebuild", fault="added:KILL")
     assert builder.finish() == -signal.SIGKILL
     assert shop.run()[0] == "running"
-    request = shop.do("ask")
+    request = shop.do("request_rebuild")
     assert (request.finish(), request.line().split()[0]) == (0, "asked")
     states = {"failed": "The process that built the index stopped before it was done.", "waiting": None}
     assert shop.runs() == states
@@ -63,7 +63,7 @@ def test_a_builder_that_lives_is_joined(shop: Shop) -> None:
     """F21: one that is slow holds its lock."""
     builder = shop.do("rebuild", fault="sealed:STOP")
     builder.until_stopped()
-    request = shop.do("ask")
+    request = shop.do("request_rebuild")
     assert (request.finish(), request.line().split()[0]) == (0, "joined")
     builder.signal("CONT")
     assert builder.finish() == 0
@@ -76,7 +76,7 @@ def test_a_builder_of_another_machine_is_known_by_its_lease_alone(shop: Shop) ->
     """F21: two machines share the database, not the folder of the locks."""
     assert shop.do("rebuild", fault="added:KILL").finish() == -signal.SIGKILL
     shutil.rmtree(shop.config.lock_folder)
-    request = shop.do("ask")
+    request = shop.do("request_rebuild")
     assert (request.finish(), request.line().split()[0]) == (0, "joined")
     with shop.opened(minutes_from_now=1) as indexing:
         assert rebuild(indexing, request_now(indexing, SITE, "PRODUCTS"))
@@ -100,7 +100,7 @@ def test_runs_of_products_and_of_content_do_not_overlap(shop: Shop) -> None:
     switch_content_search(shop, on=True)
     builder = shop.do("rebuild", "CONTENT", fault="sealed:STOP")
     builder.until_stopped()
-    request = shop.do("ask", "PRODUCTS")
+    request = shop.do("request_rebuild", "PRODUCTS")
     assert (request.finish(), request.line().split()[0]) == (0, "joined")
     builder.signal("CONT")
     assert builder.finish() == 0

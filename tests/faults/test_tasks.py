@@ -86,7 +86,7 @@ def shop(model_tents: Path, tmp_path: Path) -> Iterator[Shop]:
     copied.end_all()
 
 
-def ask() -> None:
+def add_task() -> None:
     """All tents become boots."""
     with transaction():
         chosen = chosen_products(SITE, [], ProductList.parse("level=tents"))
@@ -125,7 +125,7 @@ def end_lease(shop: Shop) -> None:
 def test_killed_before_each_statement_until_it_gets_past_all_of_them(shop: Shop) -> None:
     """F32: every try has one statement more, and goes on where the one before was."""
     with shop.opened():
-        ask()
+        add_task()
     done = [0]
     for number in range(1, MOST_STATEMENTS):
         status = shop.do("work_off_tasks", f"statement:{number}", "3").finish()
@@ -143,7 +143,7 @@ def test_killed_before_each_statement_until_it_gets_past_all_of_them(shop: Shop)
 def test_killed_around_its_first_commit(shop: Shop, point: str) -> None:
     """F32: nobody was told of the task either, so the scheduler finds it once the lease is over."""
     with shop.opened():
-        ask()
+        add_task()
     assert shop.do("work_off_tasks", point, "10").finish() == KILLED
     assert check(shop).done == 0
     with shop.opened(minutes_from_now=1):
@@ -160,7 +160,7 @@ def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, red
         add_tents(MANY)
     with shop.opened(queue=RqQueue(redis.url, shop.config.queue_prefix)):
         first = shop.do("work", "default")
-        ask()
+        add_task()
     until(lambda: has_begun(shop))
     os.kill(first.pid, signal.SIGKILL)
     injected()

@@ -59,7 +59,7 @@ def test_a_process_that_has_too_many_files_open_goes_on_with_the_index_that_it_h
 def test_a_builder_that_may_open_no_more_files_says_so(shop: Shop) -> None:
     need_strace()
     before = shop.live
-    shop.do("ask").finish()
+    shop.do("request_rebuild").finish()
     shop.do("build", strace=("-e", "trace=mkdir", "-e", "inject=mkdir:error=EMFILE:when=1+")).finish()
     assert shop.run() == ("failed", "The process has too many files open.")
     assert (shop.live, shop.generations) == (before, {before})

@@ -16,7 +16,7 @@ from app.jobs import relevance
 from app.jobs.scheduler import Scheduler
 from app.jobs.search import rebuild
 from app.transaction import transaction
-from tests.domain.relevance.trials.trying_shop import save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import save_synonym, shop
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.searching import request

@@ -21,7 +21,7 @@ from app.web.tokens import issue_access_token
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToolResult:
     """What a call came to, as an agent reads it."""
 
     is_error: bool
@@ -57,13 +57,13 @@ class Agent:
     def __init__(self, app: Flask, token: str) -> None:
         self._server = make_server(app, lambda _context: token)
 
-    def call(self, name: str, **arguments: Any) -> Told:
+    def call(self, name: str, **arguments: Any) -> ToolResult:
         return self.calls((name, arguments))[0]
 
-    def calls(self, *calls: tuple[str, dict[str, Any]]) -> list[Told]:
-        async def talk() -> list[Told]:
+    def calls(self, *calls: tuple[str, dict[str, Any]]) -> list[ToolResult]:
+        async def talk() -> list[ToolResult]:
             async with Client(self._server) as client:
-                return [told_of(await client.call_tool(name, arguments)) for name, arguments in calls]
+                return [result_of(await client.call_tool(name, arguments)) for name, arguments in calls]
 
         return talked(talk)
 
@@ -75,5 +75,5 @@ class Agent:
         return talked(talk)
 
 
-def told_of(result: Any) -> Told:
-    return Told(bool(result.is_error), result.structured_content or {}, result.content[0].text)
+def result_of(result: Any) -> ToolResult:
+    return ToolResult(bool(result.is_error), result.structured_content or {}, result.content[0].text)

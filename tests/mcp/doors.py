@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from app.domain.sites.models import Site, User
 from app.extensions import db
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.mcp.agent import Agent, Told, token_for
+from tests.mcp.agent import Agent, ToolResult, token_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Shop:
         )
         return Said(answer.status_code < 400, json.dumps(answer.json, ensure_ascii=False))
 
-    def tool(self, name: str, **arguments: Any) -> Told:
+    def tool(self, name: str, **arguments: Any) -> ToolResult:
         return self.agent.call(name, **arguments)
 
 
@@ -81,5 +81,5 @@ def open_shop(app: Flask) -> Shop:
         return Shop(app, mia, Agent(app, token_for(app, user, site)))
 
 
-def of_tool(told: Told) -> Said:
-    return Said(not told.is_error, told.text)
+def of_tool(result: ToolResult) -> Said:
+    return Said(not result.is_error, result.text)

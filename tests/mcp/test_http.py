@@ -90,9 +90,9 @@ def test_the_sdks_client_lists_and_calls_tools(port: int, token: str) -> None:
             names = [tool.name for tool in (await client.list_tools()).tools]
             return names, await client.call_tool(TOOL, GET)
 
-    names, told = talked(talk)
+    names, result = talked(talk)
     assert TOOL in names
-    assert told.structured_content["terms"] == ["beaker"]
+    assert result.structured_content["terms"] == ["beaker"]
 
 
 def test_a_call_needs_no_handshake(port: int, token: str) -> None:

@@ -98,16 +98,16 @@ def test_a_suggestion_of_one_way_becomes_one_of_both_ways_where_that_is_sent(
 
 def test_a_dry_run_previews_the_searches_and_writes_nothing(app: Flask, agent: Agent, site_id: int) -> None:
     add_tents(app, site_id)
-    told = agent.call(TOOL, action="add", **PAIR, dryRun=True).body
-    searches = {one["query"]: one for one in told["preview"]["searches"]}
+    result = agent.call(TOOL, action="add", **PAIR, dryRun=True).body
+    searches = {one["query"]: one for one in result["preview"]["searches"]}
     assert (searches["parasol"]["before"]["found"], searches["parasol"]["after"]["found"]) == (0, 1)
-    assert (told["dryRun"], told["undo"], stored(app)) == (True, None, [])
-    assert told["synonyms"][0]["id"] is None, "an id that nothing has would mislead"
+    assert (result["dryRun"], result["undo"], stored(app)) == (True, None, [])
+    assert result["synonyms"][0]["id"] is None, "an id that nothing has would mislead"
 
 
 def test_every_problem_is_named_at_once(app: Flask, agent: Agent) -> None:
-    told = agent.call(TOOL, action="add", type="EQUIVALENT", root="x", synonyms=["a,b", "??"])
-    assert set(told.pointers) == {"#/root", "#/synonyms/0", "#/synonyms/1"}
+    result = agent.call(TOOL, action="add", type="EQUIVALENT", root="x", synonyms=["a,b", "??"])
+    assert set(result.pointers) == {"#/root", "#/synonyms/0", "#/synonyms/1"}
     agent.call(TOOL, action="add", **PAIR)
     taken = agent.call(TOOL, action="add", type="EQUIVALENT", synonyms=["Parasols", "tarp"])
     assert (taken.codes, taken.pointers) == (["word_taken"], ["#/synonyms/0"])
@@ -129,7 +129,7 @@ def test_more_suggestions_are_looked_for_in_the_background(app: Flask, agent: Ag
     assert agent.call(TOOL, action="suggest", dryRun=True).body["search"]["state"] == "waiting"
     assert agent.call(TOOL, action="list").body["search"] is None, "a dry run looks for nothing"
     before = len(queue.jobs)
-    told = agent.call(TOOL, action="suggest").body
-    assert (told["changed"], told["search"]["state"]) == (True, "waiting")
+    result = agent.call(TOOL, action="suggest").body
+    assert (result["changed"], result["search"]["state"]) == (True, "waiting")
     assert len(queue.jobs) > before
     assert not agent.call(TOOL, action="suggest").body["changed"], "one at a time"

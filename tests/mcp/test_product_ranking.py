@@ -50,8 +50,8 @@ def test_each_step_changes_one_part_of_a_rule_and_leaves_the_rest(app: Flask, ag
     agent.call(CHANGE, action="pin", term="tent", products=["T-3", "t-4"], position=1)
     agent.call(CHANGE, action="boost", term="Tent ", products=["T-2"], note="Autumn")
     agent.call(CHANGE, action="bury", term="tent", products=["T-1"])
-    told = agent.call(CHANGE, action="banner", term="tent", banner={"text": "Dry feet", "linkUrl": "/c/outdoor"})
-    assert told.body["rule"]["revision"] == 4
+    result = agent.call(CHANGE, action="banner", term="tent", banner={"text": "Dry feet", "linkUrl": "/c/outdoor"})
+    assert result.body["rule"]["revision"] == 4
     assert rule(app) == {
         "term": "tent",
         "pins": [{"sku": "T-3", "position": 1}, {"sku": "T-4", "position": 2}],
@@ -65,7 +65,7 @@ def test_each_step_changes_one_part_of_a_rule_and_leaves_the_rest(app: Flask, ag
         "note": "Autumn",
     }
     assert entries(app) == [("rule.add", "MCP"), *[("rule.change", "MCP")] * 3]
-    assert told.body["undo"].startswith("/admin/search/activity/")
+    assert result.body["undo"].startswith("/admin/search/activity/")
 
 
 def test_parts_of_a_rule_and_a_whole_rule_are_removed(app: Flask, agent: Agent) -> None:
@@ -81,20 +81,20 @@ def test_parts_of_a_rule_and_a_whole_rule_are_removed(app: Flask, agent: Agent) 
     assert (left["pins"], left["redirectUrl"], left["startsAt"]) == ([{"sku": "T-2", "position": 2}], None, None)
     refused = agent.call(CHANGE, action="remove", term="tent", products=["T-2"])
     assert refused.codes == ["without_effect"], "as the page says it"
-    told = agent.call(CHANGE, action="remove", term="tent")
-    assert (told.body["rule"], told.body["ruleBefore"]["term"]) == (None, "tent")
+    result = agent.call(CHANGE, action="remove", term="tent")
+    assert (result.body["rule"], result.body["ruleBefore"]["term"]) == (None, "tent")
     assert rule(app) is None
     assert agent.call(CHANGE, action="remove", term="tent").codes == ["not_found"]
 
 
 def test_a_dry_run_shows_the_first_ten_before_and_after_and_writes_nothing(app: Flask, agent: Agent) -> None:
-    told = agent.call(CHANGE, action="pin", term="tent", products=["U-1"], position=1, dryRun=True)
-    assert told.body["rule"]["pins"] == [{"sku": "U-1", "position": 1}]
-    (search,) = told.body["preview"]["searches"]
+    result = agent.call(CHANGE, action="pin", term="tent", products=["U-1"], position=1, dryRun=True)
+    assert result.body["rule"]["pins"] == [{"sku": "U-1", "position": 1}]
+    (search,) = result.body["preview"]["searches"]
     assert search["changed"]
     assert "U-1" not in [product["sku"] for product in search["before"]["products"]]
     assert search["after"]["products"][0] == {"sku": "U-1", "name": "Storm umbrella", "mark": "new", "steps": 0}
-    assert (told.body["dryRun"], told.body["undo"], told.body["rule"]["id"]) == (True, None, None)
+    assert (result.body["dryRun"], result.body["undo"], result.body["rule"]["id"]) == (True, None, None)
     assert (rule(app), entries(app)) == (None, [])
     agent.call(CHANGE, action="pin", term="tent", products=["U-1"])
     gone = agent.call(CHANGE, action="remove", term="tent", dryRun=True)
@@ -104,13 +104,13 @@ def test_a_dry_run_shows_the_first_ten_before_and_after_and_writes_nothing(app: 
 
 def test_every_problem_is_named_at_its_argument(app: Flask, agent: Agent) -> None:
     agent.call(CHANGE, action="pin", term="tent", products=["T-1"], position=5)
-    told = agent.call(CHANGE, action="pin", term="tent", products=["X-9", "T-2"], position=4, note="x" * 2_001)
-    assert dict(zip(told.pointers, told.codes, strict=True)) == {
+    result = agent.call(CHANGE, action="pin", term="tent", products=["X-9", "T-2"], position=4, note="x" * 2_001)
+    assert dict(zip(result.pointers, result.codes, strict=True)) == {
         "#/position": "duplicate_position",
         "#/products/0": "unknown_sku",
         "#/note": "too_long",
     }
-    assert "X-9" in told.text and "5" in told.text
+    assert "X-9" in result.text and "5" in result.text
     wrong = agent.call(CHANGE, action="banner", term="tent", banner={"text": " ", "linkUrl": "//evil.test"})
     assert wrong.pointers == ["#/banner/text", "#/banner/linkUrl"]
     assert agent.call(CHANGE, action="redirect", term="tent", redirectUrl="/c/none").codes == ["unknown_page"]
@@ -143,10 +143,10 @@ def test_rules_are_listed_filtered_and_found_by_their_term(agent: Agent) -> None
 
 def test_landing_rules_are_set_switched_off_and_inherited(app: Flask, agent: Agent, category_id: int) -> None:
     rules = [{"facetId": "manufacturer", "minProducts": 3, "overrides": [{"value": "Fell", "heading": "By Fell"}]}]
-    told = agent.call(CHANGE, action="setLanding", category="/c/outdoor", rules=rules)
+    result = agent.call(CHANGE, action="setLanding", category="/c/outdoor", rules=rules)
     assert landing_rules(app, category_id) == rules
-    assert (told.body["landingBefore"]["mode"], told.body["landing"]["mode"]) == ("inherit", "own")
-    (page,) = told.body["landing"]["pages"]
+    assert (result.body["landingBefore"]["mode"], result.body["landing"]["mode"]) == ("inherit", "own")
+    (page,) = result.body["landing"]["pages"]
     assert page == {
         "url": "https://localhost/c/outdoor/brand/fell",
         "facetId": "manufacturer",
@@ -156,7 +156,7 @@ def test_landing_rules_are_set_switched_off_and_inherited(app: Flask, agent: Age
         "heading": "By Fell",
     }
     read = agent.call(READ, action="landing", category="Outdoor").body
-    assert read["landing"] == told.body["landing"]
+    assert read["landing"] == result.body["landing"]
     assert read["landing"]["facets"][0] == {"facetId": "manufacturer", "name": "Brand"}
     assert agent.call(CHANGE, action="setLanding", category=str(category_id), rules=[]).body["landing"]["mode"] == "off"
     assert landing_rules(app, category_id) == []
@@ -167,8 +167,8 @@ def test_landing_rules_are_set_switched_off_and_inherited(app: Flask, agent: Age
 
 def test_a_dry_run_of_landing_rules_shows_the_pages_that_would_be(app: Flask, agent: Agent, category_id: int) -> None:
     sent = {"category": "outdoor", "rules": [{"facetId": "manufacturer"}], "dryRun": True}
-    told = agent.call(CHANGE, action="setLanding", **sent)
-    assert [page["value"] for page in told.body["landing"]["pages"]] == ["Fell"]
+    result = agent.call(CHANGE, action="setLanding", **sent)
+    assert [page["value"] for page in result.body["landing"]["pages"]] == ["Fell"]
     assert (landing_rules(app, category_id), entries(app)) == (None, [])
     assert agent.call(READ, action="landing", category="outdoor").body["landing"]["pages"] == []
 
@@ -186,8 +186,8 @@ def test_wrong_landing_rules_are_refused_with_every_problem(app: Flask, agent: A
         {"facetId": "manufacturer", "minProducts": "3", "colour": 1},
         {"facetId": "manufacturer", "pathSegment": "No Way", "overrides": [{"value": "A"}, {"value": "A"}]},
     ]
-    told = agent.call(CHANGE, action="setLanding", category="outdoor", rules=rules)
-    assert set(told.pointers) == {
+    result = agent.call(CHANGE, action="setLanding", category="outdoor", rules=rules)
+    assert set(result.pointers) == {
         "#/rules/0/facetId",
         "#/rules/1/minProducts",
         "#/rules/1/colour",
@@ -206,17 +206,17 @@ def test_an_ambiguous_category_is_answered_with_the_candidates(app: Flask, agent
             updated_at=known.updated_at,
         )  # fmt: skip
         db.session.add(twin)
-    told = agent.call(CHANGE, action="inheritLanding", category="Outdoor")
-    assert told.codes == ["ambiguous_category"]
-    assert [one["path"] for one in told.body["candidates"]] == ["old", "outdoor"]
+    result = agent.call(CHANGE, action="inheritLanding", category="Outdoor")
+    assert result.codes == ["ambiguous_category"]
+    assert [one["path"] for one in result.body["candidates"]] == ["old", "outdoor"]
     assert agent.call(READ, action="landing", category="nowhere").codes == ["not_found"]
 
 
 def test_another_sites_category_and_products_are_unknown(app: Flask, agent_of: Any, category_id: int) -> None:
     with app.app_context(), transaction():
         make_product(make_site("other.localhost", "Other"), "THEIRS")
-    told = agent_of(Role.ADMIN).call(CHANGE, action="pin", term="tent", products=["THEIRS"])
-    assert told.codes == ["unknown_sku"]
+    result = agent_of(Role.ADMIN).call(CHANGE, action="pin", term="tent", products=["THEIRS"])
+    assert result.codes == ["unknown_sku"]
 
 
 def test_a_list_costs_the_same_statements_however_long_it_is(app: Flask, site_id: int, agent: Agent) -> None:

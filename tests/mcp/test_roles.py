@@ -63,8 +63,8 @@ def test_every_tool_has_a_row() -> None:
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_may_use_the_tools_of_its_rows(agent_of: Callable[..., Agent], role: Role) -> None:
-    told = agent_of(role).calls(*((name, arguments) for name, (arguments, _) in MATRIX.items()))
-    let_in = {name for name, one in zip(MATRIX, told, strict=True) if one.body.get("code") != "forbidden"}
+    result = agent_of(role).calls(*((name, arguments) for name, (arguments, _) in MATRIX.items()))
+    let_in = {name for name, one in zip(MATRIX, result, strict=True) if one.body.get("code") != "forbidden"}
     assert let_in == {name for name, (_, roles) in MATRIX.items() if role in roles}
 
 
@@ -78,8 +78,10 @@ def test_actions_are_those_of_the_schema_and_name_fields_that_there_are(tool: To
 
 
 def test_an_action_may_need_more_than_its_tool(agent_of: Callable[..., Agent], guarded_tool: str) -> None:
-    told = agent_of(Role.MERCHANDISER).calls((guarded_tool, {"action": "look"}), (guarded_tool, {"action": "dismiss"}))
-    assert [one.body.get("code", "done") for one in told] == ["done", "forbidden"]
+    result = agent_of(Role.MERCHANDISER).calls(
+        (guarded_tool, {"action": "look"}), (guarded_tool, {"action": "dismiss"})
+    )
+    assert [one.body.get("code", "done") for one in result] == ["done", "forbidden"]
     assert agent_of(Role.SUPERADMIN).call(guarded_tool, action="dismiss").body == {"done": True}
 
 

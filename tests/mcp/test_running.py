@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.mcp.agent import Told, talked, told_of
+from tests.mcp.agent import ToolResult, result_of, talked
 from tests.processes import RunningShop, free_port
 from tests.surroundings import ROOT
 
@@ -47,21 +47,21 @@ def address_of(shop: RunningShop) -> str:
     return next(word for word in shop.log.read_text().split() if word.endswith("/mcp"))
 
 
-async def _over_http(url: str, token: str, sent: dict[str, Any]) -> Told:
+async def _over_http(url: str, token: str, sent: dict[str, Any]) -> ToolResult:
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=LONGEST) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
-        return told_of(await client.call_tool(TOOL, sent))
+        return result_of(await client.call_tool(TOOL, sent))
 
 
-async def _over_stdio(shop: RunningShop, token: str, sent: dict[str, Any]) -> Told:
+async def _over_stdio(shop: RunningShop, token: str, sent: dict[str, Any]) -> ToolResult:
     command = ["-m", "flask", "--app", "wsgi", "mcp"]
     environment = {**os.environ, "SHOP_MCP_TOKEN": token, "PYTHONPATH": str(ROOT)}
     started = StdioServerParameters(command=sys.executable, args=command, env=environment, cwd=shop.folder)
     async with Client(started) as client:
-        return told_of(await client.call_tool(TOOL, sent))
+        return result_of(await client.call_tool(TOOL, sent))
 
 
 def test_both_doors_lead_to_the_same_shop(shop: RunningShop, token: str) -> None:
@@ -148,8 +148,8 @@ def test_over_standard_input_what_is_no_message_is_answered_and_what_follows_is_
 
 def test_a_server_that_died_is_started_again_and_no_call_is_refused(shop: RunningShop, token: str) -> None:
     os.kill(server_of(shop), signal.SIGKILL)
-    told = talked(_over_http, address_of(shop), token, {"action": "get", "product": SKU})
-    assert not told.is_error
+    result = talked(_over_http, address_of(shop), token, {"action": "get", "product": SKU})
+    assert not result.is_error
 
 
 def server_of(shop: RunningShop) -> int:

@@ -27,12 +27,12 @@ def category_id(app: Flask, site_id: int) -> int:
     return add_tents(app, site_id)
 
 
-def page_json(app: Flask, site_id: int, **asked: str) -> dict[str, Any]:
+def page_json(app: Flask, site_id: int, **request: str) -> dict[str, Any]:
     with app.app_context(), transaction():
         make_user(db.session.get_one(Site, site_id), Role.MERCHANDISER, email="mia@shop.test")
     pages = PageClient(app).signed_in("mia@shop.test")
     answer = pages.client.get(
-        "/admin/search/test", query_string=asked, base_url=pages.base, headers={"Accept": "application/json"}
+        "/admin/search/test", query_string=request, base_url=pages.base, headers={"Accept": "application/json"}
     )
     found: dict[str, Any] = answer.json
     return found
@@ -41,34 +41,34 @@ def page_json(app: Flask, site_id: int, **asked: str) -> dict[str, Any]:
 def test_the_answer_is_the_pages_but_for_links(app: Flask, agent: Agent, site_id: int) -> None:
     agent.call("manageProductRanking", action="pin", term="red tent", products=["T-4"])
     agent.call("manageSynonyms", action="add", type="EQUIVALENT", synonyms=["tent", "umbrella"])
-    told = agent.call(TOOL, query="red tent", product="U-1")
+    result = agent.call(TOOL, query="red tent", product="U-1")
     page = page_json(app, site_id, q="red tent", product="U-1")
-    assert not told.is_error
-    assert told.body["currency"] == "gbp"
-    assert {name: told.body[name] for name in page if name != "advice"} == {
+    assert not result.is_error
+    assert result.body["currency"] == "gbp"
+    assert {name: result.body[name] for name in page if name != "advice"} == {
         name: value for name, value in page.items() if name != "advice"
     }
-    assert [(one["code"], one["message"]) for one in told.body["advice"]] == [
+    assert [(one["code"], one["message"]) for one in result.body["advice"]] == [
         (one["code"], one["message"]) for one in page["advice"]
     ]
-    assert told.body["rule"]["pins"] == [{"sku": "T-4", "position": 1}]
-    assert told.body["synonymsApplied"][0]["finds"] == ["umbrella"]
+    assert result.body["rule"]["pins"] == [{"sku": "T-4", "position": 1}]
+    assert result.body["synonymsApplied"][0]["finds"] == ["umbrella"]
 
 
 @pytest.mark.parametrize("sent", [{}, {"query": " "}])
 def test_a_search_without_words_or_product_is_refused(agent: Agent, sent: dict[str, str]) -> None:
-    told = agent.call(TOOL, **sent)
-    assert [(one["code"], one["pointer"]) for one in told.body["errors"]] == [("required", "#/query")]
+    result = agent.call(TOOL, **sent)
+    assert [(one["code"], one["pointer"]) for one in result.body["errors"]] == [("required", "#/query")]
 
 
 def test_a_product_that_is_missing_is_explained_with_the_call_that_helps(agent: Agent) -> None:
-    told = agent.call(TOOL, query="parasol", product="u-1").body
-    assert (told["product"]["sku"], told["product"]["rank"], told["product"]["missingWords"]) == (
+    result = agent.call(TOOL, query="parasol", product="u-1").body
+    assert (result["product"]["sku"], result["product"]["rank"], result["product"]["missingWords"]) == (
         "U-1",
         None,
         ["parasol"],
     )
-    calls = {one["code"]: one["call"] for one in told["advice"]}
+    calls = {one["code"]: one["call"] for one in result["advice"]}
     assert calls["missing_words"] == {
         "tool": "manageProductSearchTerms",
         "arguments": {"action": "add", "product": "U-1", "terms": ["parasol"]},

@@ -54,9 +54,9 @@ def as_cells(row: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("report", ["top", "found-nothing", "rarely-clicked", "leads-to"])
 def test_a_list_says_what_its_table_says(app: Flask, agent: Agent, site_id: int, report: str) -> None:
-    told = agent.call(TOOL, report=report)
-    assert not told.is_error
-    (found,) = told.body["lists"]
+    result = agent.call(TOOL, report=report)
+    assert not result.is_error
+    (found,) = result.body["lists"]
     rows = [[one["search"], *as_cells(one), str(one["latestResults"])] for one in found["searches"]]
     assert rows == [row[:-1] for row in table(app, site_id, report)] != []
     assert found["paging"]["totalItems"] == len(rows)
@@ -68,21 +68,21 @@ def test_the_days_say_what_their_table_says(app: Flask, agent: Agent, site_id: i
 
 
 def test_the_overview_has_figures_and_the_first_of_every_list(agent: Agent) -> None:
-    told = agent.call(TOOL).body
-    assert told["period"]["days"] == 30
-    assert {one["key"]: one["figure"] for one in told["measures"]}["searches"] == "38"
-    assert [one["name"] for one in told["lists"]] == ["top", "found-nothing", "rarely-clicked", "leads-to"]
-    assert [one["search"] for one in told["lists"][1]["searches"]] == ["parasol"]
-    assert told["lists"][0]["searches"][0]["trend"][-2:] == [20, 0]
-    assert told["notes"] == []
+    result = agent.call(TOOL).body
+    assert result["period"]["days"] == 30
+    assert {one["key"]: one["figure"] for one in result["measures"]}["searches"] == "38"
+    assert [one["name"] for one in result["lists"]] == ["top", "found-nothing", "rarely-clicked", "leads-to"]
+    assert [one["search"] for one in result["lists"][1]["searches"]] == ["parasol"]
+    assert result["lists"][0]["searches"][0]["trend"][-2:] == [20, 0]
+    assert result["notes"] == []
 
 
 @pytest.mark.parametrize("report", [None, "overview", "days"])
 def test_what_a_report_does_not_do_is_refused(agent: Agent, report: str | None) -> None:
     chosen = {"report": report} if report else {}
-    told = agent.call(TOOL, **chosen, words="tent", sort="ordered", pageNumber=2)
-    assert (told.codes, told.pointers) == (["unknown_field"] * 3, ["#/pageNumber", "#/sort", "#/words"])
-    assert f"The report {report or 'overview'} takes no field “words”." in told.text
+    result = agent.call(TOOL, **chosen, words="tent", sort="ordered", pageNumber=2)
+    assert (result.codes, result.pointers) == (["unknown_field"] * 3, ["#/pageNumber", "#/sort", "#/words"])
+    assert f"The report {report or 'overview'} takes no field “words”." in result.text
 
 
 def test_a_list_is_filtered_sorted_and_paged(agent: Agent) -> None:
@@ -100,6 +100,6 @@ def test_a_list_is_filtered_sorted_and_paged(agent: Agent) -> None:
 def test_what_is_not_counted_is_said(app: Flask, agent: Agent, site_id: int) -> None:
     with app.app_context(), transaction():
         change_settings(site_id, {"search-click-tracking-enabled": False})
-    told = agent.call(TOOL).body
-    assert [one["name"] for one in told["lists"]] == ["top", "found-nothing"]
-    assert told["notes"][0].startswith("Clicks and sales are not counted")
+    result = agent.call(TOOL).body
+    assert [one["name"] for one in result["lists"]] == ["top", "found-nothing"]
+    assert result["notes"][0].startswith("Clicks and sales are not counted")

@@ -46,16 +46,16 @@ def test_terms_are_read_replaced_added_and_cleared(app: Flask, agent: Agent, mug
 
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(app: Flask, agent: Agent) -> None:
-    told = agent.call(TOOL, action="replace", product="MUG-01", terms=["cup"], dryRun=True)
-    assert (told.body["terms"], told.body["changed"], told.body["dryRun"]) == (["cup"], True, True)
+    result = agent.call(TOOL, action="replace", product="MUG-01", terms=["cup"], dryRun=True)
+    assert (result.body["terms"], result.body["changed"], result.body["dryRun"]) == (["cup"], True, True)
     assert stored(app) == ["beaker"]
     assert origins(app) == []
 
 
 def test_every_problem_is_named_at_once_and_nothing_is_changed(app: Flask, agent: Agent) -> None:
-    told = agent.call(TOOL, action="replace", product="MUG-01", terms=["a,b", "x" * 51, "fine"])
-    assert told.is_error
-    assert told.codes == ["comma_in_term", "term_too_long"]
-    assert told.pointers == ["#/terms/0", "#/terms/1"]
-    assert "“a,b” contains a comma." in told.text
+    result = agent.call(TOOL, action="replace", product="MUG-01", terms=["a,b", "x" * 51, "fine"])
+    assert result.is_error
+    assert result.codes == ["comma_in_term", "term_too_long"]
+    assert result.pointers == ["#/terms/0", "#/terms/1"]
+    assert "“a,b” contains a comma." in result.text
     assert stored(app) == ["beaker"]

@@ -57,8 +57,8 @@ def test_a_product_is_read_with_every_attribute_that_it_can_have(agent: Agent) -
 
 
 def test_attributes_are_set_and_others_stay(app: Flask, agent: Agent, stored: Callable[[], Stored]) -> None:
-    told = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": True, "colour": None})
-    assert told.body["product"]["changed"]
+    result = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": True, "colour": None})
+    assert result.body["product"]["changed"]
     assert stored() == ("tents", {"sleeps": 2, "free": True}, 100)
     with app.app_context():
         entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "product.save")).one()
@@ -93,19 +93,19 @@ def test_a_preview_answers_what_would_be_and_writes_nothing(
 def test_an_empty_level_takes_the_classification_away(agent: Agent, stored: Callable[[], Stored]) -> None:
     assert agent.call(TOOL, action="set", product="TENT-2", levelId="").body["product"]["now"]["level"] is None
     assert stored() == (None, {}, None)
-    told = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": True})
-    assert (told.codes, told.pointers) == (["required"], ["#/levelId"])
+    result = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": True})
+    assert (result.codes, result.pointers) == (["required"], ["#/levelId"])
 
 
 def test_a_level_that_is_not_there_is_refused(agent: Agent, stored: Callable[[], Stored]) -> None:
-    told = agent.call(TOOL, action="set", product="TENT-2", levelId="boats")
-    assert (told.codes, told.pointers) == (["unknown_level"], ["#/levelId"])
+    result = agent.call(TOOL, action="set", product="TENT-2", levelId="boats")
+    assert (result.codes, result.pointers) == (["unknown_level"], ["#/levelId"])
     assert stored()[0] == "tents"
 
 
 def test_nothing_is_listed_as_missing_of_a_level_that_is_not_there(agent: Agent) -> None:
-    told = agent.call(TOOL, action="listMissing", levelId="boats")
-    assert (told.codes, told.pointers) == (["unknown_level"], ["#/levelId"])
+    result = agent.call(TOOL, action="listMissing", levelId="boats")
+    assert (result.codes, result.pointers) == (["unknown_level"], ["#/levelId"])
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_an_answer_says_whether_it_was_a_dry_run(agent: Agent, reading: dict[str
 
 def test_a_stale_revision_is_refused_with_the_current_one(agent: Agent) -> None:
     assert not agent.call(TOOL, action="set", product="TENT-2", attributes={"free": True}, revision=1).is_error
-    told = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": False}, revision=1)
-    assert (told.body["code"], told.body["currentRevision"]) == ("stale_revision", 2)
-    assert told.pointers == ["#/revision"]
+    result = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": False}, revision=1)
+    assert (result.body["code"], result.body["currentRevision"]) == ("stale_revision", 2)
+    assert result.pointers == ["#/revision"]
 
 
 def test_levels_are_found_by_words(agent: Agent) -> None:
@@ -150,16 +150,16 @@ def test_the_impact_of_a_changed_structure_counts_products(agent: Agent) -> None
     assert [level["levelId"] for level in levels] == ["camping", "books"]
     changed = deepcopy(levels)
     changed[0]["children"] = changed[0]["children"][1:]
-    told = agent.call(IMPACT, rootLevels=changed)
-    assert told.body["levelsRemoved"] == [{"levelId": "tents", "name": "Tents", "products": 1}]
-    assert told.body["rootLevels"] is None
+    result = agent.call(IMPACT, rootLevels=changed)
+    assert result.body["levelsRemoved"] == [{"levelId": "tents", "name": "Tents", "products": 1}]
+    assert result.body["rootLevels"] is None
 
 
 def test_a_structure_that_could_not_be_saved_is_answered_with_every_problem(agent: Agent) -> None:
     wrong = [{"levelId": "camping", "name": ""}, {"levelId": "books", "name": "Books", "parentLevelId": "camping"}]
-    told = agent.call(IMPACT, rootLevels=wrong)
-    assert told.is_error
-    assert {"#/rootLevels/0/name", "#/rootLevels/1/parentLevelId"} <= set(told.pointers)
+    result = agent.call(IMPACT, rootLevels=wrong)
+    assert result.is_error
+    assert {"#/rootLevels/0/name", "#/rootLevels/1/parentLevelId"} <= set(result.pointers)
 
 
 def test_another_sites_taxonomy_is_not_found(app: Flask, agent: Agent) -> None:

@@ -137,7 +137,7 @@ class _Run:
         """Query the sources and end the run, also after an error: a run that stayed open would be repeated, and models
         cost money. Raises LeaseLost."""
         try:
-            self._ask(sources)
+            self._query_sources(sources)
         except LeaseLost:
             raise
         except DomainError as error:
@@ -148,7 +148,7 @@ class _Run:
             self._failures.append(UNEXPECTED)
         self._context.commit(self._end)
 
-    def _ask(self, sources: Iterable[SuggestionSource]) -> None:
+    def _query_sources(self, sources: Iterable[SuggestionSource]) -> None:
         context, site_id = self._context, self._site_id
         site_today = days.today(context.clock, time_zone_of(site_id))
         question = _unanswered_searches(

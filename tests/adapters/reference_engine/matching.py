@@ -275,5 +275,5 @@ def _demoted(scores: Scores, tiers: Iterable[set[str]]) -> Scores:
 def _own_words_first(scores: Scores, units: Sequence[Matched]) -> Scores:
     """Documents that have the words rank above those with one alternative, and these above those with two."""
     widened = [unit.own for unit in units if unit.own is not None]
-    lacking = {id: sum(id not in own for own in widened) for id in scores}
-    return _demoted(scores, [{id for id in scores if lacking[id] < level} for level in range(1, len(widened) + 1)])
+    missing = {id: sum(id not in own for own in widened) for id in scores}
+    return _demoted(scores, [{id for id in scores if missing[id] < level} for level in range(1, len(widened) + 1)])

@@ -97,16 +97,16 @@ def test_the_table_has_every_entry_and_no_formula(app: Flask, admin: PageClient,
 
 
 def test_the_page_asks_the_same_however_much_there_is(app: Flask, admin: PageClient, clock: StoppedClock) -> None:
-    def ask() -> int:
+    def request_status() -> int:
         with statements(app) as seen:
             admin.get(PAGE)
         return len(seen)
 
     note(app, clock, "Saved Mug")
-    few = ask()
+    few = request_status()
     for number in range(60):
         note(app, clock, f"Saved Mug {number}")
-    assert ask() == few <= 14
+    assert request_status() == few <= 14
 
 
 def test_the_fragment_is_the_list_alone(admin: PageClient) -> None:

@@ -14,7 +14,7 @@ from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront.shopper import Shopper
-from tests.domain.relevance.trials.trying_shop import save_rule, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import save_rule, save_synonym, shop
 from tests.factories import make_user
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient

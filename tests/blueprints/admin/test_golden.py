@@ -13,7 +13,7 @@ from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.relevance.trials.trying_shop import shop
+from tests.domain.relevance.trials.preview_shop import shop
 from tests.factories import make_golden, make_user
 from tests.page_client import PageClient
 

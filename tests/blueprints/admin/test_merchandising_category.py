@@ -136,8 +136,8 @@ def test_another_slug_without_categories_below_names_the_one_address_that_is_los
 ) -> None:
     assert "changes the addresses of this category and of all below it" in mia.fragment(page(ids["gifts"])).text
     mia.post(page(ids["gifts"]), form(name="Gifts", seoName="presents"))
-    told = mia.get(page(ids["gifts"])).texts["p"]
-    assert "from /c/gifts to /c/presents. The old one answers 404 from now on." in told
+    text = mia.get(page(ids["gifts"])).texts["p"]
+    assert "from /c/gifts to /c/presents. The old one answers 404 from now on." in text
     again = mia.swap(page(ids["gifts"]), form(name="Presents", seoName="presents", revision="2")).text
     assert "answers 404 from now on" not in again, "its address stays"
 

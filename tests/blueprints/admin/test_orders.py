@@ -113,9 +113,9 @@ def test_what_cannot_go_back_is_named(app: Flask, ada: PageClient, order_id: str
         ("?p=9", "Nothing on page 9"),
     ],
 )
-def test_a_list_without_orders_says_why(ada: PageClient, order_id: str, address: str, told: str) -> None:
+def test_a_list_without_orders_says_why(ada: PageClient, order_id: str, address: str, result: str) -> None:
     ada.get(f"/admin/orders{address}")
-    assert told in page_text(ada, f"/admin/orders{address}")
+    assert result in page_text(ada, f"/admin/orders{address}")
 
 
 def test_before_the_first_order_the_list_says_what_it_is_for(ada: PageClient) -> None:

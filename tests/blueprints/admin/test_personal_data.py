@@ -128,16 +128,16 @@ def test_the_page_names_the_days_that_the_purge_uses(admin: PageClient) -> None:
 
 
 def test_the_page_asks_little_however_much_is_kept(app: Flask, admin: PageClient) -> None:
-    def ask() -> int:
+    def request_status() -> int:
         with statements(app) as seen:
             admin.post(PAGE, {"who": SAM}, status=200)
         return len(seen)
 
     order(app)
-    few = ask()
+    few = request_status()
     for _ in range(30):
         order(app)
-    assert ask() == few <= 60
+    assert request_status() == few <= 60
 
 
 def test_pages_of_erased_people_still_open(app: Flask, admin: PageClient) -> None:

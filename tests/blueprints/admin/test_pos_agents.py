@@ -219,14 +219,14 @@ def test_the_list_is_searched_and_asks_as_much_for_many_as_for_one(
     assert "Tilly" in admin.get(f"{AGENTS}?q=TILLY%40shop").texts["a"]
     assert "No agent matches" in admin.get(f"{AGENTS}?q=100%25").texts["p"]
 
-    def asked() -> int:
+    def request_status() -> int:
         with statements(app) as seen:
             admin.get(AGENTS)
         return len(seen)
 
-    one = asked()
+    one = request_status()
     with app.app_context(), transaction():
         shop = db.session.get_one(Site, ids.site)
         for number in range(5):
             make_agent(shop, make_user(shop, Role.POS_AGENT), make_location(shop, display_name=f"Place {number}"))
-    assert asked() == one
+    assert request_status() == one

@@ -43,11 +43,11 @@ def ids(app: Flask, mia: Merchandiser) -> list[int]:
 
 
 def skus(mia: Merchandiser, query: str) -> set[str]:
-    told = mia.fragment(f"{LIST}?{query}").text
-    return {sku for sku in ("T-1", "T-2", "B-1", "N-1") if f">{sku}<" in told}
+    text = mia.fragment(f"{LIST}?{query}").text
+    return {sku for sku in ("T-1", "T-2", "B-1", "N-1") if f">{sku}<" in text}
 
 
-def asked_for(app: Flask) -> list[tuple[str, dict[str, Any]]]:
+def requested_tasks(app: Flask) -> list[tuple[str, dict[str, Any]]]:
     with app.app_context():
         return [(task.kind, task.parameters) for task in db.session.scalars(select(TaxonomyTask))]
 
@@ -79,8 +79,8 @@ def test_the_list_narrows_by_what_is_known(mia: Merchandiser, query: str, found:
 
 @pytest.mark.usefixtures("ids")
 def test_the_filters_offer_the_attributes_of_the_level_first_and_the_values_of_the_attribute(mia: Merchandiser) -> None:
-    told = mia.fragment(f"{LIST}?level=tents&attribute=colour&choicesOf=|").text
-    filters = told[told.index('hx-target="#attribute-filters"') :]
+    text = mia.fragment(f"{LIST}?level=tents&attribute=colour&choicesOf=|").text
+    filters = text[text.index('hx-target="#attribute-filters"') :]
     own, others = filters.split('<optgroup label="Attributes of other levels">')[:2]
     assert 'value="colour" selected' not in own.split('name="attribute"')[0] and 'value="sleeps"' in own
     assert 'value="size"' not in own and 'value="size"' in others
@@ -93,8 +93,8 @@ def test_the_filters_offer_the_attributes_of_the_level_first_and_the_values_of_t
 @pytest.mark.usefixtures("ids")
 def test_bulk_offers_the_attributes_and_values_that_hold_for_the_products(mia: Merchandiser) -> None:
     mia.get(CLASSIFY)
-    told = mia.swap(f"{CLASSIFY}?level=boots", {"what": "value"}).text
-    own, others = told.split('<optgroup label="These products have none of">')
+    text = mia.swap(f"{CLASSIFY}?level=boots", {"what": "value"}).text
+    own, others = text.split('<optgroup label="These products have none of">')
     assert 'value="size"' in own and 'value="sleeps"' not in own and 'value="sleeps"' in others
 
 
@@ -120,8 +120,8 @@ def test_ticked_products_are_taken_along_to_the_page_about_them(mia: Merchandise
 def test_more_ticks_than_an_address_holds_are_refused(mia: Merchandiser) -> None:
     mia.get(LIST)
     assert mia.post(f"{LIST}/choose?level=tents", {"product": list(range(15_000))}).location == f"{LIST}?level=tents"
-    told = " ".join(mia.get(LIST).texts.values())
-    assert "At most 500 products can be ticked at once; these are 15,000." in told
+    text = " ".join(mia.get(LIST).texts.values())
+    assert "At most 500 products can be ticked at once; these are 15,000." in text
 
 
 @pytest.mark.usefixtures("ids")
@@ -135,12 +135,12 @@ def test_without_ticks_it_is_about_all_that_match(mia: Merchandiser) -> None:
 @pytest.mark.usefixtures("ids")
 def test_a_level_is_previewed_with_what_would_be_lost_and_nothing_is_started(app: Flask, mia: Merchandiser) -> None:
     mia.get(CLASSIFY)
-    told = mia.swap(CLASSIFY, {"what": "level", "levelId": "boots"}).text
-    assert "<strong>3 products</strong> would move to this level, 1 of them without a level so far." in told
-    assert "1 is there already." in told
-    assert "<li>Colour: 1</li>" in told and "<li>Sleeps: 1</li>" in told
-    assert "Change 3 products" in told
-    assert asked_for(app) == []
+    text = mia.swap(CLASSIFY, {"what": "level", "levelId": "boots"}).text
+    assert "<strong>3 products</strong> would move to this level, 1 of them without a level so far." in text
+    assert "1 is there already." in text
+    assert "<li>Colour: 1</li>" in text and "<li>Sleeps: 1</li>" in text
+    assert "Change 3 products" in text
+    assert requested_tasks(app) == []
 
 
 def test_the_preview_of_very_many_products_is_a_request_of_its_own(
@@ -154,13 +154,13 @@ def test_the_preview_of_very_many_products_is_a_request_of_its_own(
         db.session.execute(insert(Product), many, execution_options=INDEXED_SEPARATELY)
     mia.get(CLASSIFY)
     form = {"what": "level", "levelId": "boots"}
-    told = mia.swap(CLASSIFY, form).text
-    assert 'hx-trigger="load"' in told and 'value="preview"' in told
-    assert "would move to this level" not in told and "Change " not in told
+    text = mia.swap(CLASSIFY, form).text
+    assert 'hx-trigger="load"' in text and 'value="preview"' in text
+    assert "would move to this level" not in text and "Change " not in text
     preview = mia.swap(CLASSIFY, {**form, "intent": "preview"}).text
     assert "<strong>2,003 products</strong> would move to this level" in preview and 'hx-trigger="load"' not in preview
     mia.post(CLASSIFY, {**form, "intent": "preview"}, status=200)
-    assert asked_for(app) == []
+    assert requested_tasks(app) == []
 
 
 def test_a_level_is_assigned_in_the_background(app: Flask, mia: Merchandiser, ids: list[int]) -> None:
@@ -168,7 +168,7 @@ def test_a_level_is_assigned_in_the_background(app: Flask, mia: Merchandiser, id
     answer = mia.post(f"{CLASSIFY}?product={ids[3]}", {"what": "level", "levelId": "tents", "intent": "start"})
     assert "/admin/catalogue/taxonomy/tasks/" in answer.location
     mia.get(answer.location)
-    assert asked_for(app) == [
+    assert requested_tasks(app) == [
         ("ASSIGN_LEVEL", {"taxonomyId": "kit", "levelId": "tents", "levelName": "Tents", "products": [ids[3]]})
     ]
     assert 'class="card task"' in mia.pages.client.get(LIST, base_url=mia.pages.base).text
@@ -177,7 +177,7 @@ def test_a_level_is_assigned_in_the_background(app: Flask, mia: Merchandiser, id
 def test_all_that_match_are_named_by_the_filter(app: Flask, mia: Merchandiser, ids: list[int]) -> None:
     mia.get(CLASSIFY)
     mia.post(f"{CLASSIFY}?q=T-&p=3", {"what": "level", "levelId": "boots", "intent": "start"})
-    ((_, parameters),) = asked_for(app)
+    ((_, parameters),) = requested_tasks(app)
     assert (parameters["filter"], parameters["upTo"]) == ("q=T-", max(ids))
 
 
@@ -185,12 +185,12 @@ def test_all_that_match_are_named_by_the_filter(app: Flask, mia: Merchandiser, i
 def test_a_value_is_previewed_and_given(app: Flask, mia: Merchandiser) -> None:
     mia.get(CLASSIFY)
     form = {"what": "value", "attributeId": "colour", "way": "set", "given": ["Moss", "Clay"]}
-    told = mia.swap(f"{CLASSIFY}?level=gear", form).text
-    assert "<strong>2 products</strong> would change, 2 of them in place of a value that they have." in told
-    assert "1 product left out" in told
+    text = mia.swap(f"{CLASSIFY}?level=gear", form).text
+    assert "<strong>2 products</strong> would change, 2 of them in place of a value that they have." in text
+    assert "1 product left out" in text
     answer = mia.swap(f"{CLASSIFY}?level=gear", form | {"intent": "start"})
     assert "/tasks/" in answer.headers["HX-Redirect"]
-    ((kind, parameters),) = asked_for(app)
+    ((kind, parameters),) = requested_tasks(app)
     assert kind == "ASSIGN_VALUE"
     assert (parameters["value"], parameters["way"], parameters["attributeName"]) == (["Moss", "Clay"], "set", "Colour")
 
@@ -211,7 +211,7 @@ def test_what_cannot_be_given_is_refused_in_words(
     for more in ({}, {"intent": "start"}):
         answer = mia.swap(CLASSIFY, form | more)
         assert (answer.status_code, message in answer.text) == (400, True)
-    assert asked_for(app) == []
+    assert requested_tasks(app) == []
 
 
 def test_too_many_ticks_are_refused(mia: Merchandiser) -> None:
@@ -247,4 +247,4 @@ def test_ids_that_are_none_do_not_mean_all_products(app: Flask, mia: Merchandise
     assert "Tick the products first." in mia.get(f"{CLASSIFY}?{query}", 400).texts["p"]
     started = mia.swap(f"{CLASSIFY}?{query}", {"what": "level", "levelId": "boots", "intent": "start"})
     assert started.status_code == 400
-    assert asked_for(app) == []
+    assert requested_tasks(app) == []

@@ -23,7 +23,7 @@ from app.jobs.relevance import replay
 from app.transaction import transaction
 from tests import searching
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.relevance.trials.trying_shop import shop
+from tests.domain.relevance.trials.preview_shop import shop
 from tests.factories import WHEN, make_user
 from tests.page_client import PageClient
 
@@ -110,8 +110,8 @@ def test_another_search_is_previewed_in_the_form_and_on_a_page_of_its_own(someon
 
 
 def test_the_top_searches_are_replayed_before_anything_is_saved(app: Flask, someone: Merchandiser) -> None:
-    asked = someone.swap(TRY, PLAIN | {"soldOut": "hidden"}).text
-    assert "Replay the top 200 searches" in asked
+    request = someone.swap(TRY, PLAIN | {"soldOut": "hidden"}).text
+    assert "Replay the top 200 searches" in request
     answer = someone.post("/admin/search/replays?kind=ranking", PLAIN | {"soldOut": "hidden"})
     address = answer.headers["Location"]
     with app.app_context():

@@ -67,8 +67,8 @@ def test_every_measure_and_list_of_the_period_is_shown(signed_in, counted: Count
     counted("stove", days_ago=7, searches=99)
     html = text(signed_in(), f"{PAGE}?days=7")
     assert "stove" not in html and "£123.45" in html
-    for told in ("48", "16.7%", "20.8%", "8.3%", "4.2%"):
-        assert f">{told}<" in html
+    for result in ("48", "16.7%", "20.8%", "8.3%", "4.2%"):
+        assert f">{result}<" in html
     assert html.count('class="chart"') == 6 and html.count('class="spark"') == 5
 
 
@@ -213,10 +213,10 @@ def test_once_the_day_is_over_the_scheduler_has_the_sums_renewed(
     app: Flask, signed_in, counted: Counted, clock: StoppedClock
 ) -> None:
     counted("kettle", days_ago=6)
-    stale, asked = StaleWindows(), []
+    stale, query = StaleWindows(), []
 
     def at_once(name: str, work: Callable[[], object]) -> bool:
-        asked.append(name)
+        query.append(name)
         work()
         return True
 
@@ -226,7 +226,7 @@ def test_once_the_day_is_over_the_scheduler_has_the_sums_renewed(
         stale.look(at_once)
         clock.move(seconds=LOOK_EVERY)
         stale.look(at_once)
-    assert len(asked) == 1
+    assert len(query) == 1
     assert "kettle" not in text(signed_in(), f"{PAGE}?days=7")
 
 

@@ -97,8 +97,8 @@ def test_what_is_not_live_yet_says_so(app: Flask, site_id: int, signed_in: Calla
         found = [("rule", make_rule(site, term="tent", live_since=None).id)]
         found.append(("synonym", make_synonym(site, words=["a", "b"], live_since=None).id))
         found.append(("terms", make_product(site).id))
-    told = [signed_in().get(f"/admin/search/effect/{kind}/{record}").texts["p"] for kind, record in found]
-    assert "Not in search yet" in told[0] and "Not in search yet" in told[1] and "no search terms" in told[2]
+    text = [signed_in().get(f"/admin/search/effect/{kind}/{record}").texts["p"] for kind, record in found]
+    assert "Not in search yet" in text[0] and "Not in search yet" in text[1] and "no search terms" in text[2]
 
 
 def scheduled(site: Site) -> int:
@@ -109,9 +109,9 @@ def scheduled(site: Site) -> int:
 def test_a_rule_is_compared_from_its_start_to_its_end(
     made: Callable[[Made], int], signed_in: Callable[..., PageClient]
 ) -> None:
-    told = signed_in().get(f"/admin/search/effect/rule/{made(scheduled)}").texts["p"]
-    assert "the 4 days before it went live on 11 November (7 November to 10 November)" in told
-    assert "4 days after (12 November to 15 November); nothing after its end is counted" in told
+    text = signed_in().get(f"/admin/search/effect/rule/{made(scheduled)}").texts["p"]
+    assert "the 4 days before it went live on 11 November (7 November to 10 November)" in text
+    assert "4 days after (12 November to 15 November); nothing after its end is counted" in text
 
 
 def test_a_rule_that_is_paused_or_has_not_begun_says_so(
@@ -121,5 +121,5 @@ def test_a_rule_that_is_paused_or_has_not_begun_says_so(
         site = db.session.get_one(Site, site_id)
         paused = make_rule(site, term="tent", live_since=LIVE, enabled=False).id
         later = make_rule(site, term="stove", live_since=LIVE, starts_at=NOW + timedelta(days=5)).id
-    told = [signed_in().get(f"/admin/search/effect/rule/{record}").texts["p"] for record in (paused, later)]
-    assert "Paused" in told[0] and "Applies from 25 November 2026" in told[1]
+    text = [signed_in().get(f"/admin/search/effect/rule/{record}").texts["p"] for record in (paused, later)]
+    assert "Paused" in text[0] and "Applies from 25 November 2026" in text[1]

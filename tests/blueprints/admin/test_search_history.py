@@ -313,7 +313,7 @@ def test_the_list_is_filtered_by_itself(app: Flask, browser: PageClient, site_id
 
 
 def test_a_page_of_changes_is_read_in_as_many_statements_however_long_it_is(app: Flask, site_id: int) -> None:
-    def asked() -> int:
+    def request_status() -> int:
         with app.app_context(), statements(app) as seen:
             history.history_page(site_id, 1)
         return len(seen)
@@ -328,9 +328,9 @@ def test_a_page_of_changes_is_read_in_as_many_statements_however_long_it_is(app:
                     synonyms.change(Author(site_id, "Max Moor", clock()), *known, draft(word, f"{word} y"))
 
     change_all(["aa"])
-    few = asked()
+    few = request_status()
     change_all(["bb", "cc", "dd"])
-    assert asked() == few
+    assert request_status() == few
 
 
 def test_another_shops_changes_are_not_there(app: Flask, browser: PageClient, site_id: int) -> None:

@@ -114,8 +114,8 @@ def test_a_second_request_joins_the_first_and_says_whose_it_is(app: Flask, shop:
     browser.post("/admin/search/rebuild", {"scope": "ALL"})
     shown = _html(browser)
     assert "A rebuild of products, requested by The Merchandiser, is under way already." in shown
-    told = "Pages and collections are rebuilt right after it, since it rebuilds products only."
-    assert shown.count(told) == 2, "in the message, and in the card of the run while it lasts"
+    result = "Pages and collections are rebuilt right after it, since it rebuilds products only."
+    assert shown.count(result) == 2, "in the message, and in the card of the run while it lasts"
     with app.app_context():
         assert len(db.session.scalars(select(RebuildRun)).all()) == 1
 

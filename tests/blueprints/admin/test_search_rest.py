@@ -44,7 +44,7 @@ def test_status_before_anything_was_built(client: FlaskClient) -> None:
 
 
 def test_a_new_run_is_202_and_can_be_polled_at_its_location(client: FlaskClient) -> None:
-    answer = _ask(client, "PRODUCTS")
+    answer = _search(client, "PRODUCTS")
     assert (answer.status_code, answer.json["state"], answer.json["joined"]) == (202, "waiting", False)
     assert answer.location == f"{REINDEX}/{answer.json['runId']}"
     polled = client.get(answer.location)
@@ -53,19 +53,19 @@ def test_a_new_run_is_202_and_can_be_polled_at_its_location(client: FlaskClient)
 
 
 def test_a_joined_run_is_200_with_its_own_scope(client: FlaskClient, clock: StoppedClock) -> None:
-    first = _ask(client, "PRODUCTS")
+    first = _search(client, "PRODUCTS")
     clock.move(minutes=29, seconds=59)
-    second = _ask(client, "ALL")
+    second = _search(client, "ALL")
     assert second.status_code == 200
     assert second.json == first.json | {"joined": True, "queuedScope": "CONTENT"}
     assert client.get(first.location).json == first.json | {"queuedScope": "CONTENT"}
-    assert _ask(client, "PRODUCTS").json["joined"]
+    assert _search(client, "PRODUCTS").json["joined"]
 
 
 def test_after_half_an_hour_a_new_run_starts_and_the_old_one_failed(client: FlaskClient, clock: StoppedClock) -> None:
-    first = _ask(client, "ALL")
+    first = _search(client, "ALL")
     clock.move(minutes=30, seconds=1)
-    assert _ask(client, "ALL").status_code == 202
+    assert _search(client, "ALL").status_code == 202
     old = client.get(first.location).json
     assert (old["state"], old["outcome"]) == ("failed", "failed")
     assert old["error"]
@@ -78,7 +78,7 @@ def test_the_older_address_means_everything(client: FlaskClient) -> None:
 
 def test_without_an_engine_it_is_409(app: Flask, client: FlaskClient) -> None:
     app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=NullEngine())
-    assert _ask(client, "ALL").status_code == 409
+    assert _search(client, "ALL").status_code == 409
     assert client.post("/admin/merchandising/rest/reindex").status_code == 409
     assert client.get("/admin/search/rest/status").json["engine"] == {"state": "NOT_SET_UP", "error": None}
 
@@ -86,9 +86,9 @@ def test_without_an_engine_it_is_409(app: Flask, client: FlaskClient) -> None:
 def test_content_alone_needs_content_search(app: Flask, client: FlaskClient, site_id: int) -> None:
     with app.app_context(), transaction():
         change_settings(site_id, {"search-content-enabled": False})
-    answer = _ask(client, "CONTENT")
+    answer = _search(client, "CONTENT")
     assert (answer.status_code, answer.json["code"]) == (409, "conflict")
-    assert _ask(client, "ALL").status_code == 202
+    assert _search(client, "ALL").status_code == 202
 
 
 UNSOUND = (
@@ -133,9 +133,9 @@ def test_another_shops_run_is_not_found(app: Flask, client: FlaskClient) -> None
 
 
 def test_a_hundred_requests_make_one_run(app: Flask, client: FlaskClient) -> None:
-    statuses = [_ask(client, "ALL").status_code for _ in range(100)]
+    statuses = [_search(client, "ALL").status_code for _ in range(100)]
     assert statuses == [202] + [200] * 99
 
 
-def _ask(client: FlaskClient, scope: str) -> TestResponse:
+def _search(client: FlaskClient, scope: str) -> TestResponse:
     return client.post(REINDEX, json={"scope": scope})

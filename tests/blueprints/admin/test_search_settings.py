@@ -195,7 +195,7 @@ def test_suggestions_are_switched_off_and_on_and_the_change_is_noted(
 def test_what_a_form_says_nothing_of_stays_as_it_is(
     app: Flask, browser: PageClient, site_id: int, are_on: bool
 ) -> None:
-    told = {
+    result = {
         settings.SUGGESTIONS: are_on,
         settings.BY_MEANING: are_on,
         settings.BLOCKED: ["rude"],
@@ -203,7 +203,7 @@ def test_what_a_form_says_nothing_of_stays_as_it_is(
         settings.LEARNING: LearningMode.SHADOW.value,
     }
     with app.app_context(), transaction():
-        change_settings(site_id, told)
+        change_settings(site_id, result)
     browser.post(PATH, ON | {"filter": ["price"]})
     browser.post(PATH, ON | {"filter": ["price"], "learning": "nonsense"})
     with app.app_context():

@@ -37,31 +37,31 @@ def end(app: Flask, site_id: int, **how: object) -> None:
 
 
 def test_asking_wakes_the_worker_and_shows_that_it_is_on_its_way(browser: PageClient, queue: RecordingQueue) -> None:
-    told = fragment(browser, "POST")
-    assert "Looking…" in told and "Requested by The Merchandiser" in told and 'hx-trigger="every 1s"' in told
+    text = fragment(browser, "POST")
+    assert "Looking…" in text and "Requested by The Merchandiser" in text and 'hx-trigger="every 1s"' in text
     assert "relevance:suggest_synonyms" in [job for job, _ in queue.jobs]
 
 
 def test_the_fragment_asks_no_more_once_it_has_ended(app: Flask, browser: PageClient, site_id: int) -> None:
     fragment(browser, "POST")
     end(app, site_id, state="done", added=2)
-    told = fragment(browser, "GET")
-    assert "2 new suggestions" in told and "Show" in told and "every 1s" not in told
+    text = fragment(browser, "GET")
+    assert "2 new suggestions" in text and "Show" in text and "every 1s" not in text
 
 
 def test_a_source_that_failed_is_shown_in_words(app: Flask, browser: PageClient, site_id: int) -> None:
     fragment(browser, "POST")
     end(app, site_id, state="failed", added=1, error="The AI endpoint gave no answer (APIConnectionError).")
-    told = fragment(browser, "GET")
-    assert "gave no answer" in told and "1 came from the shop’s own words" in told
+    text = fragment(browser, "GET")
+    assert "gave no answer" in text and "1 came from the shop’s own words" in text
 
 
 def test_nothing_new_says_what_was_looked_at(app: Flask, browser: PageClient, site_id: int) -> None:
     fragment(browser, "POST")
     end(app, site_id, state="done", added=0, compared=70)
-    told = fragment(browser, "GET")
-    assert "70 searches that found nothing were compared with your catalogue; none resembles a word of it" in told
-    assert "the administrator can set one up" in told
+    text = fragment(browser, "GET")
+    assert "70 searches that found nothing were compared with your catalogue; none resembles a word of it" in text
+    assert "the administrator can set one up" in text
     end(app, site_id, compared=0)
     assert "No search of the last 30 days still finds nothing" in fragment(browser, "GET")
 

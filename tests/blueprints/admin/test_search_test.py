@@ -57,9 +57,9 @@ def mia(app: Flask, clock: StoppedClock) -> Merchandiser:
     return Merchandiser(PageClient(app).signed_in("mia@shop.test"), site_id)
 
 
-def ask(mia: Merchandiser, **asked: Any) -> dict[str, Any]:
+def explain(mia: Merchandiser, **request: Any) -> dict[str, Any]:
     answer = mia.pages.client.get(
-        TEST, query_string=asked, base_url=mia.pages.base, headers={"Accept": "application/json"}
+        TEST, query_string=request, base_url=mia.pages.base, headers={"Accept": "application/json"}
     )
     assert answer.status_code == 200, answer.text
     assert answer.headers["Vary"].startswith("Accept")
@@ -86,7 +86,7 @@ def test_the_page_begins_with_what_to_enter(mia: Merchandiser) -> None:
 
 
 def test_the_json_has_the_shape_of_the_contract(mia: Merchandiser) -> None:
-    answer = ask(mia, q="ridge tents", product="t-1")
+    answer = explain(mia, q="ridge tents", product="t-1")
     assert (answer["query"], answer["tokens"], answer["found"], answer["rule"]) == (
         "ridge tents",
         ["ridge", "tent"],
@@ -109,18 +109,18 @@ def test_the_json_has_the_shape_of_the_contract(mia: Merchandiser) -> None:
 
 
 def test_a_product_that_is_not_there_and_one_that_is_hidden_are_told_apart(mia: Merchandiser) -> None:
-    absent = ask(mia, q="stove", product="X-9")
+    absent = explain(mia, q="stove", product="X-9")
     assert absent["product"]["inCatalogue"] is False
     assert absent["advice"][0]["link"].startswith("/admin/catalogue/products?q=X-9")
-    hidden = ask(mia, q="stove", product="S-1")
+    hidden = explain(mia, q="stove", product="S-1")
     assert (hidden["product"]["enabled"], hidden["product"]["indexed"]) == (False, False)
     assert hidden["advice"][0]["code"] == "hidden"
 
 
 def test_every_piece_of_advice_has_a_link_that_opens(app: Flask, mia: Merchandiser) -> None:
     synonym(app, mia.site_id, "SUGGESTED", "brolly", "umbrella")
-    for asked in ({"q": "brolly"}, {"q": "gearbox", "product": "T-1"}, {"q": "stove", "product": "S-1"}):
-        advice = ask(mia, **asked)["advice"]
+    for request in ({"q": "brolly"}, {"q": "gearbox", "product": "T-1"}, {"q": "stove", "product": "S-1"}):
+        advice = explain(mia, **request)["advice"]
         assert advice
         for one in advice:
             assert one["message"].endswith((".", "found.")) and one["label"]
@@ -173,11 +173,11 @@ def test_a_product_is_indexed_again_by_the_button(app: Flask, mia: Merchandiser)
 
 def test_a_suggested_synonym_is_accepted_by_the_button(app: Flask, mia: Merchandiser) -> None:
     suggested = synonym(app, mia.site_id, "SUGGESTED", "brolly", "umbrella")
-    answer = ask(mia, q="brolly")
+    answer = explain(mia, q="brolly")
     assert (answer["found"], answer["synonymsSuggested"][0]["foundOnceAccepted"]) == (0, 1)
     page = mia.get(f"{TEST}?q=brolly")
     mia.post(TEST, {"act": "accept_synonym", "id": suggested, "revision": page.value("revision"), "q": "brolly"})
-    answer = ask(mia, q="brolly")
+    answer = explain(mia, q="brolly")
     assert answer["found"] == 1 and answer["synonymsApplied"][0]["typed"] == "brolly"
     again = _after(mia, {"act": "accept_synonym", "id": suggested, "revision": page.value("revision")})
     assert "note bad" in again
@@ -194,8 +194,8 @@ def test_a_scheduled_rule_shows_as_of_its_date(app: Flask, mia: Merchandiser, cl
                 site_id=mia.site_id, term="Tent", normalized_term="tent", pins=pins, words_version=version, **signed
             )
         )
-    assert ask(mia, q=" TENT ")["rule"] is None
-    then = ask(mia, q="tent", at=begins.isoformat())
+    assert explain(mia, q=" TENT ")["rule"] is None
+    then = explain(mia, q="tent", at=begins.isoformat())
     assert (then["rule"]["term"], [one["sku"] for one in then["products"]]) == ("Tent", ["U-1", "T-1"])
     assert then["products"][0]["placed"] == "pinned"
     assert mia.get(f"{TEST}?q=tent&at={begins:%Y-%m-%dT%H:%M}").value("at") == f"{begins:%Y-%m-%dT%H:%M}"
@@ -232,7 +232,7 @@ def test_whatever_is_typed_is_shown_as_it_is_and_never_run(mia: Merchandiser, wo
     assert html.status_code == 200
     assert "<script>alert" not in html.text and "62773913" not in html.text
     mia.pages.get(f"{TEST}?{_query(words)}")
-    assert ask(mia, q=words, product=words)["advice"] is not None
+    assert explain(mia, q=words, product=words)["advice"] is not None
 
 
 def test_htmx_gets_the_answer_alone(mia: Merchandiser) -> None:
@@ -244,14 +244,14 @@ def test_an_engine_that_does_not_answer_leaves_the_rest_standing(app: Flask, mia
     app.extensions[EXTENSION].search_engine.forget(mia.site_id)
     html = mia.pages.client.get(f"{TEST}?q=tent&product=T-1", base_url=mia.pages.base).text
     assert "Search does not answer" in html and "Ridge tent" in html and "Index not known" in html
-    assert ask(mia, q="tent", product="T-1")["found"] is None
+    assert explain(mia, q="tent", product="T-1")["found"] is None
 
 
 def test_a_product_of_another_site_is_not_in_this_catalogue(app: Flask, mia: Merchandiser) -> None:
     other = merchandiser(app, "other.localhost")
     tent = product_id(app, "T-1")
     for reference in ("T-1", "t-1", str(tent)):
-        assert ask(other, q="tent", product=reference)["product"]["inCatalogue"] is False
+        assert explain(other, q="tent", product=reference)["product"]["inCatalogue"] is False
     other.get(TEST)
     for act in ("enable_product", "index_product", "add_term", "accept_synonym"):
         sent = {"act": act, "id": tent, "term": "x", "revision": 1, "csrf_token": other.pages.token}
@@ -267,7 +267,7 @@ def test_an_unknown_button_does_nothing(app: Flask, mia: Merchandiser) -> None:
 
 def test_a_test_is_not_counted(app: Flask, mia: Merchandiser) -> None:
     mia.get(f"{TEST}?q=tent&product=T-1")
-    ask(mia, q="gearbox")
+    explain(mia, q="gearbox")
     with app.app_context():
         assert db.session.query(SearchDay).count() + db.session.query(SearchWordDay).count() == 0
 

@@ -59,11 +59,11 @@ def test_nothing_contradicts_itself_and_the_inspector_knows_what_is_listed(
             pass
         landing_pages_of = partial(LandingDirectory().of, indexing.engine, indexing.clock, shop)
         counts = ExactCounts.of_site(indexing.engine, site_id)
-        asked = InspectedShop(shop, fetch, landing_pages_of, counts.of)
+        request = InspectedShop(shop, fetch, landing_pages_of, counts.of)
         listed = {
             address
             for address in crawl.seen
-            if inspect_page(asked, InspectedAddress("shop.test", address)).sitemap.is_listed
+            if inspect_page(request, InspectedAddress("shop.test", address)).sitemap.is_listed
         }
 
     assert crawl.findings.kept == []

@@ -13,7 +13,7 @@ from app.extensions import db
 from app.transaction import transaction
 from tests import counted_searches
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.relevance.trials.trying_shop import save_rule, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import save_rule, save_synonym, shop
 from tests.factories import make_user
 from tests.page_client import PageClient
 

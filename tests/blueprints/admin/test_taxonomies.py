@@ -213,10 +213,10 @@ def test_a_switch_names_the_categories_that_it_empties(app: Flask, admin: PageCl
             add_category(tree, f"By level {number:02}", source_levels=["tents"])
         add_category(tree, "By hand")
         add_category(tree, "A hidden one", source_levels=["tents"], visible=False)
-    told = words(admin, f"{LIST}/garden/activation")
-    assert "<strong>13 categories</strong> choose products by level; they will be empty" in told
-    assert "/c/by-level-00" in told and "By level 08" in told and "By level 09" not in told and "and 3 more" in told
-    assert "A hidden one" in told and "/c/a-hidden-one" not in told and "By hand" not in told
+    text = words(admin, f"{LIST}/garden/activation")
+    assert "<strong>13 categories</strong> choose products by level; they will be empty" in text
+    assert "/c/by-level-00" in text and "By level 08" in text and "By level 09" not in text and "and 3 more" in text
+    assert "A hidden one" in text and "/c/a-hidden-one" not in text and "By hand" not in text
 
 
 def add_category(tree: Tree, name: str, **more: object) -> None:
@@ -275,10 +275,10 @@ def test_archived_classifications_are_restored_after_a_dry_run(
     assert asking == plain == [f"{page}?dry-run=1"]
     assert "What would happen" not in words(browser, page), "it takes long for a large archive"
     fragment = browser.client.get(asking[0], base_url=browser.base, headers={"HX-Request": "true"}).text
-    told = words(browser, asking[0])
-    assert "What would happen" in fragment and "<html" not in fragment and "<html" in told
-    assert "<strong>3 products</strong> get their level and values back" in told
-    assert "3 products of these have values that do not fit any more" in told
+    text = words(browser, asking[0])
+    assert "What would happen" in fragment and "<html" not in fragment and "<html" in text
+    assert "<strong>3 products</strong> get their level and values back" in text
+    assert "3 products of these have values that do not fit any more" in text
     browser.get(page)
     assert browser.post(page, {}).location == page
     with app.app_context():

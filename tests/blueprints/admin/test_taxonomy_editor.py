@@ -137,9 +137,9 @@ def test_only_products_of_the_levels_that_an_edit_draws_are_counted(app: Flask, 
 
 
 def test_who_deletes_a_level_is_told_how_many_products_lose_theirs(mia: Merchandiser):
-    told = edit(mia, "level.delete", level="camping").text
-    assert "Deleted the level “Camping” and 2 below it: 2 products lose their level when you save." in told
-    assert '<button class="link" form="turn-undo">Undo</button>' in told and '<form id="turn-undo"' in told
+    text = edit(mia, "level.delete", level="camping").text
+    assert "Deleted the level “Camping” and 2 below it: 2 products lose their level when you save." in text
+    assert '<button class="link" form="turn-undo">Undo</button>' in text and '<form id="turn-undo"' in text
     mia.swap(f"{EDITOR}/draft/undo", {})
     assert "Deleted the level “Stoves”.</p>" in edit(mia, "level.delete", level="stoves").text
 

@@ -119,9 +119,9 @@ def test_a_button_of_the_form_changes_nothing_but_the_form(app: Flask, mia: Merc
 def test_pasted_lines_are_told_apart_before_they_do_harm(mia: Merchandiser) -> None:
     mia.get(EDITOR)
     form = colour_with(("Red", "Red"), newValues="red\nGreen\n\nlight, dark", intent="paste")
-    told = mia.swap(f"{EDITOR}/attribute", form).text
-    assert "Added 1 value." in told and "in the list already: “red”" in told and "1 blank line left out" in told
-    assert "“light, dark” contains a comma" in told and "Split at the commas" in told
+    text = mia.swap(f"{EDITOR}/attribute", form).text
+    assert "Added 1 value." in text and "in the list already: “red”" in text and "1 blank line left out" in text
+    assert "“light, dark” contains a comma" in text and "Split at the commas" in text
 
 
 def test_an_attribute_is_added_moved_overridden_and_removed(mia: Merchandiser) -> None:
@@ -299,9 +299,9 @@ def test_what_cannot_be_done_again_is_named(app: Flask, mia: Merchandiser) -> No
 def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia: Merchandiser) -> None:
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
     save(mia)
-    told = texts(mia.get(EDITOR))
-    assert "Which filters there are follows with a rebuild." in told
-    assert "What is saved on products, names of levels, and values that were renamed, show without" in told
+    text = texts(mia.get(EDITOR))
+    assert "Which filters there are follows with a rebuild." in text
+    assert "What is saved on products, names of levels, and values that were renamed, show without" in text
     answer = mia.swap(f"{EDITOR}/rebuild", {})
     assert 'hx-trigger="every 1500ms"' in answer.text
     with app.app_context(), transaction():
@@ -333,9 +333,9 @@ def test_the_banner_counts_what_search_does_not_have(app: Flask, mia: Merchandis
             db.session.add(entry(mia.site_id, record, clock, attempts=0))
         db.session.add(entry(mia.site_id, 3, clock, attempts=1))
     page = mia.get(EDITOR)
-    told = texts(page)
-    assert "2 changes wait to get into search. 1 record could not be indexed" in told
-    assert "up to date" not in told
+    text = texts(page)
+    assert "2 changes wait to get into search. 1 record could not be indexed" in text
+    assert "up to date" not in text
     assert "/admin/search" in {link.get("href") for link in page.all("a")}
     clock.move(minutes=3)
     assert "2 changes wait for more than two minutes" in texts(mia.get(EDITOR))
@@ -355,17 +355,17 @@ def test_what_came_of_a_save_is_told_for_two_minutes_and_a_failure_for_longer(
     with app.app_context():
         work_off(WorkContext(clock, transaction), mia.site_id)
     address = f"{EDITOR}/banner?part=tasks"
-    told = "Renaming values on products"
-    assert told in mia.fragment(address).text and "3 products have the new words now." in mia.fragment(address).text
+    result = "Renaming values on products"
+    assert result in mia.fragment(address).text and "3 products have the new words now." in mia.fragment(address).text
     clock.move(minutes=1)
-    assert told in mia.fragment(address).text
+    assert result in mia.fragment(address).text
     assert 'hx-trigger="every 60s"' in mia.fragment(address).text
     clock.move(minutes=2)
-    assert told not in mia.fragment(address).text and "hx-get" not in mia.fragment(address).text
-    assert told not in texts(mia.get(EDITOR))
+    assert result not in mia.fragment(address).text and "hx-get" not in mia.fragment(address).text
+    assert result not in texts(mia.get(EDITOR))
     with app.app_context(), transaction():
         db.session.query(TaxonomyTask).filter_by(kind="RENAME_VALUES").one().state = "failed"
-    assert told in mia.fragment(address).text
+    assert result in mia.fragment(address).text
 
 
 def test_a_taxonomy_that_the_shop_does_not_use_has_no_banner(app: Flask, mia: Merchandiser) -> None:
@@ -442,8 +442,8 @@ def test_a_rebuild_that_was_asked_for_before_the_save_and_began_after_it_knows_o
     app: Flask, mia: Merchandiser, clock: StoppedClock
 ) -> None:
     with app.app_context(), transaction():
-        asked_for = clock.now()
-        make_run(db.session.get_one(Site, mia.site_id), state="waiting", scope="ALL", created_at=asked_for)
+        requested = clock.now()
+        make_run(db.session.get_one(Site, mia.site_id), state="waiting", scope="ALL", created_at=requested)
     clock.move(seconds=5)
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
     save(mia)
@@ -454,7 +454,7 @@ def test_a_rebuild_that_was_asked_for_before_the_save_and_began_after_it_knows_o
         db.session.query(OutboxEntry).delete()
     assert "Shoppers’ filters are up to date" in texts(mia.get(EDITOR))
     with app.app_context(), transaction():
-        db.session.query(RebuildRun).one().started_at = asked_for
+        db.session.query(RebuildRun).one().started_at = requested
     assert "Which filters there are follows with a rebuild." in texts(mia.get(EDITOR))
 
 
@@ -482,9 +482,9 @@ def test_a_rebuild_that_does_not_bring_the_save_is_not_shown_as_if_it_did(
         site = db.session.get_one(Site, mia.site_id)
         lease = clock.now() + timedelta(hours=1)
         make_run(site, state="running", scope=scope, created_at=began, started_at=began, lease_until=lease)
-    told = texts(mia.get(EDITOR))
-    assert ("Products are indexed anew." in told) == is_in_it
-    assert ("is under way, which does not bring the last save" in told) != is_in_it
+    text = texts(mia.get(EDITOR))
+    assert ("Products are indexed anew." in text) == is_in_it
+    assert ("is under way, which does not bring the last save" in text) != is_in_it
     answer = mia.swap(f"{EDITOR}/rebuild", {})
     assert ("Products are rebuilt" in answer.text) != is_in_it and 'hx-trigger="every 1500ms"' in answer.text
     with app.app_context(), transaction():

@@ -56,8 +56,8 @@ def words(page: Reading) -> str:
 def test_the_log_tells_who_when_why_and_what(client: PageClient) -> None:
     page = client.get(LOG)
     assert page.texts["h1"] == "Change log"
-    for told in ("The Merchandiser", "For spring", "Added the level “Boots” below “Outdoor”.", "Now"):
-        assert told in words(page)
+    for result in ("The Merchandiser", "For spring", "Added the level “Boots” below “Outdoor”.", "Now"):
+        assert result in words(page)
     assert [box["value"] for box in page.all("input") if box.get("type") == "checkbox"] == ["2", "1"]
     links = [link["href"] for link in page.all("a")]
     assert f"{LOG}/1/back" in links and f"{LOG}/2/back" not in links

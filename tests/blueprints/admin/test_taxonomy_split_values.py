@@ -31,8 +31,8 @@ def test_a_rename_on_one_level_offers_it_for_the_others(app: Flask, mia: Merchan
     mia.get(EDITOR)
     colour = {"edit": "attribute.change", "level": "tents", "attribute": "colour", "name": "Colour"}
     value = {"type": "SINGLE_SELECT", "value": "Jet black", "valueWas": "Black"}
-    told = mia.swap(f"{EDITOR}/draft", colour | value).text
-    assert "1 other level still says “Black” for Colour, which is “Jet black” on Tents now: shoppers get both." in told
+    text = mia.swap(f"{EDITOR}/draft", colour | value).text
+    assert "1 other level still says “Black” for Colour, which is “Jet black” on Tents now: shoppers get both." in text
     assert "Rename it on that level too" in mia.get(f"{EDITOR}/review").texts["button"]
     answer = mia.swap(f"{EDITOR}/draft", {"edit": "attribute.renameElsewhere"} | RENAME)
     assert answer.status_code == 200 and "on 1 other level" in answer.text and "shoppers get both" not in answer.text

@@ -34,7 +34,7 @@ def mia(app: Flask) -> Merchandiser:
     return made
 
 
-def ask(app: Flask, mia: Merchandiser, kind: Kind, **parameters: Any) -> str:
+def add_task(app: Flask, mia: Merchandiser, kind: Kind, **parameters: Any) -> str:
     with app.app_context(), transaction():
         return tasks.request(Author(mia.site_id, "Mia Moss", clock()), kind, parameters).id
 
@@ -47,7 +47,9 @@ def work(app: Flask, mia: Merchandiser) -> None:
 def moved_tents(app: Flask, mia: Merchandiser, number: int = 1) -> str:
     with app.app_context():
         ids = [add(mia.site_id, f"<T-{place}>", "tents", sleeps=2) for place in range(number)]
-    return ask(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="boots", levelName="<b>Boots</b>", products=ids)
+    return add_task(
+        app, mia, Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="boots", levelName="<b>Boots</b>", products=ids
+    )
 
 
 def test_a_task_that_waits_asks_for_itself_again_and_the_finished_one_does_not(app: Flask, mia: Merchandiser) -> None:
@@ -86,13 +88,13 @@ def test_a_worker_that_does_not_answer_is_named_until_it_does(
 
 def test_a_task_behind_another_that_goes_on_just_waits(app: Flask, mia: Merchandiser, clock: StoppedClock) -> None:
     moved_tents(app, mia)
-    second = ask(app, mia, Kind.RECOMPUTE)
+    second = add_task(app, mia, Kind.RECOMPUTE)
     clock.move(minutes=1)
     with app.app_context(), transaction():
         first = db.session.query(TaxonomyTask).filter_by(kind="ASSIGN_LEVEL").one()
         first.state, first.lease_until = "running", clock.now() + timedelta(seconds=30)
-    told = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{second}").text
-    assert "It waits for its turn." in told and SILENT not in told
+    text = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{second}").text
+    assert "It waits for its turn." in text and SILENT not in text
 
 
 def test_a_task_that_just_went_on_is_not_said_to_be_forgotten(
@@ -164,7 +166,7 @@ def test_every_lost_value_can_be_had_as_a_table(app: Flask, mia: Merchandiser) -
 def test_a_table_runs_no_formula(app: Flask, mia: Merchandiser) -> None:
     with app.app_context():
         ids = [add(mia.site_id, "=1+1", "tents", sleeps=-2)]
-    task_id = ask(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="boots", products=ids)
+    task_id = add_task(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="boots", products=ids)
     work(app, mia)
     table = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}/lost").text
     assert table.endswith(',"\'=1+1","sleeps","Sleeps","-2"\r\n')
@@ -173,20 +175,20 @@ def test_a_table_runs_no_formula(app: Flask, mia: Merchandiser) -> None:
 def test_what_products_lost_is_told(app: Flask, mia: Merchandiser) -> None:
     task_id = moved_tents(app, mia, 12)
     work(app, mia)
-    told = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}").text
-    assert "Sleeps: dropped on 12 products" in told
-    assert told.count("&lt;T-") == 3
-    assert "/admin/catalogue/products?level=boots" in told
+    text = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}").text
+    assert "Sleeps: dropped on 12 products" in text
+    assert text.count("&lt;T-") == 3
+    assert "/admin/catalogue/products?level=boots" in text
 
 
 def test_a_task_that_failed_says_why(app: Flask, mia: Merchandiser) -> None:
     with app.app_context():
         ids = [add(mia.site_id, "T-1", "tents")]
-    task_id = ask(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="other", levelId="boots", products=ids)
+    task_id = add_task(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="other", levelId="boots", products=ids)
     work(app, mia)
-    told = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}").text
-    assert "Another taxonomy is active now" in told
-    assert "Nothing was changed." in told
+    text = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}").text
+    assert "Another taxonomy is active now" in text
+    assert "Nothing was changed." in text
 
 
 def test_tasks_that_are_not_there_are_not_found(mia: Merchandiser) -> None:

@@ -30,7 +30,7 @@ def client(app: Flask, site_id: int, signed_in) -> FlaskClient:
 
 
 @pytest.fixture
-def somebody_writes(app: Flask, client: FlaskClient) -> Iterator[None]:
+def another_user_writes(app: Flask, client: FlaskClient) -> Iterator[None]:
     """The database (or, where that is possible, the taxonomy alone) is locked by a transaction that does not end."""
     with app.app_context(), db.engine.connect().execution_options(**{WRITING: True}) as other:
         other.execute(update(Taxonomy).values(name=Taxonomy.name))
@@ -38,7 +38,7 @@ def somebody_writes(app: Flask, client: FlaskClient) -> Iterator[None]:
         other.rollback()
 
 
-@pytest.mark.usefixtures("somebody_writes")
+@pytest.mark.usefixtures("another_user_writes")
 def test_a_tree_that_cannot_be_saved_is_answered_while_others_write(client: FlaskClient) -> None:
     answer = client.put(f"{KINDS}/structure", json=WRONG)
     assert (answer.status_code, answer.json["errors"][0]["code"]) == (400, "name_missing")
@@ -52,7 +52,7 @@ def test_a_draft_that_cannot_be_saved_is_answered_while_others_write(
     with app.app_context():
         draft = db.session.scalars(select(TaxonomyDraft)).one()
         token = f"{draft.base_revision}.{draft.version}"
-    request.getfixturevalue("somebody_writes")
+    request.getfixturevalue("another_user_writes")
     answer = client.post(f"{KINDS}/review", data={"version": token})
     assert answer.status_code == 400
     assert "has no name" in answer.text

@@ -70,9 +70,9 @@ def test_an_admin_cannot_add_somebody_known_from_another_shop(
 
 
 def test_an_address_that_is_taken_is_told_only_to_who_would_have_added_it(admin: PageClient, oz: str) -> None:
-    asked = {"displayName": "Nia", "password": "short", "role": ["ADMIN"]}
+    request = {"displayName": "Nia", "password": "short", "role": ["ADMIN"]}
     for email in (oz, "nobody@shop.test"):
-        page = admin.post("/admin/user/new", asked | {"email": email}, status=400)
+        page = admin.post("/admin/user/new", request | {"email": email}, status=400)
         assert [a.get("href") for a in page.all("a") if a.get("href", "").startswith("#f-")] == ["#f-password"]
 
 

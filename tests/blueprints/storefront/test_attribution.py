@@ -46,8 +46,8 @@ def counts(app: Flask, site_id: int) -> Callable[[], Counts]:
             drain()
             by_word: Counts = {}
             for row in db.session.scalars(select(SearchWordDay).where(SearchWordDay.site_id == site_id)):
-                told = (row.searches, row.found_nothing, row.followed, row.clicked, row.added_to_basket)
-                by_word[row.word] = tuple(map(sum, zip(told, by_word.get(row.word, (0,) * 5), strict=True)))
+                figures = (row.searches, row.found_nothing, row.followed, row.clicked, row.added_to_basket)
+                by_word[row.word] = tuple(map(sum, zip(figures, by_word.get(row.word, (0,) * 5), strict=True)))
             return by_word
 
     return read
@@ -162,9 +162,9 @@ def test_a_part_of_a_month_through_pages_is_counted_exactly(
             truth[f"{word} clicks"] += 1
         clock.move(minutes=dice.randrange(600))
     found = counts()
-    told = {f"{word} searches": row[0] for word, row in found.items()}
-    told |= {f"{word} clicks": row[3] for word, row in found.items()}
-    assert told == {f"{word} {what}": truth[f"{word} {what}"] for word in found for what in ("searches", "clicks")}
+    figures = {f"{word} searches": row[0] for word, row in found.items()}
+    figures |= {f"{word} clicks": row[3] for word, row in found.items()}
+    assert figures == {f"{word} {what}": truth[f"{word} {what}"] for word in found for what in ("searches", "clicks")}
 
 
 def test_an_answer_that_failed_counts_nothing(app: Flask, counts: Callable[[], Counts]) -> None:
@@ -225,8 +225,8 @@ def test_the_cookie_is_the_shopper_s_own_signed_and_of_one_shop(
     app: Flask, shopper: Shopper, counts: Callable[[], Counts], clock: StoppedClock
 ) -> None:
     answer = shopper.get("/search?q=tent")
-    told = answer.headers["Set-Cookie"]
-    assert "HttpOnly" in told and "SameSite=Lax" in told and "Path=/" in told and "Max-Age=86400" in told
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/" in cookie and "Max-Age=86400" in cookie
     assert answer.headers["Cache-Control"] == "private"
     assert "Set-Cookie" not in shopper.get("/search?q=tent").headers
     kept = shopper.cookie("trail") or ""

@@ -155,14 +155,14 @@ def test_unknown_and_hidden_categories_are_not_found(get: Get, path: str):
 
 
 def test_a_swap_gets_the_listing_alone_and_the_page_tells_caches(get: Get):
-    asked = {"HX_Request": "true", "HX_Boosted": "true", "HX_Target": "div#listing"}
-    fragment = get("/c/camping?colour=Fern", **asked)
+    headers = {"HX_Request": "true", "HX_Boosted": "true", "HX_Target": "div#listing"}
+    fragment = get("/c/camping?colour=Fern", **headers)
     assert "<html" not in fragment.text and 'id="listing"' in fragment.text
     assert fragment.text.startswith("<title>Camping | Small shop</title>")
     for answer in (fragment, get("/c/camping?colour=Fern", Accept_Encoding="gzip"), get("/")):
         assert "HX-Request" in answer.headers["Vary"]
     assert "HX-Target" in fragment.headers["Vary"]
-    restored = get("/c/camping?colour=Fern", HX_History_Restore_Request="true", **asked)
+    restored = get("/c/camping?colour=Fern", HX_History_Restore_Request="true", **headers)
     assert "<html" in restored.text
 
 
@@ -187,15 +187,15 @@ def test_the_page_and_the_swap_show_the_same_listing(get: Get):
 def test_a_page_costs_few_statements(app: Flask, get: Get, clock: StoppedClock, path: str, most: int):
     get("/c/camping?p=2")
     clock.move(seconds=2)
-    asked: list[str] = []
+    requests: list[str] = []
 
     def note(connection, cursor, statement: str, *_: object) -> None:
-        asked.append(statement)
+        requests.append(statement)
 
     with app.app_context():
         event.listen(db.engine, "before_cursor_execute", note)
     assert get(path).status_code == 200
-    assert 0 < len([statement for statement in asked if statement.lstrip().startswith("SELECT")]) <= most
+    assert 0 < len([statement for statement in requests if statement.lstrip().startswith("SELECT")]) <= most
 
 
 def test_a_change_of_the_categories_shows_at_once_where_it_was_made(app: Flask, get: Get, site_id: int):

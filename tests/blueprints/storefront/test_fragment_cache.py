@@ -52,8 +52,8 @@ def test_addresses_that_show_the_same_are_not_indexed_the_same(get: Get):
 
 
 def test_the_listing_alone_is_no_page_however_it_is_cached(get: Get):
-    asked = {"HX_Request": "true", "HX_Target": "div#listing"}
-    answers = [get("/c/camping", **headers) for headers in ({}, asked, {}, asked)]
+    headers_read = {"HX_Request": "true", "HX_Target": "div#listing"}
+    answers = [get("/c/camping", **headers) for headers in ({}, headers_read, {}, headers_read)]
     assert ["<html" in answer.text for answer in answers] == [True, False, True, False]
     robots = [answer.headers["X-Robots-Tag"] for answer in answers]
     assert robots == ["index, follow", "noindex, follow"] * 2

@@ -25,11 +25,11 @@ class CountingEngine:
 
     def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine
-        self.asked: list[SearchRequest] = []
+        self.requests: list[SearchRequest] = []
 
-    def search(self, site_id: int, name: IndexName, asked: SearchRequest) -> SearchResult:
-        self.asked.append(asked)
-        return self._engine.search(site_id, name, asked)
+    def search(self, site_id: int, name: IndexName, request: SearchRequest) -> SearchResult:
+        self.requests.append(request)
+        return self._engine.search(site_id, name, request)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
@@ -42,16 +42,16 @@ def test_the_counts_are_one_query_for_each_category_and_facet_and_none_while_the
     engine = CountingEngine(engine_of(app))
     use(app, engine)
     get(TENTS)
-    counting = [asked for asked in engine.asked if asked.per_page == 0]
-    assert [asked.facets for asked in counting] == [("manufacturer",), ("colour",)] and len(engine.asked) == 3
-    engine.asked.clear()
+    counting = [requests for requests in engine.requests if requests.per_page == 0]
+    assert [requests.facets for requests in counting] == [("manufacturer",), ("colour",)] and len(engine.requests) == 3
+    engine.requests.clear()
     for path in (TENTS, MOOR, f"{TENTS}?manufacturer=Moor", f"{TENTS}?p=2"):
         get(path)
-    assert [asked for asked in engine.asked if asked.per_page == 0] == []
+    assert [requests for requests in engine.requests if requests.per_page == 0] == []
     clock.move(minutes=5)
-    engine.asked.clear()
+    engine.requests.clear()
     get(TENTS)
-    assert [asked.facets for asked in engine.asked] == [("manufacturer",), ("colour",)]
+    assert [requests.facets for requests in engine.requests] == [("manufacturer",), ("colour",)]
 
 
 def test_a_swap_of_the_index_counts_anew(app: Flask, get: Get, site_id: int, clock: StoppedClock):
@@ -62,7 +62,7 @@ def test_a_swap_of_the_index_counts_anew(app: Flask, get: Get, site_id: int, clo
         index_changed(db.session(), site_id)
     clock.move(seconds=1)
     get(TENTS)
-    assert [asked.facets for asked in engine.asked if asked.per_page == 0] == [("manufacturer",)]
+    assert [requests.facets for requests in engine.requests if requests.per_page == 0] == [("manufacturer",)]
 
 
 def test_without_counts_there_are_no_pages_and_no_redirect(app: Flask, get: Get):

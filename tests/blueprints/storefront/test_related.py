@@ -131,13 +131,13 @@ class Noting:
     """The engine, and the requests that it got."""
 
     def __init__(self, engine: SearchEngine) -> None:
-        self.engine, self.asked = engine, []
+        self.engine, self.requests = engine, []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.engine, name)
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
-        self.asked += requests
+        self.requests += requests
         return self.engine.search_many(site_id, index, requests)
 
 
@@ -146,5 +146,5 @@ def test_what_is_cached_for_an_hour_is_asked_of_the_newest_index(app: Flask, get
     engine = Noting(app.extensions[EXTENSION].search_engine)
     app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
     get(path)
-    wordless = [request for request in engine.asked if not request.words]
+    wordless = [request for request in engine.requests if not request.words]
     assert wordless and all(request.fresh for request in wordless)

@@ -127,13 +127,13 @@ def test_without_a_body_an_empty_basket_is_begun_as_the_description_says(
 
 def test_other_bodies_that_are_missing_are_refused_by_what_they_lack(till: ApiClient) -> None:
     basket = begin(till)
-    for method, path, lacking in (
+    for method, path, missing in (
         ("PUT", "", {"#/lines", "#/revision"}),
         ("POST", "/paymentIntent", {"#/locationId"}),
     ):
         answer = till.call(method, f"/v1/basket/{basket['id']}{path}")
         assert refused(answer) == (400, "invalid")
-        assert {one["pointer"] for one in answer.json["errors"]} == lacking
+        assert {one["pointer"] for one in answer.json["errors"]} == missing
 
 
 def test_a_stale_change_is_refused_with_the_current_revision(till: ApiClient) -> None:

@@ -138,8 +138,8 @@ def test_descriptions_are_described_as_they_are_read(signed_in: Signed, describe
 
 
 def test_a_refresh_says_when_it_needs_the_device(described: dict[str, Any]) -> None:
-    told = described["components"]["schemas"]["RefreshBody"]["properties"]["deviceId"]["description"]
-    assert "Required where the session was opened with one" in told
+    result = described["components"]["schemas"]["RefreshBody"]["properties"]["deviceId"]["description"]
+    assert "Required where the session was opened with one" in result
 
 
 def _sent_shapes(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -123,8 +123,8 @@ def test_an_object_of_very_many_fields_is_refused_before_each_is_looked_at(admin
         (tree | {"valueRenames": [many]}, "#/valueRenames/0"),
     ):
         answer = admin.call("PUT", STRUCTURE_OF, body)
-        told = [(error["code"], error["pointer"]) for error in answer.json["errors"]]
-        assert (answer.status_code, told) == (400, [("too_many_fields", pointer)])
+        problems = [(error["code"], error["pointer"]) for error in answer.json["errors"]]
+        assert (answer.status_code, problems) == (400, [("too_many_fields", pointer)])
 
 
 def test_a_revision_is_written_as_a_whole_number(admin: ApiClient) -> None:

@@ -90,7 +90,7 @@ def test_only_the_first_activation_is_done_by_an_import(take: Take):
     assert active.id == "shop"
 
 
-def asked_for(site_id: int) -> list[str]:
+def requested_tasks(site_id: int) -> list[str]:
     """What is to be done for the site's products, once the stored events are delivered."""
     events.deliver()
     return [task.kind for task in tasks.unfinished(site_id)]
@@ -99,16 +99,16 @@ def asked_for(site_id: int) -> list[str]:
 def test_an_import_that_changes_the_active_taxonomy_has_completeness_worked_out(take: Take):
     take(taxonomy=TAXONOMY, products=[product(taxonomy={"levelId": "tents", "attributes": {"sleeps": 2}})])
     site_id = sites.site_at(HOST).id
-    assert asked_for(site_id) == ["RECOMPUTE"]
+    assert requested_tasks(site_id) == ["RECOMPUTE"]
     with transaction():
         tasks.unfinished(site_id)[0].state = "done"
     take(taxonomy=TAXONOMY)
-    assert asked_for(site_id) == []
+    assert requested_tasks(site_id) == []
     levels = [LEVELS[0] | {"name": "Tents and tarps"}]
     take(taxonomy={"taxonomies": [TAXONOMY["taxonomies"][0] | {"rootLevels": levels}]}, dry_run=True)
-    assert asked_for(site_id) == []
+    assert requested_tasks(site_id) == []
     take(taxonomy={"taxonomies": [TAXONOMY["taxonomies"][0] | {"rootLevels": levels}]})
-    assert asked_for(site_id) == ["RECOMPUTE"]
+    assert requested_tasks(site_id) == ["RECOMPUTE"]
 
 
 def dying_after(commits: int) -> Transaction:
@@ -151,7 +151,7 @@ def test_an_import_that_dies_after_each_of_its_commits_is_made_up_for_by_the_nex
         else:
             break
     assert commits > 1
-    assert "RECOMPUTE" in asked_for(site_id)
+    assert "RECOMPUTE" in requested_tasks(site_id)
     work_off(WorkContext(clock(), transaction), site_id)
     assert one("OLD").completeness_score == 0
 

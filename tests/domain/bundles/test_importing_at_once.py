@@ -26,7 +26,7 @@ from app.ports import clock, images
 from app.transaction import transaction
 from tests.domain.bundles.conftest import HOST, LEVELS, SITE, TAXONOMY, Take, product, refusals, write_bundle
 from tests.taxonomy_saves import save_structure
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import wait_until_one_waits
 
 pytestmark = pytest.mark.concurrent
 
@@ -93,7 +93,7 @@ def test_products_are_held_in_the_order_of_their_ids_not_of_the_file(app: Flask,
     with transaction():
         db.session.execute(held.where(Product.sku == "T-1"))
         other.start()
-        wait_until_somebody_waits()
+        wait_until_one_waits()
         db.session.execute(held.where(Product.sku == "T-2"))
     other.join()
     assert reports[0].of("products").changed == 2

@@ -24,13 +24,13 @@ LISTS = st.builds(
 
 
 @given(LISTS)
-def test_the_address_of_a_list_reads_back_as_the_same_list(asked: ProductList) -> None:
-    assert ProductList.read(dict(parse_qsl(asked.query(page=asked.page)))) == asked
+def test_the_address_of_a_list_reads_back_as_the_same_list(product_list: ProductList) -> None:
+    assert ProductList.read(dict(parse_qsl(product_list.query(page=product_list.page)))) == product_list
 
 
 @given(LISTS)
-def test_another_order_begins_at_the_first_page(asked: ProductList) -> None:
-    assert ProductList.read(dict(parse_qsl(asked.query(order=ProductOrder.NAME)))).page == 1
+def test_another_order_begins_at_the_first_page(product_list: ProductList) -> None:
+    assert ProductList.read(dict(parse_qsl(product_list.query(order=ProductOrder.NAME)))).page == 1
 
 
 @given(st.dictionaries(st.sampled_from(["q", "shown", "stock", "manufacturer", "level", "sort", "p"]), st.text()))

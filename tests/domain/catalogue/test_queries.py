@@ -47,8 +47,8 @@ def statements() -> Iterator[list[str]]:
     event.remove(db.engine, "before_cursor_execute", note)
 
 
-def skus(site_id: int, **asked: object) -> list[str]:
-    return [row.sku for row in queries.list_products(site_id, ProductList(**asked)).items]  # type: ignore[arg-type]
+def skus(site_id: int, **request: object) -> list[str]:
+    return [row.sku for row in queries.list_products(site_id, ProductList(**request)).items]  # type: ignore[arg-type]
 
 
 def test_the_latest_change_comes_first(shop: int) -> None:

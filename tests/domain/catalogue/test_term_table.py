@@ -32,7 +32,7 @@ def outcomes(*typed: str) -> list[tuple[int, str, str]]:
 
 
 def test_each_line_says_what_it_does_to_its_product():
-    told = outcomes(
+    results = outcomes(
         "Name,SKU,Terms",
         'Kettle,KETTLE,"boiler, tea kettle"',
         "Mug,MUG,beaker",
@@ -43,10 +43,10 @@ def test_each_line_says_what_it_does_to_its_product():
         f"Pot,POT,{'x' * 51}",
         ",,cup",
     )
-    assert [(number, outcome) for number, outcome, _ in told] == [
+    assert [(number, outcome) for number, outcome, _ in results] == [
         (2, "same"), (3, "added"), (5, "changed"), (6, "refused"), (7, "refused"), (8, "refused"), (9, "refused"),
     ]  # fmt: skip
-    reasons = [reason for *_, reason in told[3:]]
+    reasons = [reason for *_, reason in results[3:]]
     assert reasons[0] == "The shop has no product with the SKU “LID”."
     assert reasons[1] == "Line 3 is about the same product."
     assert reasons[2] == "Line 5 is about the same product."
@@ -54,9 +54,9 @@ def test_each_line_says_what_it_does_to_its_product():
 
 
 def test_a_line_with_less_or_more_than_its_columns_is_refused_and_takes_no_terms_away():
-    told = outcomes("sku,terms,name", "KETTLE", "MUG,beaker,Mug, cup", "POT,,Pot,,")
-    assert [outcome for _, outcome, _ in told] == ["refused", "refused", "changed"]
-    assert "ends before its terms" in told[0][2] and "no column for “cup”" in told[1][2]
+    results = outcomes("sku,terms,name", "KETTLE", "MUG,beaker,Mug, cup", "POT,,Pot,,")
+    assert [outcome for _, outcome, _ in results] == ["refused", "refused", "changed"]
+    assert "ends before its terms" in results[0][2] and "no column for “cup”" in results[1][2]
 
 
 @pytest.mark.parametrize("typed", ["", "KETTLE,boiler", "sku,words\nKETTLE,a", "sku\nKETTLE", "sku,terms,sku\nA,b,C"])

@@ -42,18 +42,18 @@ def statements() -> Iterator[list[str]]:
 def test_a_shop_is_read_once_and_then_kept(clock: StoppedClock):
     window = ShopWindow()
     shop = window.shop_at(clock, "shop.test")
-    with statements() as asked:
+    with statements() as queries:
         assert window.shop_at(clock, "www.shop.test") is shop
-    assert asked == []
+    assert queries == []
 
 
 def test_within_a_second_nobody_asks_the_database(clock: StoppedClock):
     window = ShopWindow()
     shop = window.shop_at(clock, "shop.test")
     clock.move(seconds=1)
-    with statements() as asked:
+    with statements() as queries:
         assert window.shop_at(clock, "shop.test") is shop
-    assert len([one for one in asked if one.lstrip().startswith("SELECT")]) == 1
+    assert len([one for one in queries if one.lstrip().startswith("SELECT")]) == 1
 
 
 def test_a_clock_that_goes_back_is_no_reason_to_stay_old(clock: StoppedClock, site_id: int):

@@ -149,9 +149,9 @@ def test_what_an_address_says_wrongly_counts_as_not_said(address: dict[str, str]
 
 
 def test_an_address_reads_as_it_was_written() -> None:
-    asked = OrderList("mia & co", OrderFilter.COLLECTED, 3)
-    assert asked.query(page=3) == "q=mia+%26+co&status=collected&p=3"
-    assert OrderList.read({"q": "mia & co", "status": "collected", "p": "3"}) == asked
+    request = OrderList("mia & co", OrderFilter.COLLECTED, 3)
+    assert request.query(page=3) == "q=mia+%26+co&status=collected&p=3"
+    assert OrderList.read({"q": "mia & co", "status": "collected", "p": "3"}) == request
     tills = OrderList(channel=Channel.POS)
     assert (tills.query(), OrderList.read({"channel": "pos"})) == ("channel=pos", tills)
-    assert asked.query(status=OrderFilter.ALL) == "q=mia+%26+co"
+    assert request.query(status=OrderFilter.ALL) == "q=mia+%26+co"

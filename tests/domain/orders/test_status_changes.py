@@ -132,9 +132,9 @@ def test_hidden_products_get_theirs_back_too(mia: Shopper, order_id: str) -> Non
 def test_the_log_says_who_did_it(mia: Shopper, order_id: str) -> None:
     cancel(mia, order_id)
     entries = db.session.query(AuditEntry).filter(AuditEntry.action.in_(("order.cancel", "product.stock"))).all()
-    told = [(entry.actor, entry.summary) for entry in entries]
-    assert ("Ben", "Order 1 was cancelled") in told
-    assert ("Order 1", "Order 1 was cancelled and gave back 2 of Kettle") in told
+    summaries = [(entry.actor, entry.summary) for entry in entries]
+    assert ("Ben", "Order 1 was cancelled") in summaries
+    assert ("Order 1", "Order 1 was cancelled and gave back 2 of Kettle") in summaries
 
 
 def test_another_shops_orders_and_baskets_are_not_found(mia: Shopper, ben: Shopper, order_id: str) -> None:

@@ -113,8 +113,8 @@ def test_a_paid_sale_is_placed_although_the_stock_ran_out(till: Till) -> None:
     till.submit(basket_id)
     placed = order(basket_id)
     assert (placed.status, [line.stock_taken for line in placed.lines], stock("KETTLE")) == ("SUBMITTED", [1, 0], 0)
-    lacking = "2 of 3 × Kettle (KETTLE), 1 of 1 × Tent (TENT-S)"
-    assert alerts(till.author.site_id) == [f"Order 1 was paid, and these were not in stock: {lacking}."]
+    missing = "2 of 3 × Kettle (KETTLE), 1 of 1 × Tent (TENT-S)"
+    assert alerts(till.author.site_id) == [f"Order 1 was paid, and these were not in stock: {missing}."]
     till.deliver()
     assert order(basket_id).status == "SUBMITTED", "staff hand over what there is"
     with transaction():

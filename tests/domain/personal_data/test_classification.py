@@ -15,7 +15,7 @@ from app.extensions import Base
 
 NO_TEXT = (Integer, Boolean, Date, Float, UtcDateTime)
 KEPT_FOR_A_DAY = {("pos_idempotency_keys", "key"), ("pos_idempotency_keys", "request_hash")}  # Hashes alone.
-SOMEBODY = Person(
+PERSON = Person(
     1, "sam@home.test", None, datetime(2026, 11, 1, tzinfo=UTC), Account(12, frozenset(), frozenset(), frozenset())
 )
 
@@ -39,7 +39,7 @@ def test_all_that_is_personal_is_written_over_or_removed() -> None:
         (holding.model.__tablename__, column)
         for holding in HOLDINGS
         if holding.erased is not None
-        for column in holding.erased(SOMEBODY)
+        for column in holding.erased(PERSON)
     }
     assert {(table, column) for table, column in person_columns if table not in removed} <= written
 

@@ -165,6 +165,6 @@ def test_baskets_whose_money_went_back_cost_nothing_each_minute(
         with transaction():
             db.session.get_one(PosTransaction, paid).status = "REFUNDED"
     clock.move(seconds=SUBMITTED_AFTER.total_seconds())
-    with statements(app) as asked:
+    with statements(app) as queries:
         run_scheduled("submit-baskets")
-    assert asked == before
+    assert queries == before

@@ -79,9 +79,9 @@ def test_what_was_taken_and_given_back_is_counted_by_brand(
     _refund(staff, first, 300)
     _refund(staff, first, 300, status="FAILED")
     known = stored(session.id)
-    with statements(app) as asked:
+    with statements(app) as queries:
         report = reports.report_of_session(clock, known)
-    assert len([one for one in asked if one.startswith("SELECT")]) <= 4
+    assert len([one for one in queries if one.startswith("SELECT")]) <= 4
     visa, amex = Sums(2, 1_500, 1, 300), Sums(1, 700)
     assert report.cards == (BrandSums("amex", amex), BrandSums("visa", visa))
     assert (report.type, report.total, report.total.net) == ("X", Sums(3, 2_200, 1, 300), 1_900)

@@ -13,7 +13,7 @@ from app.domain.search_statistics.counting.queries import site_today
 from app.domain.sites.settings import change_settings
 from app.transaction import transaction
 from tests import counted_searches, searching
-from tests.domain.relevance.trials.trying_shop import save_rule, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import save_rule, save_synonym, shop
 from tests.statements import statements
 
 pytestmark = pytest.mark.usefixtures("context")

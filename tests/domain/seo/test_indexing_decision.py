@@ -36,8 +36,8 @@ def decided(
     parameters: Parameters, settings: SearchEngineSettings = SETTINGS, kind: PageKind = PageKind.CATEGORY
 ) -> IndexingDecision:
     """How a category is treated whose address has these parameters."""
-    asked = read_listing("/c/tents", parameters, GRAMMAR)
-    return decide(PageRequest(kind, "/c/tents", asked.given, asked.page), settings)
+    listing = read_listing("/c/tents", parameters, GRAMMAR)
+    return decide(PageRequest(kind, "/c/tents", listing.given, listing.page), settings)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_tracking_parameters_never_matter(parameters, more, random):
     st.booleans(),
 )
 def test_there_is_at_most_one_canonical_and_it_is_on_the_primary_domain(kind, parameters, override, staging, drop):
-    asked = read_listing("/c/tents", parameters, GRAMMAR)
+    listing = read_listing("/c/tents", parameters, GRAMMAR)
     settings = SearchEngineSettings(HOST, staging, drop)
-    decision = decide(PageRequest(kind, "/c/tents", asked.given, asked.page, override), settings)
+    decision = decide(PageRequest(kind, "/c/tents", listing.given, listing.page, override), settings)
     if decision.is_indexable:
         assert decision.canonical is not None
     if decision.canonical is not None:

@@ -88,8 +88,8 @@ def test_a_sound_record_comes_back_as_a_copy() -> None:
         ({"colour~": 1}, ("unknown_field", "#/0/colour~0")),
     ],
 )
-def test_what_is_not_of_its_type_is_refused_at_its_place(changed: dict[str, Any], told: tuple[str, str]) -> None:
-    assert problems(SOUND | changed) == [told]
+def test_what_is_not_of_its_type_is_refused_at_its_place(changed: dict[str, Any], result: tuple[str, str]) -> None:
+    assert problems(SOUND | changed) == [result]
 
 
 def test_all_problems_come_at_once_and_what_is_sound_is_read() -> None:

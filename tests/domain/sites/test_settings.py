@@ -16,7 +16,7 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site
 from tests.statements import statements
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import wait_until_one_waits
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_two_people_change_the_same_setting_at_the_same_moment(app: Flask, site:
         change_settings(site_id, {"listing-page-size": 48})
         db.session.flush()
         other.start()
-        wait_until_somebody_waits()
+        wait_until_one_waits()
     other.join()
     db.session.rollback()
     assert settings_of(site_id)["listing-page-size"] == 36
@@ -92,18 +92,18 @@ def test_two_people_put_the_same_setting_back_at_the_same_moment(app: Flask, sit
     site_id, default = site.id, SETTINGS["listing-page-size"].default
     change(site, listing_page_size=48)
 
-    def put_back() -> None:
+    def restore_settings() -> None:
         with app.app_context(), transaction():
             change_settings(site_id, {"listing-page-size": default})
             done.append(True)
 
     done: list[bool] = []
-    other = threading.Thread(target=put_back)
+    other = threading.Thread(target=restore_settings)
     with transaction():
         change_settings(site_id, {"listing-page-size": default})
         db.session.flush()
         other.start()
-        wait_until_somebody_waits()
+        wait_until_one_waits()
     other.join()
     assert done == [True]
     assert stored(site) == {}

@@ -19,7 +19,7 @@ from app.transaction import transaction
 from tests.domain.taxonomy.lifecycle_shop import VALUES, add_classified, make_active, make_taxonomy
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import wait_until_one_waits
 
 pytestmark = [pytest.mark.usefixtures("context"), pytest.mark.concurrent]
 
@@ -69,12 +69,12 @@ def test_two_activations_at_once_end_with_one_taxonomy_and_every_switch_told(
         thread.join()
     db.session.rollback()
     assert outcomes == [True, True]
-    told = [
+    counts = [
         (row["from"], row["to"]) for row in db.session.scalars(select(StoredEvent.payload).order_by(StoredEvent.id))
     ]
-    assert told[0][0] == "camping"
-    assert told[1][0] == told[0][1]
-    assert active_id(site_id) == told[1][1]
+    assert counts[0][0] == "camping"
+    assert counts[1][0] == counts[0][1]
+    assert active_id(site_id) == counts[1][1]
     assert {product.archived_taxonomy_data["taxonomyId"] for product in all_products(switching)} == {"camping", "older"}
 
 
@@ -117,7 +117,7 @@ def test_a_product_that_is_being_classified_at_that_moment_is_cleared_as_well(
         assert lock_active_id(site_id) == "camping"
         product = db.session.scalars(select(Product).where(Product.sku == "PLAIN")).one()
         other.start()
-        wait_until_somebody_waits()
+        wait_until_one_waits()
         product.taxonomy_level_id, product.taxonomy_attributes = "tents", VALUES
     other.join()
     assert outcomes == [True]

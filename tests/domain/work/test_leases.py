@@ -16,7 +16,7 @@ from app.domain.work.models import LeasedWork, requested_now
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import wait_until_one_waits
 
 pytestmark = [pytest.mark.usefixtures("context"), pytest.mark.concurrent]
 
@@ -56,6 +56,6 @@ class TestOneAtATime:
         with transaction():
             work, is_new = join_or_create(model, author)
             other.start()
-            wait_until_somebody_waits()
+            wait_until_one_waits()
         other.join()
         assert is_new and joined == [(work.id, False)]

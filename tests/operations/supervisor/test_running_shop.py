@@ -117,9 +117,9 @@ def test_nobody_else_of_the_machine_can_read_what_it_stores(shop: RunningShop) -
 
 
 def test_it_prints_where_to_go_and_how_to_sign_in(shop: RunningShop) -> None:
-    told = shop.log.read_text()
+    output = shop.log.read_text()
     for words in (f"http://localhost:{shop.port}/admin/login", "merch@demo.test", "demo-password-1"):
-        assert words in told
+        assert words in output
 
 
 def test_every_part_works(shop: RunningShop) -> None:

@@ -120,14 +120,14 @@ def _page(transaction_id: str, errors: FieldErrors | None = None, failed: str = 
 def pos_check(transaction_id: str) -> Answer:
     """Request a payment's state from the processor."""
 
-    def ask() -> Response:
+    def check() -> Response:
         changed = status_updates.check_now(
             work_context(), current_author(), _processor_of(transaction_id), transaction_id
         )
         news = "The status is updated." if changed else "The status has not changed."
         return _redirect_with_news(transaction_id, news)
 
-    return _run_action(transaction_id, ask)
+    return _run_action(transaction_id, check)
 
 
 @bp.post(f"{TRANSACTION}/capture")

@@ -178,7 +178,7 @@ def search_synonyms_reject_shown() -> Answer:
 
 @bp.get(f"{SYNONYM}/delete")
 @requires(Permission.MANAGE_SEARCH)
-def search_synonym_ask_delete(synonym_id: int) -> Answer:
+def search_synonym_confirm_delete(synonym_id: int) -> Answer:
     """Show the changes that deleting makes, and the button that does it."""
     synonym = synonyms.synonym_of(current_user.site_id, synonym_id)
     if wants_fragment():

@@ -23,7 +23,7 @@ from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
 from tests.fakes.payment_processor import TIMEOUT_BEFORE
 from tests.purging import purged
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import wait_until_one_waits
 
 
 def compare(till: ShopWithTill, day: date | None = None) -> PosReconciliation:
@@ -112,7 +112,7 @@ def test_a_difference_that_two_admins_settle_at_the_same_moment_keeps_the_first_
     with transaction():
         ledger.settle_difference(replace(till.author, name="The first"), difference_id)
         second.start()
-        wait_until_somebody_waits()
+        wait_until_one_waits()
     second.join()
     db.session.rollback()
     assert done == [True] and db.session.get_one(LedgerDifference, difference_id).settled_by == "The first"

@@ -43,7 +43,7 @@ class Shop:
     def build(self) -> None:
         rebuild(self.indexing, request(self.indexing, self.site_id))
 
-    def ask(self, words: str = "", reference: str = "", at: datetime | None = None) -> SearchExplanation:
+    def explain(self, words: str = "", reference: str = "", at: datetime | None = None) -> SearchExplanation:
         return explain_search(
             self.indexing.clock, self.indexing.engine, self.site_id, ExplainRequest(words, reference, at)
         )
@@ -90,7 +90,7 @@ def names(explanation: SearchExplanation) -> list[str]:
 
 
 def test_the_first_ten_stand_in_the_order_of_the_shop_each_with_its_reasons(shop: Shop) -> None:
-    found = shop.ask("ridge tents")
+    found = shop.explain("ridge tents")
     assert (found.found, names(found), found.tokens) == (1, ["Ridge tent"], ("ridge", "tent"))
     why = found.hits[0].why
     assert {match.field for match in why.matches} >= {"name"}
@@ -99,7 +99,7 @@ def test_the_first_ten_stand_in_the_order_of_the_shop_each_with_its_reasons(shop
 
 @pytest.mark.parametrize("reference", ["U-1", "u-1", "U-1-XL", "u-1-xl", " U-1 "])
 def test_a_product_is_known_by_its_sku_and_by_that_of_a_variant_in_any_case(shop: Shop, reference: str) -> None:
-    found = shop.ask("umbrella", reference).product
+    found = shop.explain("umbrella", reference).product
     assert found is not None and found.rank == 1
 
 
@@ -108,46 +108,46 @@ def test_a_product_is_known_by_its_seo_name_and_its_id_and_only_on_its_own_site(
         product = db.session.get(Product, shop.ids["U-1"])
         product.seo_name = "storm-umbrella"
         other = add_product(add_site("other.test").id, "X-1").id
-    assert shop.ask("", "storm-umbrella").product.sku == "U-1"
-    assert shop.ask("", str(shop.ids["U-1"])).product.sku == "U-1"
-    assert shop.ask("", str(other)).product is None
-    assert shop.ask("", "9" * 30).product is None
+    assert shop.explain("", "storm-umbrella").product.sku == "U-1"
+    assert shop.explain("", str(shop.ids["U-1"])).product.sku == "U-1"
+    assert shop.explain("", str(other)).product is None
+    assert shop.explain("", "9" * 30).product is None
 
 
 def test_a_product_that_is_not_found_says_which_words_it_lacks(shop: Shop) -> None:
-    product = shop.ask("umbrella tent", "T-1").product
+    product = shop.explain("umbrella tent", "T-1").product
     assert product.indexed and product.why.missing == ("umbrella",)
-    assert shop.ask("coat", "T-1").product.rank is None
+    assert shop.explain("coat", "T-1").product.rank is None
 
 
 def test_live_synonyms_apply_and_suggested_ones_say_what_they_would_find(shop: Shop) -> None:
     shop.synonym("tent", "shelter")
     shop.synonym("brolly", "umbrella", status="SUGGESTED")
-    applied = shop.ask("shelter")
+    applied = shop.explain("shelter")
     assert [one.typed for one in applied.applied] == ["shelter"] and names(applied) == ["Ridge tent"]
-    suggested = shop.ask("brolly")
+    suggested = shop.explain("brolly")
     assert suggested.found == 0
     assert [(one.typed, one.others, one.finds) for one in suggested.suggested] == [("brolly", ("umbrella",), 1)]
 
 
 def test_words_that_no_product_has_are_named(shop: Shop) -> None:
-    assert shop.ask("gearbox toyota").unknown == ("gearbox", "toyota")
-    assert shop.ask("tent").unknown == ()
+    assert shop.explain("gearbox toyota").unknown == ("gearbox", "toyota")
+    assert shop.explain("tent").unknown == ()
 
 
 def test_pages_and_collections_that_shoppers_see_are_shown_and_one_that_answers_needs_no_advice(shop: Shop) -> None:
     with transaction():
         add_page(shop.site_id, "returns", "<p>No tent is too large.</p>")
     rebuild(shop.indexing, request(shop.indexing, shop.site_id, "CONTENT"))
-    answered = shop.ask("returns")
+    answered = shop.explain("returns")
     assert (answered.found, answered.is_answered_by_content, advise_on_search(answered)) == (0, True, ())
     assert [link.path for link in answered.content.titled] == ["/pages/returns"]
-    mentioned = shop.ask("tent")
+    mentioned = shop.explain("tent")
     assert [link.name for link in mentioned.content.others] == ["returns"] and not mentioned.is_answered_by_content
     assert explanation_json(mentioned)["content"] == [{"name": "returns", "path": "/pages/returns", "answers": False}]
     with transaction():
         change_settings(shop.site_id, {"search-content-enabled": False})
-    unseen = shop.ask("returns")
+    unseen = shop.explain("returns")
     assert unseen.content.titled == () and advise_on_search(unseen) != ()
 
 
@@ -155,48 +155,48 @@ def test_a_page_of_another_spelling_is_not_shown_beside_products_that_have_the_w
     with transaction():
         add_page(shop.site_id, "tnet", "<p>Of fish.</p>")
     rebuild(shop.indexing, request(shop.indexing, shop.site_id, "CONTENT"))
-    assert shop.ask("tnet").content.titled and not shop.ask("tent").content.titled
+    assert shop.explain("tnet").content.titled and not shop.explain("tent").content.titled
 
 
 def test_words_that_may_be_missing_are_marked_unless_nothing_else_is_typed(shop: Shop) -> None:
     with transaction():
         change_settings(shop.site_id, {"search-stop-words": ["cheap"]})
-    assert shop.ask("cheap tent for rain").optional == ("cheap", "for")
-    assert shop.ask("cheap").optional == ()
+    assert shop.explain("cheap tent for rain").optional == ("cheap", "for")
+    assert shop.explain("cheap").optional == ()
 
 
 def test_a_rule_applies_as_of_the_moment_asked_about(shop: Shop) -> None:
     begins = shop.indexing.clock.now() + timedelta(days=7)
     shop.rule("coat", pins=[{"sku": "T-1", "position": 1}], starts_at=begins)
-    now = shop.ask("coat")
+    now = shop.explain("coat")
     assert now.rule is None and now.inactive_rule is not None and names(now) == ["Rain coat"]
-    then = shop.ask("coat", "T-1", at=begins)
+    then = shop.explain("coat", "T-1", at=begins)
     assert names(then) == ["Ridge tent", "Rain coat"]
     assert (then.product.rank, then.product.why.placed) == (1, "pinned")
 
 
 def test_a_redirect_is_told_beside_what_would_be_found_without_it(shop: Shop) -> None:
     shop.rule("coat", redirect_url="/pages/rain")
-    found = shop.ask("coat")
+    found = shop.explain("coat")
     assert (found.redirect, names(found)) == ("/pages/rain", ["Rain coat"])
 
 
 def test_what_is_saved_and_not_live_is_told(shop: Shop) -> None:
-    assert not shop.ask("tent").is_behind
+    assert not shop.explain("tent").is_behind
     with transaction():
         db.session.add(ServedConfiguration(site_id=shop.site_id, saved_version=2, live_version=1))
-    assert shop.ask("tent").is_behind
+    assert shop.explain("tent").is_behind
 
 
 def test_a_change_that_waits_is_told_and_so_is_one_that_was_set_aside(shop: Shop) -> None:
-    assert not shop.ask("", "T-1").product.is_waiting
+    assert not shop.explain("", "T-1").product.is_waiting
     with transaction():
         entry = {"site_id": shop.site_id, "kind": "product", "record_id": shop.ids["U-1"]}
         db.session.add(OutboxEntry(**entry, attempts=1, error="too deep"))
-    assert shop.ask("", "U-1").product.set_aside == "too deep"
+    assert shop.explain("", "U-1").product.set_aside == "too deep"
     with transaction():
         assert reindex_product(shop.site_id, shop.ids["T-1"]) == "Ridge tent"
-    assert shop.ask("", "T-1").product.is_waiting
+    assert shop.explain("", "T-1").product.is_waiting
 
 
 def test_a_product_is_indexed_again_only_on_its_own_site(shop: Shop) -> None:
@@ -207,7 +207,7 @@ def test_a_product_is_indexed_again_only_on_its_own_site(shop: Shop) -> None:
 
 
 def test_without_an_index_the_catalogue_still_answers(indexing: SearchContext, context: None) -> None:
-    found = Shop(indexing).ask("tent", "T-1")
+    found = Shop(indexing).explain("tent", "T-1")
     assert found.engine.state is EngineState.UNREACHABLE and found.engine.error
     assert (found.found, found.product.indexed, found.product.enabled) == (None, None, True)
 
@@ -219,7 +219,7 @@ def test_without_an_engine_it_says_so(indexing: SearchContext, context: None) ->
 
 
 def test_nothing_of_a_test_is_counted(shop: Shop) -> None:
-    shop.ask("tent", "T-1")
+    shop.explain("tent", "T-1")
     assert db.session.query(SearchDay).count() == db.session.query(SearchWordDay).count() == 0
 
 
@@ -230,4 +230,4 @@ def test_another_sites_words_do_not_reach_in(shop: Shop) -> None:
         other.site_id = add_site("other.test").id
     other.synonym("tent", "shelter")
     other.rule("coat", redirect_url="/pages/theirs")
-    assert shop.ask("shelter").applied == () and shop.ask("coat").rule is None
+    assert shop.explain("shelter").applied == () and shop.explain("coat").rule is None

@@ -24,7 +24,7 @@ from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
 from tests import searching
-from tests.domain.relevance.trials.trying_shop import product_id, save_rule, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import product_id, save_rule, save_synonym, shop
 
 pytestmark = pytest.mark.usefixtures("context")
 

@@ -161,8 +161,10 @@ def test_a_shop_has_an_end_of_rules(site: Site, clock: StoppedClock):
         add(clock, site)
 
 
-def listed(clock: StoppedClock, site: Site, **asked: object) -> list[str]:
-    return [row.rule.term for row in rules.find_rules(site.id, RuleQuery(**asked), clock.now(), {"coat": 3}).page.items]
+def listed(clock: StoppedClock, site: Site, **request: object) -> list[str]:
+    return [
+        row.rule.term for row in rules.find_rules(site.id, RuleQuery(**request), clock.now(), {"coat": 3}).page.items
+    ]
 
 
 def test_the_list_is_narrowed_by_words_and_state(site: Site, clock: StoppedClock):

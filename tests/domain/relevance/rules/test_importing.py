@@ -58,7 +58,7 @@ def outcomes(site: Site, *typed: str) -> list[tuple[int, str, str]]:
 
 
 def test_each_line_says_what_it_does(site: Site):
-    told = outcomes(
+    results = outcomes(
         site,
         "term,pins,enabled,redirectUrl",
         "Rain  Coat,1:COAT-1,yes,",
@@ -72,11 +72,11 @@ def test_each_line_says_what_it_does(site: Site):
         "nothing,,,",
         ",1:COAT-1,,",
     )
-    assert [(number, outcome) for number, outcome, _ in told] == [
+    assert [(number, outcome) for number, outcome, _ in results] == [
         (2, "changed"), (3, "changed"), (4, "added"), (5, "refused"), (6, "refused"), (7, "refused"), (8, "refused"),
         (9, "refused"), (10, "refused"), (11, "refused"),
     ]  # fmt: skip
-    reasons = [reason for *_, reason in told[3:]]
+    reasons = [reason for *_, reason in results[3:]]
     assert reasons[0] == "Line 4 is about the same search."
     assert reasons[1] == "The shop has no product with the SKU “NONE”."
     assert "write its place and its SKU" in reasons[2]

@@ -57,15 +57,15 @@ def test_any_one_effect_is_enough(effect: dict):
 def test_an_unknown_sku_is_refused_by_name():
     with pytest.raises(Invalid) as refused:
         check(replace(SOUND, boosts=("GONE-7",), pins=(PinnedSku("A-1", 1), PinnedSku("NO", 2))), SKUS)
-    told = [(problem.pointer, problem.message) for problem in refused.value.problems]
-    assert told == [
+    problem_list = [(problem.pointer, problem.message) for problem in refused.value.problems]
+    assert problem_list == [
         ("#/pins/1/sku", "The shop has no product with the SKU “NO”."),
         ("#/boosts/0", "The shop has no product with the SKU “GONE-7”."),
     ]
 
 
 def test_every_problem_is_told_at_once():
-    told = problems(
+    problem_list = problems(
         term=" ",
         pins=(PinnedSku("A-1", 0), PinnedSku("A-1", 2)),
         redirect_url="https://other.example/",
@@ -74,7 +74,7 @@ def test_every_problem_is_told_at_once():
         ends_at=datetime(2026, 12, 1, tzinfo=UTC),
         note="\x00",
     )
-    assert told == [
+    assert problem_list == [
         ("required", "#/term"),
         ("invalid_position", "#/pins/0/position"),
         ("duplicate_sku", "#/pins/1/sku"),

@@ -38,8 +38,8 @@ def test_of_an_hour_that_comes_twice_the_first_is_meant_unless_the_second_is_sto
 
 def test_what_is_no_time_is_told():
     for text in ("soon", "2026-13-01T00:00", "2026-11-20T09:00+02:00", "0001-01-01T00:00", "9999-12-31T23:59"):
-        moment, told = read(text)
-        assert moment is None and told == [f"“{text}” is not a date and time."]
+        moment, result = read(text)
+        assert moment is None and result == [f"“{text}” is not a date and time."]
 
 
 @given(

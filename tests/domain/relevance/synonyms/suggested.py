@@ -55,7 +55,7 @@ def _day(site_id: int, day: date, word: str, times: int) -> SearchWordDay:
     )
 
 
-def ask(indexing: SearchContext, site_id: int, *sources: Any) -> SuggestionRun:
+def request_suggestions(indexing: SearchContext, site_id: int, *sources: Any) -> SuggestionRun:
     with transaction():
         synonym_suggestions.request_run(Author(site_id, "Mia Moss", indexing.clock))
     synonym_suggestions.run_suggestions(indexing, sources or MINED, site_id)

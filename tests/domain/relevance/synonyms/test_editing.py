@@ -282,8 +282,8 @@ def test_the_list_is_filtered_as_search_folds_words(clock: StoppedClock, site_id
             clock, site_id, [candidate("a", "b", searches=2), candidate("c", "d", searches=9)], "AI"
         )
 
-    def words(**asked: object) -> list[str]:
-        found = synonyms.find_synonyms(site_id, SynonymList(**asked), None)  # type: ignore[arg-type]
+    def words(**request: object) -> list[str]:
+        found = synonyms.find_synonyms(site_id, SynonymList(**request), None)  # type: ignore[arg-type]
         return [synonym.words[0] for synonym in found.items]
 
     assert words(words="cafe") == ["Café"]

@@ -31,7 +31,7 @@ def outcomes(*typed: str) -> list[tuple[int, str, str]]:
 
 
 def test_each_line_is_told_what_it_does() -> None:
-    told = outcomes(
+    results = outcomes(
         "type,root,words",
         "EQUIVALENT,,Phones;mobiles",
         "",
@@ -46,11 +46,11 @@ def test_each_line_is_told_what_it_does() -> None:
         "EQUIVALENT,a",
         "EQUIVALENT,,alone",
     )
-    assert [(number, outcome) for number, outcome, _ in told] == [
+    assert [(number, outcome) for number, outcome, _ in results] == [
         (2, "same"), (4, "changed"), (5, "added"), (6, "refused"), (7, "refused"), (8, "refused"),
         (9, "refused"), (10, "refused"), (11, "refused"), (12, "refused"), (13, "refused"),
     ]  # fmt: skip
-    reasons = [reason for _, outcome, reason in told if outcome == "refused"]
+    reasons = [reason for _, outcome, reason in results if outcome == "refused"]
     assert reasons[0] == reasons[1] == "Line 5 has one of these words already: sofa = settee."
     assert reasons[2] == "Line 5 says the same."
     assert reasons[3] == "Line 2 has one of these words already: mobile = phone."

@@ -38,8 +38,8 @@ def candidates(word: str, searches: int = 7) -> list[Candidate]:
 def test_each_rule_names_what_it_saw(
     searched: str, kind: str, root: str | None, found: tuple[str, ...], reason: str
 ) -> None:
-    told = [(c.type, c.root, c.words, c.evidence["reason"]) for c in candidates(searched)]
-    assert (SynonymType(kind), root, found, reason) in told
+    suggestions = [(c.type, c.root, c.words, c.evidence["reason"]) for c in candidates(searched)]
+    assert (SynonymType(kind), root, found, reason) in suggestions
 
 
 def test_the_evidence_says_what_was_searched_and_how_often() -> None:

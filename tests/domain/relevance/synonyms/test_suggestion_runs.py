@@ -19,9 +19,15 @@ from app.domain.shared.author import Author
 from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.relevance.synonyms.suggested import MINED, ask, searched_in_vain, shop_of_kettles, suggestions
+from tests.domain.relevance.synonyms.suggested import (
+    MINED,
+    request_suggestions,
+    searched_in_vain,
+    shop_of_kettles,
+    suggestions,
+)
 from tests.fakes.clock import StoppedClock
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import wait_until_one_waits
 
 
 class Broken:
@@ -62,7 +68,7 @@ def test_a_source_that_fails_is_told_and_the_others_count(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
     searched_in_vain(site_id, clock, "hewlett packard", 43)
-    run = ask(indexing, site_id, Broken(), MinedSuggestions())
+    run = request_suggestions(indexing, site_id, Broken(), MinedSuggestions())
     assert (run.state, run.added, run.error) == ("failed", 1, "The AI endpoint gave no answer.")
 
 
@@ -71,7 +77,7 @@ def test_a_source_that_bursts_ends_the_run_with_a_sentence_and_the_others_count(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
     searched_in_vain(site_id, clock, "hewlett packard", 43)
-    run = ask(indexing, site_id, Bursting(), MinedSuggestions())
+    run = request_suggestions(indexing, site_id, Bursting(), MinedSuggestions())
     assert (run.state, run.added, run.error) == ("failed", 1, synonym_suggestions.UNEXPECTED)
     assert leases.free_keys(SUGGESTIONS, clock) == []
 
@@ -82,7 +88,7 @@ def test_what_bursts_while_candidates_are_tried_ends_the_run(
 ) -> None:
     searched_in_vain(site_id, clock, "hewlett packard", 43)
     nothing: Any = None
-    run = ask(replace(indexing, engine=nothing), site_id)
+    run = request_suggestions(replace(indexing, engine=nothing), site_id)
     assert (run.state, run.added, run.error) == ("failed", 0, synonym_suggestions.UNEXPECTED)
 
 
@@ -101,7 +107,7 @@ def test_a_run_that_keeps_breaking_off_is_given_up(indexing: SearchContext, site
     synonym_suggestions.run_suggestions(indexing, MINED, site_id)
     run = db.session.get(SuggestionRun, site_id, populate_existing=True)
     assert (run.state, run.error) == ("failed", SUGGESTIONS.exhausted)
-    assert ask(indexing, site_id).state == "done"
+    assert request_suggestions(indexing, site_id).state == "done"
 
 
 @pytest.mark.usefixtures("context")
@@ -114,7 +120,7 @@ def test_sources_that_take_long_one_after_the_other_keep_the_run(
         held.append(leases.free_keys(SUGGESTIONS, clock))
 
     searched_in_vain(site_id, clock, "hewlett packard", 43)
-    assert ask(indexing, site_id, *[Slow(clock, 100, look)] * 4).state == "done"
+    assert request_suggestions(indexing, site_id, *[Slow(clock, 100, look)] * 4).state == "done"
     assert held == [[]] * 4
 
 
@@ -133,7 +139,7 @@ def test_candidates_that_take_long_to_try_keep_the_run(
     for word in ("ketle", "kettel", "kettlle", "kettla"):
         searched_in_vain(site_id, clock, word, 9)
     engine: Any = SlowEngine()
-    assert ask(replace(indexing, engine=engine), site_id).state == "done"
+    assert request_suggestions(replace(indexing, engine=engine), site_id).state == "done"
     assert len(held) * 50 > SUGGESTIONS.lease.total_seconds() and not any(held)
 
 
@@ -141,7 +147,7 @@ def test_candidates_that_take_long_to_try_keep_the_run(
 def test_who_was_silent_for_too_long_changes_nothing(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
-    def another_does_it_and_somebody_asks_again() -> None:
+    def another_worker_does_it_and_a_user_requests_again() -> None:
         synonym_suggestions.run_suggestions(indexing, (), site_id)
         with transaction():
             assert synonym_suggestions.request_run(Author(site_id, "Max Moor", clock))
@@ -150,8 +156,8 @@ def test_who_was_silent_for_too_long_changes_nothing(
             run.state, run.attempts, run.fence, run.lease_until = "running", 1, run.fence + 1, clock.now()
 
     searched_in_vain(site_id, clock, "hewlett packard", 43)
-    late = Slow(clock, SUGGESTIONS.lease.total_seconds() + 1, another_does_it_and_somebody_asks_again)
-    run = ask(indexing, site_id, late, Bursting())
+    late = Slow(clock, SUGGESTIONS.lease.total_seconds() + 1, another_worker_does_it_and_a_user_requests_again)
+    run = request_suggestions(indexing, site_id, late, Bursting())
     assert (run.state, run.added, run.error, run.requested_by) == ("running", 0, None, "Max Moor")
     assert suggestions(site_id) == []
 
@@ -178,7 +184,7 @@ def test_only_one_asks_at_a_time_and_a_dead_one_blocks_nobody(
 def test_a_run_counts_the_searches_that_it_compared(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
     for word in ("qqqq", "zzzz"):
         searched_in_vain(site_id, clock, word, 3)
-    run = ask(indexing, site_id)
+    run = request_suggestions(indexing, site_id)
     assert (run.state, run.added, run.compared) == ("done", 0, 2)
 
 
@@ -187,18 +193,18 @@ def test_a_run_counts_the_searches_that_it_compared(indexing: SearchContext, sit
 def test_who_asks_at_the_same_moment_as_the_first_person_joins_that_search(
     app: Flask, site_id: int, clock: StoppedClock
 ) -> None:
-    asked: list[bool] = []
+    requests: list[bool] = []
 
-    def ask_too() -> None:
+    def request_too() -> None:
         with app.app_context(), transaction():
-            asked.append(synonym_suggestions.request_run(Author(site_id, "Max Moor", clock)))
+            requests.append(synonym_suggestions.request_run(Author(site_id, "Max Moor", clock)))
 
-    other = threading.Thread(target=ask_too)
+    other = threading.Thread(target=request_too)
     with transaction():
         assert synonym_suggestions.request_run(Author(site_id, "Mia Moss", clock))
         db.session.flush()
         other.start()
-        wait_until_somebody_waits()
+        wait_until_one_waits()
     other.join()
-    assert asked == [False]
+    assert requests == [False]
     assert db.session.get(SuggestionRun, site_id, populate_existing=True).requested_by == "Mia Moss"

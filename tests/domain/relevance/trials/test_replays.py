@@ -24,7 +24,7 @@ from app.domain.work import leases
 from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.relevance.trials.trying_shop import product_id, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import product_id, save_synonym, shop
 from tests.purging import purged
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -43,7 +43,7 @@ def _request(indexing: SearchContext, site_id: int, proposal: Proposal = CHANGE)
         return replays.request(Author(site_id, "Mia", indexing.clock), proposal).id
 
 
-def _story(indexing: SearchContext, site_id: int, replay_id: str) -> replays.ReplaySummary:
+def _summary_of_replay(indexing: SearchContext, site_id: int, replay_id: str) -> replays.ReplaySummary:
     read_afresh()
     return replays.replay_of(indexing.clock, site_id, replay_id)
 
@@ -51,17 +51,17 @@ def _story(indexing: SearchContext, site_id: int, replay_id: str) -> replays.Rep
 def _replayed(indexing: SearchContext, site_id: int, proposal: Proposal = CHANGE) -> replays.ReplaySummary:
     replay_id = _request(indexing, site_id, proposal)
     assert replays.replay(indexing, replay_id)
-    return _story(indexing, site_id, replay_id)
+    return _summary_of_replay(indexing, site_id, replay_id)
 
 
 def test_the_report_says_what_the_change_touches(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     _counted(indexing, site_id, {"mug": 300, "tea cup": 10, "jug": 90, "nothing": 4})
-    story = _replayed(indexing, site_id)
-    assert (story.state, story.done, story.total) == ("done", 4, 4)
-    touched = [(one.query, one.searches, one.before, one.after) for one in story.report.touched]
+    summary = _replayed(indexing, site_id)
+    assert (summary.state, summary.done, summary.total) == ("done", 4, 4)
+    touched = [(one.query, one.searches, one.before, one.after) for one in summary.report.touched]
     assert touched == [("mug", 300, 2, 4), ("tea cup", 10, 2, 4)]
-    assert story.report.sentence == (
+    assert summary.report.sentence == (
         "Touches 2 of your 4 top searches, about 310 searches a month; none would find less."
     )
 
@@ -85,8 +85,8 @@ def test_a_misspelt_search_is_touched_through_its_correction(indexing: SearchCon
 def test_search_terms_are_replayed_too(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     _counted(indexing, site_id, {"pitcher": 12, "mug": 5})
-    story = _replayed(indexing, site_id, TermsProposal(product_id(site_id, "JUG-1"), ("pitcher",)))
-    assert story.report.sentence == (
+    summary = _replayed(indexing, site_id, TermsProposal(product_id(site_id, "JUG-1"), ("pitcher",)))
+    assert summary.report.sentence == (
         "Touches 1 of your 2 top searches, about 12 searches a month, 1 would find something for the first time; "
         "none would find less."
     )
@@ -139,14 +139,14 @@ def test_a_worker_that_is_killed_leaves_the_replay_to_the_next_one(indexing: Sea
     dying = SearchContext(indexing.clock, indexing.transaction, _Dying(indexing))  # type: ignore[arg-type]
     with suppress(GeneratorExit):
         replays.replay(dying, replay_id)
-    assert _story(indexing, site_id, replay_id).state == "running"
+    assert _summary_of_replay(indexing, site_id, replay_id).state == "running"
     assert leases.free_keys(REPLAY, indexing.clock) == [], "its lease still runs"
     assert not replays.replay(indexing, replay_id)
     indexing.clock.move(seconds=31)  # type: ignore[attr-defined]
     read_afresh()
     assert leases.free_keys(REPLAY, indexing.clock) == [replay_id]
     assert replays.replay(indexing, replay_id)
-    assert _story(indexing, site_id, replay_id).state == "done"
+    assert _summary_of_replay(indexing, site_id, replay_id).state == "done"
 
 
 def test_a_worker_that_is_stopped_lets_go_at_once(indexing: SearchContext, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,8 +173,8 @@ def test_what_nobody_finishes_fails_after_a_quarter_of_an_hour(indexing: SearchC
     indexing.clock.move(minutes=2)  # type: ignore[attr-defined]
     with transaction():
         assert len(leases.expire(REPLAY, indexing.clock)) == 1
-    story = _story(indexing, site_id, replay_id)
-    assert (story.state, story.error) == (
+    summary = _summary_of_replay(indexing, site_id, replay_id)
+    assert (summary.state, summary.error) == (
         "failed",
         "It was not finished within a quarter of an hour. Ask for it again.",
     )
@@ -184,16 +184,16 @@ def test_a_search_engine_that_is_away_fails_it_with_its_sentence(indexing: Searc
     site_id = shop(indexing)
     _counted(indexing, site_id, {"mug": 3})
     indexing.engine.forget(site_id)
-    story = _replayed(indexing, site_id)
-    assert story.state == "failed" and "Search does not answer" in (story.error or "")
+    summary = _replayed(indexing, site_id)
+    assert summary.state == "failed" and "Search does not answer" in (summary.error or "")
 
 
 def test_a_waiting_replay_that_nobody_takes_up_says_so(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     replay_id = _request(indexing, site_id)
-    assert not _story(indexing, site_id, replay_id).is_unanswered
+    assert not _summary_of_replay(indexing, site_id, replay_id).is_unanswered
     indexing.clock.move(seconds=20)  # type: ignore[attr-defined]
-    assert _story(indexing, site_id, replay_id).is_unanswered
+    assert _summary_of_replay(indexing, site_id, replay_id).is_unanswered
 
 
 def test_replays_are_kept_thirty_days(indexing: SearchContext) -> None:

@@ -36,7 +36,7 @@ def site_id(indexing: SearchContext) -> int:
         return add_site().id
 
 
-def ask(indexing: SearchContext, site_id: int, scope: str = "ALL") -> tuple[str, bool]:
+def request_run(indexing: SearchContext, site_id: int, scope: str = "ALL") -> tuple[str, bool]:
     with transaction():
         run, joined = runs.request_rebuild(
             Author(site_id, "Ann", indexing.clock), indexing.engine, indexing.locks, scope
@@ -51,7 +51,7 @@ def states() -> list[str]:
 def test_a_request_makes_a_waiting_run_and_wakes_the_worker(
     indexing: SearchContext, site_id: int, queue: RecordingQueue
 ) -> None:
-    run_id, joined = ask(indexing, site_id, "PRODUCTS")
+    run_id, joined = request_run(indexing, site_id, "PRODUCTS")
     assert not joined
     assert queue.jobs == [("search:rebuild", (run_id,))]
     assert runs.view(runs.run_of(site_id, run_id)) == {
@@ -71,8 +71,8 @@ def test_a_request_makes_a_waiting_run_and_wakes_the_worker(
 
 
 def test_a_waiting_run_is_joined_whatever_scope_is_asked(indexing: SearchContext, site_id: int) -> None:
-    first, _ = ask(indexing, site_id, "PRODUCTS")
-    assert ask(indexing, site_id, "ALL") == (first, True)
+    first, _ = request_run(indexing, site_id, "PRODUCTS")
+    assert request_run(indexing, site_id, "ALL") == (first, True)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_a_waiting_run_is_joined_whatever_scope_is_asked(indexing: SearchContext
 def test_what_a_joined_run_leaves_out_is_rebuilt_right_after_it(
     indexing: SearchContext, site_id: int, queue: RecordingQueue, running: str, wanted: str, queued: str | None
 ) -> None:
-    first, _ = ask(indexing, site_id, running)
-    assert ask(indexing, site_id, wanted) == (first, True)
+    first, _ = request_run(indexing, site_id, running)
+    assert request_run(indexing, site_id, wanted) == (first, True)
     assert runs.view(runs.run_of(site_id, first)).get("queuedScope") == queued
     assert rebuild(indexing, first)
     after = [run for run in db.session.scalars(select(RebuildRun)) if run.id != first]
@@ -102,8 +102,8 @@ def test_what_a_joined_run_leaves_out_is_rebuilt_right_after_it(
 
 
 def test_it_is_rebuilt_after_a_failure_as_well(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
-    ask(indexing, site_id, "PRODUCTS")
-    ask(indexing, site_id, "CONTENT")
+    request_run(indexing, site_id, "PRODUCTS")
+    request_run(indexing, site_id, "CONTENT")
     clock.move(minutes=31)
     with transaction():
         runs.expire_runs(clock, indexing.engine)
@@ -113,21 +113,21 @@ def test_it_is_rebuilt_after_a_failure_as_well(indexing: SearchContext, site_id:
 def test_the_run_that_replaces_a_dead_one_brings_what_was_queued_behind_it(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
-    ask(indexing, site_id, "PRODUCTS")
-    ask(indexing, site_id, "CONTENT")
+    request_run(indexing, site_id, "PRODUCTS")
+    request_run(indexing, site_id, "CONTENT")
     clock.move(minutes=31)
-    assert not ask(indexing, site_id, "PRODUCTS")[1]
+    assert not request_run(indexing, site_id, "PRODUCTS")[1]
     assert [(run.scope, run.state) for run in in_order()] == [("PRODUCTS", "failed"), ("ALL", "waiting")]
 
 
 def test_content_that_is_searched_no_more_is_not_queued(indexing: SearchContext, site_id: int) -> None:
-    first, _ = ask(indexing, site_id, "PRODUCTS")
-    ask(indexing, site_id, "CONTENT")
+    first, _ = request_run(indexing, site_id, "PRODUCTS")
+    request_run(indexing, site_id, "CONTENT")
     with transaction():
         change_settings(site_id, {"search-content-enabled": False})
     assert rebuild(indexing, first)
-    assert ask(indexing, site_id, "PRODUCTS")[0] != first
-    assert ask(indexing, site_id, "ALL")[1]
+    assert request_run(indexing, site_id, "PRODUCTS")[0] != first
+    assert request_run(indexing, site_id, "ALL")[1]
     assert [run.queued_scope for run in in_order()] == ["CONTENT", None]
 
 
@@ -135,7 +135,7 @@ def test_content_that_is_searched_no_more_is_not_queued(indexing: SearchContext,
 def test_a_run_that_began_before_what_it_must_bring_is_followed_by_another(
     indexing: SearchContext, site_id: int, clock: StoppedClock, seconds: int, queued: str | None
 ) -> None:
-    first, _ = ask(indexing, site_id, "PRODUCTS")
+    first, _ = request_run(indexing, site_id, "PRODUCTS")
     with transaction():
         assert leases.claim(REBUILD, clock, RebuildRun.id == first)
         author, saved_at = Author(site_id, "Ann", clock), clock.now() + timedelta(seconds=seconds)
@@ -151,11 +151,11 @@ def in_order() -> list[RebuildRun]:
 def test_a_living_run_is_joined_for_half_an_hour(
     indexing: SearchContext, site_id: int, clock: StoppedClock, seconds: int, joins: bool
 ) -> None:
-    first, _ = ask(indexing, site_id)
+    first, _ = request_run(indexing, site_id)
     with transaction():
         assert leases.claim(REBUILD, clock, RebuildRun.id == first, lease=timedelta(hours=1))
     clock.move(seconds=seconds)
-    second, joined = ask(indexing, site_id)
+    second, joined = request_run(indexing, site_id)
     assert (second == first, joined) == (joins, joins)
 
 
@@ -163,7 +163,7 @@ def test_the_shop_itself_ends_no_run_whose_builder_lives(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
     """A hundred thousand products may take longer than half an hour to embed."""
-    first, _ = ask(indexing, site_id)
+    first, _ = request_run(indexing, site_id)
     with transaction():
         assert leases.claim(REBUILD, clock, RebuildRun.id == first, lease=timedelta(hours=2))
     clock.move(minutes=70)
@@ -179,11 +179,11 @@ def test_the_shop_itself_ends_no_run_whose_builder_lives(
 def test_a_run_whose_builder_died_is_failed_and_replaced_at_once(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
-    first, _ = ask(indexing, site_id)
+    first, _ = request_run(indexing, site_id)
     with transaction():
         leases.claim(REBUILD, clock, RebuildRun.id == first, lease=timedelta(seconds=5))
     clock.move(seconds=6)
-    second, joined = ask(indexing, site_id)
+    second, joined = request_run(indexing, site_id)
     assert not joined and second != first
     dead = runs.run_of(site_id, first)
     assert (dead.state, dead.error) == ("failed", "The process that built the index stopped before it was done.")
@@ -196,12 +196,12 @@ def test_a_run_whose_builder_is_known_to_be_dead_is_replaced_although_its_lease_
         def is_dead(self, name: str) -> bool:
             return name == f"rebuild-{first}-1"
 
-    first, _ = ask(indexing, site_id)
+    first, _ = request_run(indexing, site_id)
     context = replace(indexing, locks=Locks())
-    assert ask(context, site_id) == (first, True)  # It waits, so it has no builder.
+    assert request_run(context, site_id) == (first, True)  # It waits, so it has no builder.
     with transaction():
         leases.claim(REBUILD, clock, RebuildRun.id == first)
-    second, joined = ask(context, site_id)
+    second, joined = request_run(context, site_id)
     assert not joined and second != first
     assert runs.run_of(site_id, first).error == "The process that built the index stopped before it was done."
 
@@ -209,8 +209,8 @@ def test_a_run_whose_builder_is_known_to_be_dead_is_replaced_although_its_lease_
 def test_two_sites_rebuild_side_by_side(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         other = add_site("other.test").id
-    assert not ask(indexing, site_id)[1]
-    assert not ask(indexing, other)[1]
+    assert not request_run(indexing, site_id)[1]
+    assert not request_run(indexing, other)[1]
 
 
 def test_the_run_of_another_site_is_not_found(indexing: SearchContext, site_id: int) -> None:
@@ -229,7 +229,7 @@ def test_requests_at_the_same_moment_make_one_run(app: Flask, indexing: SearchCo
     def press() -> None:
         with app.app_context():
             together.wait()
-            answers.append(ask(indexing, site_id))
+            answers.append(request_run(indexing, site_id))
             db.session.remove()
 
     db.session.remove()
@@ -252,12 +252,12 @@ def test_content_is_rebuilt_only_where_it_is_searched(indexing: SearchContext, s
     with transaction():
         change_settings(site_id, {"search-content-enabled": False})
     with pytest.raises(Conflict, match="switched off"):
-        ask(indexing, site_id, "CONTENT")
+        request_run(indexing, site_id, "CONTENT")
     assert states() == []
 
 
 @pytest.mark.parametrize("scope", ["", "all", "EVERYTHING", "PRODUCTS "])
 def test_an_unknown_scope_is_refused(indexing: SearchContext, site_id: int, scope: str) -> None:
     with pytest.raises(Invalid):
-        ask(indexing, site_id, scope)
+        request_run(indexing, site_id, scope)
     assert states() == []

@@ -66,8 +66,8 @@ def test_the_plain_listing_has_the_plain_address():
 
 
 def test_everything_is_emitted_in_one_order():
-    asked = "p=3&pageSizeOverride=48&sort=name&q=green+tent&price_max=50&price_min=9.5&manufacturer=B&manufacturer=A"
-    request = read(asked + "&colour=Red&weight_max=3.5&weight_min=1")
+    query = "p=3&pageSizeOverride=48&sort=name&q=green+tent&price_max=50&price_min=9.5&manufacturer=B&manufacturer=A"
+    request = read(query + "&colour=Red&weight_max=3.5&weight_min=1")
     assert request.url() == (
         "/c/tents?colour=Red&manufacturer=A&manufacturer=B&weight_max=3.5&weight_min=1"
         "&price_min=9.50&price_max=50&q=green+tent&sort=name&pageSizeOverride=48&p=3"
@@ -193,12 +193,12 @@ def test_a_form_carries_what_it_does_not_ask():
 def test_the_engine_is_asked_for_what_was_chosen():
     request = read("colour=Red&colour=Blue&weight_max=2&price_min=10&q=tent&p=2")
     colour = Filter("colour", "Colour", Display.LIST, swatches={})
-    asked = search_request(request, 24, scope=(ValueFilter("category", ("7",)),), filters=[colour])
-    assert asked.facets == ("colour",)
-    assert asked.filters == (ValueFilter("colour", ("Blue", "Red")),)
-    assert asked.ranges == (RangeFilter("weight", None, 2.0), RangeFilter("price", 1000, None))
-    assert (asked.words, asked.page, asked.per_page, asked.sort) == ("tent", 2, 24, Sort.RELEVANCE)
-    assert asked.scope == (ValueFilter("category", ("7",)),)
+    query = search_request(request, 24, scope=(ValueFilter("category", ("7",)),), filters=[colour])
+    assert query.facets == ("colour",)
+    assert query.filters == (ValueFilter("colour", ("Blue", "Red")),)
+    assert query.ranges == (RangeFilter("weight", None, 2.0), RangeFilter("price", 1000, None))
+    assert (query.words, query.page, query.per_page, query.sort) == ("tent", 2, 24, Sort.RELEVANCE)
+    assert query.scope == (ValueFilter("category", ("7",)),)
 
 
 TEXTS = st.text(max_size=30) | st.sampled_from(["1", "2.5", "-3", "true", "Red", "name", "price-asc", "£5", "0"])

@@ -202,14 +202,14 @@ def test_a_process_asks_at_most_once_a_second_and_reads_only_what_is_new(clock: 
         synonym(clock, site_id, "sofa", "couch")
     window = ServingCache()
     window.served(clock, site_id, ["please"])
-    asked: list[str] = []
-    event.listen(db.engine, "before_cursor_execute", lambda _c, _u, statement, *_: asked.append(statement))
+    requests: list[str] = []
+    event.listen(db.engine, "before_cursor_execute", lambda _c, _u, statement, *_: requests.append(statement))
     for _ in range(5):
         assert window.served(clock, site_id, ["please"]).stop_words == {"please"}
-    assert asked == []
+    assert requests == []
     clock.move(seconds=2)
     window.served(clock, site_id, ["please"])
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 def test_a_snapshot_of_the_version_before_is_still_read(site_id: int):

@@ -51,9 +51,9 @@ def test_synonyms_widen_what_is_found(indexing: SearchContext, site_id: int):
 def test_a_corrected_spelling_is_widened_too(indexing: SearchContext, site_id: int):
     served = Served(synonyms=SOFAS)
     planned = plan("red setete", served, indexing.clock.now())
-    asked = search_products(indexing.engine, site_id, SearchRequest(words="red setete"), planned)
-    assert (asked.result.corrected, asked.result.suggestion, asked.request.words) == (True, "red settee", "red settee")
-    assert [hit.card["sku"] for hit in asked.result.hits][:2] == ["S-1", "C-1"]
+    query = search_products(indexing.engine, site_id, SearchRequest(words="red setete"), planned)
+    assert (query.result.corrected, query.result.suggestion, query.request.words) == (True, "red settee", "red settee")
+    assert [hit.card["sku"] for hit in query.result.hits][:2] == ["S-1", "C-1"]
 
 
 def test_a_rule_places_products_by_their_skus(indexing: SearchContext, site_id: int):
@@ -65,11 +65,11 @@ def test_a_request_carries_all_that_was_taught(indexing: SearchContext, site_id:
     rule = Rule("the settee", pins=(PinnedSku("L-1", 1),), boosts=("C-2",), buries=("C-1", "X"))
     served = Served(synonyms=SOFAS, rules=RuleSet.of([rule]))
     planned = plan("the settee", served, indexing.clock.now())
-    asked = expand_request(site_id, SearchRequest(words="the settee"), planned, frozenset({"the", "best"}))
+    query = expand_request(site_id, SearchRequest(words="the settee"), planned, frozenset({"the", "best"}))
     ids = document_ids(site_id, ["L-1", "C-1", "C-2"])
-    assert asked.alternatives == (Alternatives(1, 1, (("couch",),)),)
-    assert (asked.optional, asked.pins) == ({"the"}, (Pin(ids["L-1"], 1),))
-    assert (asked.boosts, asked.buries) == ((ids["C-2"],), (ids["C-1"],))
+    assert query.alternatives == (Alternatives(1, 1, (("couch",),)),)
+    assert (query.optional, query.pins) == ({"the"}, (Pin(ids["L-1"], 1),))
+    assert (query.boosts, query.buries) == ((ids["C-2"],), (ids["C-1"],))
 
 
 def test_a_request_says_whether_meaning_counts(site_id: int):
@@ -114,13 +114,13 @@ class Listening:
     """Finds nothing, and knows what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[SearchRequest] = []
+        self.requests: list[SearchRequest] = []
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         return self.search_many(site_id, index, [request])[0]
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
-        self.asked += requests
+        self.requests += requests
         return [SearchResult(0) for _ in requests]
 
 
@@ -128,6 +128,6 @@ def test_who_compares_searches_waits_for_their_meaning_and_shoppers_do_not(index
     engine, now = Listening(), indexing.clock.now()
     first_ten(engine, site_id, "couch", Served.NOTHING, now)
     ranks_of(engine, site_id, [Golden(1, "couch", "C-1", 3, 1)], Served.NOTHING, now)
-    assert [asked.waits_for_meaning for asked in engine.asked] == [True, True]
+    assert [requests.waits_for_meaning for requests in engine.requests] == [True, True]
     first_ten(engine, site_id, "couch", Served.NOTHING, now, patient=False)
-    assert not engine.asked[-1].waits_for_meaning
+    assert not engine.requests[-1].waits_for_meaning

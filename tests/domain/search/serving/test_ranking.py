@@ -83,9 +83,9 @@ def test_the_settings_of_a_site_take_no_other_values() -> None:
 
 def test_hidden_products_are_neither_found_nor_counted(indexing: SearchContext, site_id: int) -> None:
     assert sorted(skus(indexing, site_id, Served(ranking=HIDDEN))) == ["ANY", "LEFT", "SIZES"]
-    asked = SearchRequest(words="mug", facets=("manufacturer",))
+    query = SearchRequest(words="mug", facets=("manufacturer",))
     planned = plan("mug", Served(ranking=HIDDEN), indexing.clock.now())
-    result = search_products(indexing.engine, site_id, asked, planned).result
+    result = search_products(indexing.engine, site_id, query, planned).result
     assert (result.total, result.facets["manufacturer"]) == (3, (("Acme", 3),))
 
 
@@ -117,9 +117,9 @@ def test_categories_list_them_last_and_count_them_with_search_and_without(
     shop = read_shop(site_id)
     node = shop.tree.at("mugs")
     assert node is not None
-    asked, links = ListingRequest("/c/mugs", page_size=100), ListingLinks("/c/mugs")
-    listing = category_listing(indexing.engine, shop, node, asked, links)
-    plain = plain_category_listing(shop, node, asked, links)
+    query, links = ListingRequest("/c/mugs", page_size=100), ListingLinks("/c/mugs")
+    listing = category_listing(indexing.engine, shop, node, query, links)
+    plain = plain_category_listing(shop, node, query, links)
     names = [str(hit.card["sku"]) for hit in listing.result.hits]
     assert names == [str(hit.card["sku"]) for hit in plain.result.hits]
     assert listing.total == plain.total == len(STOCK)

@@ -38,9 +38,9 @@ SYNONYMS = SynonymSet.of(
 
 def widened(words: str, synonyms: SynonymSet = SYNONYMS) -> dict[str, set[str]]:
     """What answers for each run of the words."""
-    asked = query_words(words)
+    query = query_words(words)
     return {
-        " ".join(asked[run.place : run.place + run.length]): {" ".join(other) for other in run.others}
+        " ".join(query[run.place : run.place + run.length]): {" ".join(other) for other in run.others}
         for run in synonyms.expand(words).alternatives
     }
 

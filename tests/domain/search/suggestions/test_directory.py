@@ -25,11 +25,11 @@ class Counted:
     """An engine whose products are all tents of one brand. It counts what it is asked, and may be away."""
 
     def __init__(self, tents: int) -> None:
-        self.tents, self.asked, self.is_away, self.found, self.brands = tents, 0, False, 0, ("Moor",)
+        self.tents, self.requests, self.is_away, self.found, self.brands = tents, 0, False, 0, ("Moor",)
         self.checked: list[str] = []
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        self.asked += 1
+        self.requests += 1
         if self.is_away:
             raise SearchUnavailable("It is away.")
         counted = {"category": ((str(self.tents), 4),), "manufacturer": tuple((name, 4) for name in self.brands)}
@@ -72,7 +72,7 @@ def test_names_are_counted_once_a_minute_however_often_the_index_changes(engine:
         changed = replace(shop, index_version=version)
         categories(directory, engine, changed)
         directory.brands(engine, changed, NOW + FRESH / 2)
-    assert engine.asked == 2
+    assert engine.requests == 2
     engine.brands, later = ("Fell",), NOW + 2 * FRESH
     same = replace(shop, index_version=0)
     assert [brand.name for brand in directory.brands(engine, same, later)] == ["Moor"], "nothing changed"
@@ -85,7 +85,7 @@ def test_names_that_stayed_the_same_are_not_made_anew(engine: Counted, shop: Sho
     changed, later = replace(shop, index_version=shop.index_version + 1), NOW + 2 * FRESH
     before = directory.categories(engine, shop, NOW), directory.brands(engine, shop, NOW)
     after = directory.categories(engine, changed, later), directory.brands(engine, changed, later)
-    assert engine.asked == 4
+    assert engine.requests == 4
     assert [new is old for new, old in zip(after, before, strict=True)] == [True, True]
 
 
@@ -93,7 +93,7 @@ def test_another_tree_is_read_at_once(engine: Counted, shop: Shop) -> None:
     directory = SuggestionDirectory()
     categories(directory, engine, shop)
     categories(directory, engine, replace(shop, version=shop.version + 1))
-    assert engine.asked == 2
+    assert engine.requests == 2
 
 
 @pytest.mark.parametrize(

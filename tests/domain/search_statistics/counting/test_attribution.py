@@ -51,7 +51,7 @@ class Shopper:
     def order(self, *lines: tuple[int, int], minutes: float = 0) -> None:
         self._take(rules.ordered(self.journey, at(minutes), lines))
 
-    def told(self) -> list[tuple[str, str, int]]:
+    def events(self) -> list[tuple[str, str, int]]:
         return [(event.kind.name.lower(), event.word, event.revenue) for event in self.counted]
 
     def products(self) -> list[tuple[str, str, int | None, int]]:
@@ -70,7 +70,7 @@ def test_the_whole_way_is_counted_to_the_search() -> None:
     shopper.open(2, 1)
     shopper.add(2, 5)
     shopper.order((2, 9900), (8, 500), minutes=60)
-    assert shopper.told() == [
+    assert shopper.events() == [
         ("searched", "tent", 0),
         ("clicked", "tent", 0),
         ("added", "tent", 0),
@@ -84,7 +84,7 @@ def test_a_reload_or_another_page_or_a_filter_does_not_count_again() -> None:
     shopper.search("tent", 5)
     shopper.search("tent", 6, is_first=False)
     shopper.search("stove", 7, is_first=False)
-    assert shopper.told() == [("searched", "tent", 0)]
+    assert shopper.events() == [("searched", "tent", 0)]
 
 
 def test_the_visit_ends_after_half_an_hour_without_a_search_and_slides_on_with_each() -> None:
@@ -111,7 +111,7 @@ def test_only_the_first_product_opened_is_a_click_and_only_one_that_was_shown() 
     assert len(shopper.counted) == 1
     for product in (1, 2, 1):
         shopper.open(product)
-    assert shopper.told()[1:] == [("clicked", "tent", 0)]
+    assert shopper.events()[1:] == [("clicked", "tent", 0)]
 
 
 def test_the_page_that_the_browser_names_has_the_click_even_if_it_is_not_the_latest() -> None:
@@ -134,7 +134,7 @@ def test_the_basket_counts_within_half_an_hour_and_once_for_a_search() -> None:
     shopper.search("stove", 0, shown=(5,))
     shopper.open(5)
     shopper.add(5, 30.1)
-    assert shopper.told()[2:] == [("added", "tent", 0), ("searched", "stove", 0), ("clicked", "stove", 0)]
+    assert shopper.events()[2:] == [("added", "tent", 0), ("searched", "stove", 0), ("clicked", "stove", 0)]
 
 
 def test_each_product_that_is_opened_counts_once_for_a_search_with_the_place_at_which_it_stood() -> None:
@@ -201,7 +201,7 @@ def test_an_order_counts_within_a_day_once_and_is_then_forgotten() -> None:
         shopper.add(product)
     shopper.order((1, 100), (2, 50), minutes=24 * 60)
     shopper.order((1, 100), minutes=24 * 60)
-    assert shopper.told()[3:] == [("ordered", "tent", 150)]
+    assert shopper.events()[3:] == [("ordered", "tent", 150)]
 
 
 def test_an_order_after_a_day_counts_nowhere() -> None:
@@ -239,7 +239,7 @@ def test_a_search_of_the_visit_before_still_has_what_was_opened_from_it() -> Non
     shopper.add(1)
     shopper.search("tent", 120)
     shopper.order((1, 100), minutes=121)
-    assert shopper.told()[3:] == [("searched", "tent", 0), ("ordered", "tent", 100)]
+    assert shopper.events()[3:] == [("searched", "tent", 0), ("ordered", "tent", 100)]
 
 
 def test_while_clicks_are_not_recorded_only_searches_count_and_no_product_is_remembered() -> None:

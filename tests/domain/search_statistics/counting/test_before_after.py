@@ -43,11 +43,11 @@ def at_noon(day: date) -> datetime:
     ],
 )
 def test_periods_are_as_long_as_what_is_known_allows(
-    days_ago: int, kept: int, counted: int | None, told: Comparable, days: int
+    days_ago: int, kept: int, counted: int | None, result: Comparable, days: int
 ) -> None:
     counted_from = None if counted is None else TODAY - counted * DAY
     found, periods = equal_periods(TODAY - days_ago * DAY, TODAY, TODAY - kept * DAY, counted_from)
-    assert (found, periods.days) == (told, days)
+    assert (found, periods.days) == (result, days)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_periods_are_as_long_as_what_is_known_allows(
     ],
 )
 def test_what_is_compared_begins_and_ends_with_what_is_asked_about(
-    days_ago: int, ended_ago: int | None, told: Comparable, days: int
+    days_ago: int, ended_ago: int | None, result: Comparable, days: int
 ) -> None:
     until = None if ended_ago is None else TODAY - ended_ago * DAY
     found, periods = equal_periods(TODAY - days_ago * DAY, TODAY, TODAY - 89 * DAY, TODAY - 200 * DAY, until)
-    assert (found, periods.days) == (told, days)
+    assert (found, periods.days) == (result, days)
 
 
 @given(st.integers(0, 200), st.integers(0, 89), st.integers(0, 300))
@@ -127,17 +127,22 @@ def counted(clock: StoppedClock, site_id: int) -> int:
 
 
 def test_before_and_after_are_summed_up(clock: StoppedClock, counted: int) -> None:
-    (told,) = compare(counted, clock, [LiveChange(at_noon(date(2026, 10, 30)), PhraseMatcher(["mobiles"]))])
-    assert (told.comparable, told.periods.days) == (Comparable.YES, 18)
-    assert (told.before.searches, told.before.found_nothing, told.before.clicked, told.before.revenue) == (36, 36, 0, 0)
-    assert (told.after.searches, told.after.found_nothing, told.after.clicked) == (36, 0, 18)
-    assert (told.after.added_to_basket, told.after.ordered, told.after.revenue) == (18, 18, 9_000)
+    (comparison,) = compare(counted, clock, [LiveChange(at_noon(date(2026, 10, 30)), PhraseMatcher(["mobiles"]))])
+    assert (comparison.comparable, comparison.periods.days) == (Comparable.YES, 18)
+    assert (
+        comparison.before.searches,
+        comparison.before.found_nothing,
+        comparison.before.clicked,
+        comparison.before.revenue,
+    ) == (36, 36, 0, 0)
+    assert (comparison.after.searches, comparison.after.found_nothing, comparison.after.clicked) == (36, 0, 18)
+    assert (comparison.after.added_to_basket, comparison.after.ordered, comparison.after.revenue) == (18, 18, 9_000)
 
 
 def test_several_are_told_at_once_each_by_its_own(clock: StoppedClock, counted: int) -> None:
     since = at_noon(date(2026, 11, 10))
-    asked = [LiveChange(since, "tent"), LiveChange(at_noon(TODAY), "tent"), LiveChange(since, "yacht")]
-    told: list[BeforeAfter] = compare(counted, clock, asked)
-    assert [one.comparable for one in told] == [Comparable.YES, Comparable.TOO_EARLY, Comparable.YES]
-    assert [one.after.searches for one in told] == [9, 0, 0]
+    request = [LiveChange(since, "tent"), LiveChange(at_noon(TODAY), "tent"), LiveChange(since, "yacht")]
+    comparison: list[BeforeAfter] = compare(counted, clock, request)
+    assert [one.comparable for one in comparison] == [Comparable.YES, Comparable.TOO_EARLY, Comparable.YES]
+    assert [one.after.searches for one in comparison] == [9, 0, 0]
     assert compare(counted, clock, []) == []

@@ -112,11 +112,11 @@ def test_days_that_leave_are_subtracted_and_purged_only_then(site_id: int, clock
         count(site_id, TODAY, [change("tent", ago), change(f"only {ago}", ago)])
     clock.move(days=2)
     later = TODAY + timedelta(days=2)
-    told = {days: read(site_id, later, days) for days in rolling_sums.PERIODS}
+    result = {days: read(site_id, later, days) for days in rolling_sums.PERIODS}
     purged(clock, *RETENTIONS)
     assert rolling_sums.window_end(site_id) == later
     for days in rolling_sums.PERIODS:
-        assert kept(site_id, days) == summed(site_id, later, days) == told[days]
+        assert kept(site_id, days) == summed(site_id, later, days) == result[days]
 
 
 def test_after_a_long_pause_everything_is_summed_up_anew(site_id: int) -> None:

@@ -55,7 +55,7 @@ class Month:
         assert word is not None
         found = self.dice.choice((0, 1, 24, 200))
         shown = tuple(range(1, min(found, 24) + 1))
-        self._tell(word, searches=1, followed=1, found_nothing=int(found == 0))
+        self._count(word, searches=1, followed=1, found_nothing=int(found == 0))
         yield self._do(rules.searched, ResultsPage(word, shown, found))
         for _ in range(self.dice.randrange(3)):
             self._pass(minutes=20)
@@ -65,16 +65,16 @@ class Month:
 
     def _buy(self, word: str, start: datetime) -> Iterator[list[Event]]:
         self._pass(minutes=5)
-        self._tell(word, clicked=1)
+        self._count(word, clicked=1)
         yield self._do(rules.opened, 1)
         yield self._do(rules.opened, 1)
         self._pass(minutes=self.dice.choice((1, 40)))
         in_time = self.now - start <= timedelta(minutes=30)
-        self._tell(word, added_to_basket=int(in_time))
+        self._count(word, added_to_basket=int(in_time))
         yield self._do(rules.added, 1)
         self._pass(minutes=self.dice.choice((5, 26 * 60)))
         in_time = in_time and self.now - start <= timedelta(days=1)
-        self._tell(word, ordered=int(in_time), revenue=1_999 * in_time)
+        self._count(word, ordered=int(in_time), revenue=1_999 * in_time)
         yield self._do(rules.ordered, [(1, 1_999), (77, 5)])
         yield self._do(rules.ordered, [(1, 1_999)])
 
@@ -87,7 +87,7 @@ class Month:
     def _pass(self, minutes: float) -> None:
         self.now += timedelta(minutes=minutes)
 
-    def _tell(self, word: str, **counts: int) -> None:
+    def _count(self, word: str, **counts: int) -> None:
         for name, number in counts.items():
             self.truth[self.day, word, name] += number
 

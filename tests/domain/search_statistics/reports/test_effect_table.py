@@ -14,9 +14,16 @@ def line(label: str, before: Sums, after: Sums) -> EffectRow:
 
 
 def test_shares_are_of_the_searches_made_while_clicks_were_recorded() -> None:
-    told = line("Clicked", Sums(searches=300, followed=200, clicked=10), Sums(searches=200, followed=200, clicked=60))
-    assert (told.before, told.before_share, told.after, told.after_share) == ("10", "5.0%", "60", "30.0%")
-    assert told.is_better is True
+    measures = line(
+        "Clicked", Sums(searches=300, followed=200, clicked=10), Sums(searches=200, followed=200, clicked=60)
+    )
+    assert (measures.before, measures.before_share, measures.after, measures.after_share) == (
+        "10",
+        "5.0%",
+        "60",
+        "30.0%",
+    )
+    assert measures.is_better is True
 
 
 def test_more_that_finds_nothing_is_worse_and_less_is_better() -> None:
@@ -32,9 +39,9 @@ def test_small_differences_and_small_numbers_have_no_colour() -> None:
 
 
 def test_without_searches_there_is_no_share_which_is_not_0() -> None:
-    told = effect_rows(Sums(), Sums(searches=5), "gbp")
-    assert [(one.before, one.before_share, one.is_better) for one in told[1:]] == [("–", None, None)] * 5
-    assert [one.after for one in told] == ["5", "0", "–", "–", "–", "–"]
+    measures = effect_rows(Sums(), Sums(searches=5), "gbp")
+    assert [(one.before, one.before_share, one.is_better) for one in measures[1:]] == [("–", None, None)] * 5
+    assert [one.after for one in measures] == ["5", "0", "–", "–", "–", "–"]
 
 
 counts = st.integers(0, 50)

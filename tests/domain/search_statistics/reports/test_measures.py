@@ -31,16 +31,20 @@ def test_a_period_and_the_one_before_touch_and_are_of_one_length() -> None:
 
 
 def test_shares_are_of_the_searches_made_while_clicks_were_recorded() -> None:
-    told = measured(Sums(searches=200, found_nothing=50, followed=100, clicked=25, added_to_basket=10, ordered=5))
-    assert [told[name].share for name in ("found_nothing", "clicked", "added_to_basket", "ordered")] == [
+    figures = measured(Sums(searches=200, found_nothing=50, followed=100, clicked=25, added_to_basket=10, ordered=5))
+    assert [figures[name].share for name in ("found_nothing", "clicked", "added_to_basket", "ordered")] == [
         "25.0%", "25.0%", "10.0%", "5.0%",
     ]  # fmt: skip
 
 
 def test_without_a_followed_search_there_is_a_dash_and_no_nought() -> None:
-    told = measured(Sums(searches=200))
-    assert [told[name].figure for name in ("clicked", "added_to_basket", "ordered", "revenue")] == ["–"] * 4
-    assert (told["found_nothing"].figure, told["found_nothing"].share, told["clicked"].share) == ("0", "0.0%", "–")
+    figures = measured(Sums(searches=200))
+    assert [figures[name].figure for name in ("clicked", "added_to_basket", "ordered", "revenue")] == ["–"] * 4
+    assert (figures["found_nothing"].figure, figures["found_nothing"].share, figures["clicked"].share) == (
+        "0",
+        "0.0%",
+        "–",
+    )
     assert percent(share(Sums(), "found_nothing")) == "–"
 
 
@@ -50,23 +54,23 @@ def test_while_clicks_are_not_recorded_only_searches_are_told() -> None:
 
 def test_a_measure_is_compared_with_the_period_before() -> None:
     before = Sums(searches=100, found_nothing=10, followed=100, clicked=20, revenue=10_000)
-    told = measured(Sums(searches=150, found_nothing=30, followed=150, clicked=45, revenue=7_500), before)
-    assert told["searches"].comparison == "50% more than 100 before" and told["searches"].is_better is None
-    assert told["found_nothing"].comparison == "10.0% before" and told["found_nothing"].is_better is False
-    assert told["clicked"].comparison == "20.0% before" and told["clicked"].is_better is True
-    assert told["revenue"].comparison == "25% less than £100.00 before" and told["revenue"].is_better is False
-    assert told["added_to_basket"].is_better is None
+    figures = measured(Sums(searches=150, found_nothing=30, followed=150, clicked=45, revenue=7_500), before)
+    assert figures["searches"].comparison == "50% more than 100 before" and figures["searches"].is_better is None
+    assert figures["found_nothing"].comparison == "10.0% before" and figures["found_nothing"].is_better is False
+    assert figures["clicked"].comparison == "20.0% before" and figures["clicked"].is_better is True
+    assert figures["revenue"].comparison == "25% less than £100.00 before" and figures["revenue"].is_better is False
+    assert figures["added_to_basket"].is_better is None
 
 
 def test_a_period_before_that_was_not_counted_whole_is_no_comparison() -> None:
-    told = measured(Sums(searches=150))["searches"]
-    assert (told.comparison, told.is_better, told.by_day_before) == (None, None, None)
+    figures = measured(Sums(searches=150))["searches"]
+    assert (figures.comparison, figures.is_better, figures.by_day_before) == (None, None, None)
 
 
 def test_a_period_before_without_a_search_is_told_as_nought() -> None:
-    told = measured(Sums(searches=5, followed=5), Sums())
-    assert told["searches"].comparison == "0 before"
-    assert told["clicked"].comparison is None
+    figures = measured(Sums(searches=5, followed=5), Sums())
+    assert figures["searches"].comparison == "0 before"
+    assert figures["clicked"].comparison is None
 
 
 COUNTS = st.integers(0, 10**7)

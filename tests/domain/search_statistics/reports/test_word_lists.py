@@ -83,8 +83,8 @@ def test_a_list_can_be_filtered_ordered_and_paged(site_id: int, month: Period) -
     with transaction():
         for number in range(60):
             count(site_id, month.today, month.today, f"tent {number:02}", searches=60 - number, revenue=number)
-    asked = ListRequest.read(ListName.LEADS, {"p": "2", "sort": "revenue", "q": "TENT"})
-    page = reports.page_of(site_id, month, asked)
+    listing = ListRequest.read(ListName.LEADS, {"p": "2", "sort": "revenue", "q": "TENT"})
+    page = reports.page_of(site_id, month, listing)
     assert (page.total_items, page.total_pages, len(page.items)) == (60, 2, 10)
     assert page.items[0].word == "tent 09"
     assert [row.word for row in reports.every_row(site_id, month, ListRequest.read(ListName.TOP, {"q": "t 5"}))] == [
@@ -147,6 +147,6 @@ def test_searches_of_today_are_unknown_while_they_are_not_counted(
 
 
 def test_an_address_that_says_nonsense_is_the_usual_list() -> None:
-    asked = ListRequest.read(ListName.NOTHING, {"days": "8", "sort": "word; drop", "p": "-1", "q": "\0"})
-    assert (asked.days, asked.order, asked.page, asked.words) == (30, SortKey.NOTHING, 1, "")
-    assert asked.query(page=3) == "days=30&p=3"
+    listing = ListRequest.read(ListName.NOTHING, {"days": "8", "sort": "word; drop", "p": "-1", "q": "\0"})
+    assert (listing.days, listing.order, listing.page, listing.words) == (30, SortKey.NOTHING, 1, "")
+    assert listing.query(page=3) == "days=30&p=3"

@@ -28,14 +28,14 @@ BRAND = "manufacturer"
 class Engine:
     """Counts what it is asked, and answers one more product each time."""
 
-    asked: list[SearchRequest] = field(default_factory=list)
+    requests: list[SearchRequest] = field(default_factory=list)
     is_away: bool = False
 
-    def search(self, site_id: int, name: IndexName, asked: SearchRequest) -> SearchResult:
-        self.asked.append(asked)
+    def search(self, site_id: int, name: IndexName, request: SearchRequest) -> SearchResult:
+        self.requests.append(request)
         if self.is_away:
             raise SearchUnavailable("away")
-        return SearchResult(100, facets={BRAND: (("Moor", len(self.asked)),)})
+        return SearchResult(100, facets={BRAND: (("Moor", len(self.requests)),)})
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -71,71 +71,71 @@ class Asking:
 
 
 @pytest.fixture
-def ask(engine: Engine, clock: StoppedClock) -> Asking:
+def counting_request(engine: Engine, clock: StoppedClock) -> Asking:
     return Asking(engine, clock)
 
 
-def test_one_query_returns_no_products_and_the_counts_of_one_facet(ask: Asking, engine: Engine):
-    assert ask() == FacetCounts(100, (("Moor", 1),))
-    (asked,) = engine.asked
-    assert (asked.per_page, asked.facets, asked.scope) == (0, (BRAND,), (ValueFilter("category", ("7",)),))
-    assert not asked.filters and not asked.words
+def test_one_query_returns_no_products_and_the_counts_of_one_facet(counting_request: Asking, engine: Engine):
+    assert counting_request() == FacetCounts(100, (("Moor", 1),))
+    (requests,) = engine.requests
+    assert (requests.per_page, requests.facets, requests.scope) == (0, (BRAND,), (ValueFilter("category", ("7",)),))
+    assert not requests.filters and not requests.words
 
 
-def test_counts_are_believed_for_five_minutes(ask: Asking, engine: Engine, clock: StoppedClock):
-    first = ask()
+def test_counts_are_believed_for_five_minutes(counting_request: Asking, engine: Engine, clock: StoppedClock):
+    first = counting_request()
     clock.move(minutes=4, seconds=59)
-    assert ask() is first and len(engine.asked) == 1
+    assert counting_request() is first and len(engine.requests) == 1
     clock.move(seconds=1)
-    assert ask() == FacetCounts(100, (("Moor", 2),))
+    assert counting_request() == FacetCounts(100, (("Moor", 2),))
 
 
-def test_a_clock_that_jumps_keeps_them_no_longer(ask: Asking, engine: Engine, clock: StoppedClock):
-    ask()
+def test_a_clock_that_jumps_keeps_them_no_longer(counting_request: Asking, engine: Engine, clock: StoppedClock):
+    counting_request()
     clock.jump(days=-400)
     clock.move(minutes=5)
-    ask()
-    assert len(engine.asked) == 2
+    counting_request()
+    assert len(engine.requests) == 2
 
 
-def test_a_changed_index_or_category_is_counted_anew(ask: Asking, engine: Engine):
-    ask()
-    ask.shop = replace(ask.shop, index_version=2)
-    ask()
-    ask.node = replace(NODE, updated_at=WHEN + timedelta(seconds=1))
-    ask()
-    ask.shop = replace(ask.shop, site_id=2)
-    ask()
-    assert len(engine.asked) == 4
+def test_a_changed_index_or_category_is_counted_anew(counting_request: Asking, engine: Engine):
+    counting_request()
+    counting_request.shop = replace(counting_request.shop, index_version=2)
+    counting_request()
+    counting_request.node = replace(NODE, updated_at=WHEN + timedelta(seconds=1))
+    counting_request()
+    counting_request.shop = replace(counting_request.shop, site_id=2)
+    counting_request()
+    assert len(engine.requests) == 4
 
 
-def test_the_last_good_counts_serve_while_search_is_away(ask: Asking, engine: Engine, clock: StoppedClock):
-    good = ask()
+def test_the_last_good_counts_serve_while_search_is_away(counting_request: Asking, engine: Engine, clock: StoppedClock):
+    good = counting_request()
     with engine.away():
         clock.move(hours=24)
-        assert ask() is good
+        assert counting_request() is good
         clock.move(seconds=1)
-        assert ask() is None
-    assert ask() is not None, "it heals as soon as search answers"
+        assert counting_request() is None
+    assert counting_request() is not None, "it heals as soon as search answers"
 
 
-def test_without_good_counts_there_are_none_until_search_answers(ask: Asking, engine: Engine):
+def test_without_good_counts_there_are_none_until_search_answers(counting_request: Asking, engine: Engine):
     with engine.away():
-        assert ask() is None
-    assert ask() is not None
+        assert counting_request() is None
+    assert counting_request() is not None
 
 
-def test_a_site_that_wants_no_old_counts_gets_none(ask: Asking, engine: Engine, clock: StoppedClock):
-    ask.shop = make_shop(**{"facet-landing-stale-counts": False})
-    good = ask()
+def test_a_site_that_wants_no_old_counts_gets_none(counting_request: Asking, engine: Engine, clock: StoppedClock):
+    counting_request.shop = make_shop(**{"facet-landing-stale-counts": False})
+    good = counting_request()
     with engine.away():
-        assert ask() is good, "they are fresh"
+        assert counting_request() is good, "they are fresh"
         clock.move(minutes=5)
-        assert ask() is None
+        assert counting_request() is None
 
 
-def test_memory_is_bounded_whatever_is_asked(ask: Asking):
+def test_memory_is_bounded_whatever_is_asked(counting_request: Asking):
     for number in range(MOST_COUNTS + 50):
-        ask.node = replace(NODE, id=number)
-        ask()
-    assert len(ask.counts) == MOST_COUNTS
+        counting_request.node = replace(NODE, id=number)
+        counting_request()
+    assert len(counting_request.counts) == MOST_COUNTS

@@ -98,13 +98,13 @@ def test_what_a_link_leads_to_never_redirects_again(parameters):
 
 @given(parameter_lists)
 def test_a_redirect_leads_to_the_same_products_on_one_line_of_this_site(parameters):
-    asked = read(parameters)
-    target = LINKS.redirect(asked, tracking_parameters(parameters))
+    listing = read(parameters)
+    target = LINKS.redirect(listing, tracking_parameters(parameters))
     assume(target)
     parts = urlsplit(target)
     assert target.isprintable() and target.isascii() and parts.netloc == "" and parts.path.startswith(f"{PATH}/brand/")
     page = next(page for page in PAGES.pages if page.path == parts.path)
-    assert as_category_request(page, read(parse_qsl(parts.query))) == asked
+    assert as_category_request(page, read(parse_qsl(parts.query))) == listing
 
 
 def test_a_landing_page_is_its_category_with_the_value_chosen():

@@ -24,11 +24,11 @@ class Engine:
     """Answers how many products of a page each colour has."""
 
     common: dict[str, dict[str, int]]
-    asked: list[SearchRequest] = field(default_factory=list)
+    requests: list[SearchRequest] = field(default_factory=list)
 
-    def search(self, site_id: int, name: IndexName, asked: SearchRequest) -> SearchResult:
-        self.asked.append(asked)
-        (value,) = asked.scope[1].values
+    def search(self, site_id: int, name: IndexName, request: SearchRequest) -> SearchResult:
+        self.requests.append(request)
+        (value,) = request.scope[1].values
         return SearchResult(0, facets={"colour": tuple(self.common.get(value, {}).items())})
 
 
@@ -38,9 +38,9 @@ def test_pages_with_more_than_nine_tenths_in_common_are_twins():
     assert [(twins.one.value, twins.other.value, round(twins.share, 2)) for twins in found.twins] == [
         ("Moor", "Navy", 0.92)
     ]
-    (asked,) = engine.asked
-    assert asked.scope == (ValueFilter("category", ("7",)), ValueFilter("manufacturer", ("Moor",)))
-    assert (asked.facets, asked.per_page) == (("colour",), 0)
+    (requests,) = engine.requests
+    assert requests.scope == (ValueFilter("category", ("7",)), ValueFilter("manufacturer", ("Moor",)))
+    assert (requests.facets, requests.per_page) == (("colour",), 0)
 
 
 def test_only_pages_of_other_facets_and_of_alike_sizes_are_compared():
@@ -50,14 +50,14 @@ def test_only_pages_of_other_facets_and_of_alike_sizes_are_compared():
         ("Fell", ["Navy", "Fern"]),
     ]
     engine = Engine({})
-    assert find_near_twins(engine, 1, 7, pages({"Moor": 100, "Fell": 100}, {})).twins == () and not engine.asked  # type: ignore[arg-type]
+    assert find_near_twins(engine, 1, 7, pages({"Moor": 100, "Fell": 100}, {})).twins == () and not engine.requests  # type: ignore[arg-type]
 
 
 def test_the_number_of_queries_is_bounded_and_said():
     many = {f"Brand {number}": 500 for number in range(MOST_COMPARED + 5)}
     engine = Engine({})
     found = find_near_twins(engine, 1, 7, pages(many, {"Navy": 500}))  # type: ignore[arg-type]
-    assert len(engine.asked) == MOST_COMPARED and not found.is_whole
+    assert len(engine.requests) == MOST_COMPARED and not found.is_whole
 
 
 def test_counts_of_different_moments_make_no_share_beyond_the_whole():

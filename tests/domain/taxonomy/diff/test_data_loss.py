@@ -65,8 +65,8 @@ def changes(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
                     st.sampled_from((*COLOURS, "12")), values, max_size=2 if attribute.type.is_choice else 0
                 )
             )
-            told = [ValueRename(found.id, attribute.id, value, renamed) for value, renamed in words.items()]
-            renames += [rename for rename in told if rename.value != rename.renamed]
+            value_renames = [ValueRename(found.id, attribute.id, value, renamed) for value, renamed in words.items()]
+            renames += [rename for rename in value_renames if rename.value != rename.renamed]
     return old, new, renames
 
 

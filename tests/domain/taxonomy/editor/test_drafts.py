@@ -123,7 +123,7 @@ def test_several_edits_of_different_kinds_are_told_by_the_first(mia: Draft):
 
 @pytest.mark.concurrent
 def test_of_two_windows_that_edit_at_once_one_is_told_to_look_again(app: Flask, mia: Draft):
-    token, told, start = mia.opened().token, [], threading.Barrier(8)
+    token, result, start = mia.opened().token, [], threading.Barrier(8)
     db.session.rollback()
 
     def add(number: int) -> None:
@@ -131,16 +131,16 @@ def test_of_two_windows_that_edit_at_once_one_is_told_to_look_again(app: Flask, 
             start.wait()
             try:
                 mia.edit(AddLevel(None, f"Added by {number}"), token=token)
-                told.append("done")
+                result.append("done")
             except StaleDraft:
-                told.append("late")
+                result.append("late")
 
     threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(told) == ["done"] + ["late"] * 7
+    assert sorted(result) == ["done"] + ["late"] * 7
     assert len(mia.opened().steps) == 1
 
 
@@ -235,8 +235,8 @@ def test_a_value_that_somebody_renamed_meanwhile_is_told_as_renamed(mia: Draft, 
     other = Draft(site)
     other.edit(RenameValue("tents", "colour", "Moss", "Fern"))
     other.save()
-    told = draft_conflict(mia.opened()).theirs.sentences()
-    assert told == ["Renamed the value “Moss” of “Colour” (Tents) to “Fern”."]
+    text = draft_conflict(mia.opened()).theirs.sentences()
+    assert text == ["Renamed the value “Moss” of “Colour” (Tents) to “Fern”."]
 
 
 def test_a_draft_that_began_without_any_level_keeps_its_base(mia: Draft, site: Site):

@@ -62,7 +62,7 @@ def classified(site: Site, level_id: str, **values: Any) -> None:
     classify(make_product(site), active_tree(site.id), level_id, values)
 
 
-def asked(site: Site, levels: list[Any], *renames: ValueRename) -> Impact:
+def impact_of(site: Site, levels: list[Any], *renames: ValueRename) -> Impact:
     checked = check_structure(levels)
     assert not checked.problems
     return impact(site.id, taxonomy_of(site.id, "kinds"), checked.tree, renames)
@@ -73,7 +73,7 @@ def concerns_products(found: Impact) -> bool:
     return any(entry.products for entries in lists for entry in entries)
 
 
-def told(entries: Any, *names: str) -> list[tuple[Any, ...]]:
+def rows_of(entries: Any, *names: str) -> list[tuple[Any, ...]]:
     return [tuple(getattr(entry, name) for name in (*names, "products")) for entry in entries]
 
 
@@ -90,7 +90,7 @@ def statements() -> Iterator[list[str]]:
 
 
 def test_the_stored_tree_itself_leaves_nothing_behind(shop: Site):
-    found = asked(shop, TREE)
+    found = impact_of(shop, TREE)
     assert found.is_empty and not concerns_products(found)
     assert found.as_json() == {
         "levelsRemoved": [],
@@ -106,42 +106,42 @@ def test_the_stored_tree_itself_leaves_nothing_behind(shop: Site):
 
 
 def test_removed_levels_count_the_products_at_each(shop: Site):
-    found = asked(shop, outdoor(BOOTS))
-    assert told(found.levels_removed, "level_id", "name") == [("tents", "Tents", 1), ("domes", "Domes", 3)]
+    found = impact_of(shop, outdoor(BOOTS))
+    assert rows_of(found.levels_removed, "level_id", "name") == [("tents", "Tents", 1), ("domes", "Domes", 3)]
     assert found.attributes_removed == (), "those of removed levels go with them"
     assert found.as_json()["levelsRemoved"][0] == {"levelId": "tents", "name": "Tents", "products": 1}
 
 
 def test_moved_levels_count_the_products_at_and_below_them(shop: Site):
-    found = asked(shop, [*outdoor(BOOTS), TENTS])
-    assert told(found.levels_moved, "level_id") == [("tents", 4)]
+    found = impact_of(shop, [*outdoor(BOOTS), TENTS])
+    assert rows_of(found.levels_moved, "level_id") == [("tents", 4)]
 
 
 def test_another_order_is_no_move(shop: Site):
-    assert asked(shop, outdoor(BOOTS, TENTS)).is_empty
+    assert impact_of(shop, outdoor(BOOTS, TENTS)).is_empty
 
 
 def test_a_moved_level_loses_what_it_inherited(shop: Site):
-    found = asked(shop, [*outdoor(BOOTS), TENTS])
-    assert told(found.attributes_lost, "level_id", "attribute_id", "name") == [("tents", "colour", "Colour", 3)]
+    found = impact_of(shop, [*outdoor(BOOTS), TENTS])
+    assert rows_of(found.attributes_lost, "level_id", "attribute_id", "name") == [("tents", "colour", "Colour", 3)]
     assert found.attributes_removed == ()
 
 
 def test_what_hangs_below_a_removed_level_loses_what_that_defined(shop: Site):
-    found = asked(shop, outdoor(level("domes"), BOOTS))
-    assert told(found.levels_removed, "level_id") == [("tents", 1)]
-    assert told(found.levels_moved, "level_id") == [("domes", 3)]
-    assert told(found.attributes_lost, "level_id", "attribute_id") == [("domes", "fabric", 3)]
+    found = impact_of(shop, outdoor(level("domes"), BOOTS))
+    assert rows_of(found.levels_removed, "level_id") == [("tents", 1)]
+    assert rows_of(found.levels_moved, "level_id") == [("domes", 3)]
+    assert rows_of(found.attributes_lost, "level_id", "attribute_id") == [("domes", "fabric", 3)]
 
 
 def test_a_level_that_moves_below_another_definition_loses_nothing(shop: Site):
-    found = asked(shop, [*outdoor(BOOTS), level("garden", TENTS, attributes=[COLOUR])])
+    found = impact_of(shop, [*outdoor(BOOTS), level("garden", TENTS, attributes=[COLOUR])])
     assert (found.attributes_lost, found.values_removed) == ((), ())
 
 
 def test_a_removed_attribute_counts_the_products_that_hold_it(shop: Site):
-    found = asked(shop, outdoor(TENTS, BOOTS, attributes=[]))
-    assert told(found.attributes_removed, "level_id", "attribute_id", "name") == [("outdoor", "colour", "Colour", 4)]
+    found = impact_of(shop, outdoor(TENTS, BOOTS, attributes=[]))
+    assert rows_of(found.attributes_removed, "level_id", "attribute_id", "name") == [("outdoor", "colour", "Colour", 4)]
     assert found.values_removed == (), "its values are not told one by one"
     expected = {"levelId": "outdoor", "attributeId": "colour", "name": "Colour", "products": 4}
     assert found.as_json()["attributesRemoved"] == [expected]
@@ -151,7 +151,9 @@ def test_a_product_with_two_of_its_values_counts_once(site: Site):
     with transaction():
         make_taxonomy(site, TREE, active=True, id="kinds")
         classified(site, "outdoor", colour=["Moss", "Clay", "Slate"])
-    assert told(asked(site, [level("outdoor", TENTS, BOOTS)]).attributes_removed, "attribute_id") == [("colour", 1)]
+    assert rows_of(impact_of(site, [level("outdoor", TENTS, BOOTS)]).attributes_removed, "attribute_id") == [
+        ("colour", 1)
+    ]
 
 
 def test_an_attribute_that_nobody_holds_is_listed_with_none(shop: Site):
@@ -159,23 +161,23 @@ def test_an_attribute_that_nobody_holds_is_listed_with_none(shop: Site):
     with transaction():
         shop_levels = outdoor(level("tents", level("domes"), attributes=[text("fabric"), text("poles")]), BOOTS)
         taxonomy_of(shop.id, "kinds").root_levels = check_structure(shop_levels).levels
-    found = asked(shop, outdoor(without, BOOTS))
-    assert told(found.attributes_removed, "attribute_id") == [("fabric", 3), ("poles", 0)]
+    found = impact_of(shop, outdoor(without, BOOTS))
+    assert rows_of(found.attributes_removed, "attribute_id") == [("fabric", 3), ("poles", 0)]
 
 
 def test_an_attribute_that_another_level_still_defines_is_lost_to_nobody(shop: Site):
     overriding = level("tents", level("domes"), attributes=[text("fabric"), COLOUR])
     with transaction():
         taxonomy_of(shop.id, "kinds").root_levels = check_structure(outdoor(overriding, BOOTS)).levels
-    assert told(asked(shop, TREE).attributes_removed, "level_id", "attribute_id") == [("tents", "colour", 0)]
-    above_gone = asked(shop, outdoor(overriding, BOOTS, attributes=[]))
-    assert told(above_gone.attributes_removed, "level_id") == [("outdoor", 1)], "boots; tents have their own"
+    assert rows_of(impact_of(shop, TREE).attributes_removed, "level_id", "attribute_id") == [("tents", "colour", 0)]
+    above_gone = impact_of(shop, outdoor(overriding, BOOTS, attributes=[]))
+    assert rows_of(above_gone.attributes_removed, "level_id") == [("outdoor", 1)], "boots; tents have their own"
 
 
 def test_removed_values_count_the_products_that_hold_them(shop: Site):
     fewer = choice("colour", "Slate", kind="MULTI_SELECT")
-    found = asked(shop, outdoor(TENTS, BOOTS, attributes=[fewer]))
-    assert told(found.values_removed, "level_id", "attribute_id", "name", "value") == [
+    found = impact_of(shop, outdoor(TENTS, BOOTS, attributes=[fewer]))
+    assert rows_of(found.values_removed, "level_id", "attribute_id", "name", "value") == [
         ("outdoor", "colour", "Colour", "Moss", 3),
         ("outdoor", "colour", "Colour", "Clay", 2),
     ]
@@ -183,12 +185,12 @@ def test_removed_values_count_the_products_that_hold_them(shop: Site):
 
 
 def test_values_that_no_product_holds_are_not_told(shop: Site):
-    assert asked(shop, outdoor(TENTS, level("boots", attributes=[choice("size", "M", "L")]))).values_removed == ()
+    assert impact_of(shop, outdoor(TENTS, level("boots", attributes=[choice("size", "M", "L")]))).values_removed == ()
 
 
 def test_a_value_in_another_spelling_stays(shop: Site):
     spelled = choice("colour", "MOSS", "Clay", "Slate", kind="MULTI_SELECT")
-    assert asked(shop, outdoor(TENTS, BOOTS, attributes=[spelled])).values_removed == ()
+    assert impact_of(shop, outdoor(TENTS, BOOTS, attributes=[spelled])).values_removed == ()
 
 
 def test_values_count_for_the_nearest_definition_only(shop: Site):
@@ -197,10 +199,10 @@ def test_values_count_for_the_nearest_definition_only(shop: Site):
         levels = outdoor(level("tents", level("domes"), attributes=[own]), BOOTS)
         taxonomy_of(shop.id, "kinds").root_levels = check_structure(levels).levels
     fewer = choice("colour", "Moss", "Slate", kind="MULTI_SELECT")
-    above = asked(shop, outdoor(level("tents", level("domes"), attributes=[own]), BOOTS, attributes=[fewer]))
-    assert told(above.values_removed, "level_id", "value") == [("outdoor", "Clay", 1)], "boots alone"
-    below = asked(shop, outdoor(level("tents", level("domes"), attributes=[fewer]), BOOTS))
-    assert told(below.values_removed, "level_id", "value") == [("tents", "Clay", 1)]
+    above = impact_of(shop, outdoor(level("tents", level("domes"), attributes=[own]), BOOTS, attributes=[fewer]))
+    assert rows_of(above.values_removed, "level_id", "value") == [("outdoor", "Clay", 1)], "boots alone"
+    below = impact_of(shop, outdoor(level("tents", level("domes"), attributes=[fewer]), BOOTS))
+    assert rows_of(below.values_removed, "level_id", "value") == [("tents", "Clay", 1)]
 
 
 def test_what_the_definition_that_is_left_does_not_take_is_told(shop: Site):
@@ -209,14 +211,14 @@ def test_what_the_definition_that_is_left_does_not_take_is_told(shop: Site):
         levels = outdoor(level("tents", level("domes"), attributes=[own]), BOOTS)
         taxonomy_of(shop.id, "kinds").root_levels = check_structure(levels).levels
         classified(shop, "domes", colour=["Rust"])
-    found = asked(shop, outdoor(level("tents", level("domes")), BOOTS))
-    assert told(found.attributes_removed, "level_id", "attribute_id") == [("tents", "colour", 0)]
-    assert told(found.values_removed, "level_id", "value") == [("tents", "Rust", 1)]
+    found = impact_of(shop, outdoor(level("tents", level("domes")), BOOTS))
+    assert rows_of(found.attributes_removed, "level_id", "attribute_id") == [("tents", "colour", 0)]
+    assert rows_of(found.values_removed, "level_id", "value") == [("tents", "Rust", 1)]
 
 
 @pytest.mark.parametrize(("now", "lost"), [(text("size"), []), (number("size"), ["M", "L"])])
 def test_values_of_another_type_are_lost_where_it_does_not_take_them(shop: Site, now: Any, lost: list[str]):
-    found = asked(shop, outdoor(TENTS, level("boots", attributes=[now])))
+    found = impact_of(shop, outdoor(TENTS, level("boots", attributes=[now])))
     assert [value.value for value in found.values_removed] == lost
 
 
@@ -237,9 +239,9 @@ def test_a_value_that_the_new_type_cannot_be_is_told(shop: Site, now: Any, produ
     with transaction():
         classified(shop, "tents", fabric="4")
         classified(shop, "domes", fabric="Wool")
-    found = asked(shop, outdoor(level("tents", level("domes"), attributes=[now]), BOOTS))
+    found = impact_of(shop, outdoor(level("tents", level("domes"), attributes=[now]), BOOTS))
     expected = [("tents", "fabric", products)] if products else []
-    assert told(found.values_invalid, "level_id", "attribute_id") == expected
+    assert rows_of(found.values_invalid, "level_id", "attribute_id") == expected
     assert (found.is_empty, found.values_removed) == (not products, ())
 
 
@@ -248,31 +250,31 @@ def test_a_number_fits_where_a_text_is_asked_for_and_yes_or_no_does_not(site: Si
         tree = [level("tents", attributes=[number("sleeps"), text("dry", type="BOOLEAN")])]
         make_taxonomy(site, tree, active=True, id="kinds")
         classified(site, "tents", sleeps=2.5, dry=True)
-    found = asked(site, [level("tents", attributes=[text("sleeps"), text("dry")])])
-    assert told(found.values_invalid, "attribute_id") == [("dry", 1)]
+    found = impact_of(site, [level("tents", attributes=[text("sleeps"), text("dry")])])
+    assert rows_of(found.values_invalid, "attribute_id") == [("dry", 1)]
 
 
 def test_products_with_several_values_are_told_where_one_is_taken(shop: Site):
-    found = asked(shop, outdoor(TENTS, BOOTS, attributes=[COLOUR | {"type": "SINGLE_SELECT"}]))
-    assert told(found.values_invalid, "level_id", "attribute_id") == [("outdoor", "colour", 1)]
+    found = impact_of(shop, outdoor(TENTS, BOOTS, attributes=[COLOUR | {"type": "SINGLE_SELECT"}]))
+    assert rows_of(found.values_invalid, "level_id", "attribute_id") == [("outdoor", "colour", 1)]
     assert found.values_removed == ()
 
 
 def test_products_without_a_value_of_what_becomes_mandatory_are_told(shop: Site):
     must = {"validation": {"mandatory": True}}
     boots = level("boots", attributes=[SIZE, text("sole", **must)])
-    found = asked(shop, outdoor(TENTS, boots, attributes=[COLOUR | must]))
+    found = impact_of(shop, outdoor(TENTS, boots, attributes=[COLOUR | must]))
     expected = [("outdoor", "colour", 2), ("boots", "sole", 2)]
-    assert sorted(told(found.attributes_required, "level_id", "attribute_id"), reverse=True) == expected
+    assert sorted(rows_of(found.attributes_required, "level_id", "attribute_id"), reverse=True) == expected
     assert found.values_invalid == ()
 
 
 def test_renamed_values_are_counted_but_not_lost(shop: Site):
     renamed = choice("colour", "Fern", "Clay", "Slate", kind="MULTI_SELECT")
     levels = outdoor(TENTS, BOOTS, attributes=[renamed])
-    found = asked(shop, levels, ValueRename("outdoor", "colour", "Moss", "Fern"))
+    found = impact_of(shop, levels, ValueRename("outdoor", "colour", "Moss", "Fern"))
     assert found.values_removed == ()
-    assert told(found.values_renamed, "value", "renamed") == [("Moss", "Fern", 3)]
+    assert rows_of(found.values_renamed, "value", "renamed") == [("Moss", "Fern", 3)]
     expected = {"levelId": "outdoor", "attributeId": "colour", "value": "Moss", "renamed": "Fern", "products": 3}
     assert found.as_json()["valuesRenamed"] == [expected]
 
@@ -280,8 +282,8 @@ def test_renamed_values_are_counted_but_not_lost(shop: Site):
 def test_a_rename_concerns_the_products_of_its_own_definition(shop: Site):
     own = choice("colour", "Fern", "Clay", kind="MULTI_SELECT")
     levels = outdoor(level("tents", level("domes", attributes=[own]), attributes=[text("fabric")]), BOOTS)
-    found = asked(shop, levels, ValueRename("domes", "colour", "Moss", "Fern"))
-    assert told(found.values_renamed, "level_id", "value") == [("domes", "Moss", 2)]
+    found = impact_of(shop, levels, ValueRename("domes", "colour", "Moss", "Fern"))
+    assert rows_of(found.values_renamed, "level_id", "value") == [("domes", "Moss", 2)]
     assert found.values_removed == ()
 
 
@@ -291,19 +293,19 @@ def test_at_most_two_hundred_removed_values_are_counted(site: Site):
         levels = [level("paint", attributes=[choice("shade", *values, kind="MULTI_SELECT")])]
         make_taxonomy(site, levels, active=True, id="kinds")
         classified(site, "paint", shade=values[40:241])
-    fewer = asked(site, [level("paint", attributes=[choice("shade", "Other")])])
+    fewer = impact_of(site, [level("paint", attributes=[choice("shade", "Other")])])
     assert (len(fewer.values_removed), fewer.values_truncated) == (200, True)
     assert fewer.values_removed[0].value == "Shade 40", "what nobody holds does not count towards them"
-    one_less = asked(site, [level("paint", attributes=[choice("shade", "Shade 240")])])
+    one_less = impact_of(site, [level("paint", attributes=[choice("shade", "Shade 240")])])
     assert (len(one_less.values_removed), one_less.values_truncated) == (200, False)
 
 
 def test_a_taxonomy_that_is_not_active_lists_removals_without_products(shop: Site):
     with transaction():
         change_settings(shop.id, {"taxonomy-active-id": "another"})
-    found = asked(shop, [level("outdoor", TENTS)])
-    assert told(found.levels_removed, "level_id") == [("boots", 0)]
-    assert told(found.attributes_removed, "attribute_id") == [("colour", 0)]
+    found = impact_of(shop, [level("outdoor", TENTS)])
+    assert rows_of(found.levels_removed, "level_id") == [("boots", 0)]
+    assert rows_of(found.attributes_removed, "attribute_id") == [("colour", 0)]
     assert found.values_removed == ()
     assert not found.is_empty and not concerns_products(found)
 
@@ -313,7 +315,7 @@ def test_products_of_another_site_do_not_count(shop: Site):
         other = make_site("other.localhost")
         make_taxonomy(other, TREE, active=True, id="kinds")
         classified(other, "boots", colour=["Clay"], size="M")
-    assert told(asked(shop, outdoor(TENTS)).levels_removed, "level_id") == [("boots", 2)]
+    assert rows_of(impact_of(shop, outdoor(TENTS)).levels_removed, "level_id") == [("boots", 2)]
 
 
 def test_a_preview_costs_five_statements_however_much_changes(shop: Site):

@@ -98,21 +98,23 @@ def work(clock: StoppedClock, site_id: int) -> Worker:
 
 
 @pytest.fixture
-def ask(clock: StoppedClock, site_id: int) -> Callable[..., str]:
-    def asked(kind: Kind, **parameters: Any) -> str:
+def add_task(clock: StoppedClock, site_id: int) -> Callable[..., str]:
+    def request(kind: Kind, **parameters: Any) -> str:
         if kind is Kind.RENAME_VALUES:
             parameters = as_saved(clock, site_id, **parameters)
         with transaction():
             return tasks.request(Author(site_id, "Mia Moss", clock), kind, parameters).id
 
-    return asked
+    return request
 
 
 def as_saved(clock: StoppedClock, site_id: int, taxonomyId: str, renames: list[dict[str, str]]) -> dict[str, Any]:
     """The parameters of a rename as a save of the tree that is stored now makes them."""
-    told = [ValueRename(one["levelId"], one["attributeId"], one["value"], one["renamed"]) for one in renames]
+    value_renames = [ValueRename(one["levelId"], one["attributeId"], one["value"], one["renamed"]) for one in renames]
     stored = db.session.get(Taxonomy, (site_id, taxonomyId))
-    return rename_parameters(taxonomyId, TaxonomyTree.parse(stored.root_levels if stored else []), told, clock.now())
+    return rename_parameters(
+        taxonomyId, TaxonomyTree.parse(stored.root_levels if stored else []), value_renames, clock.now()
+    )
 
 
 def task(task_id: str) -> TaxonomyTask:

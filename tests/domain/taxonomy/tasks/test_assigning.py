@@ -24,7 +24,7 @@ from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_levels, counted, product, shop, task
 from tests.factories import make_product, make_site
 
-Ask = Callable[..., str]
+AddTask = Callable[..., str]
 
 
 def level(level_id: str, **more: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def value(way: str, given: Any, products: list[int]) -> dict[str, Any]:
 
 
 def test_values_that_hold_at_the_new_level_stay_and_the_others_are_reported(
-    site_id: int, ask: Ask, work: Worker
+    site_id: int, add_task: AddTask, work: Worker
 ) -> None:
     ids = [
         add(site_id, "T-1", "tents", sleeps=2, colour=["Moss"]),
@@ -44,7 +44,7 @@ def test_values_that_hold_at_the_new_level_stay_and_the_others_are_reported(
         add(site_id, "N-1"),
         add(site_id, "B-1", "boots", size=43),
     ]
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
     work()
     assert product("T-1").taxonomy_attributes == {"colour": "Moss"}
     assert (product("T-1").taxonomy_level_id, product("T-1").completeness_score) == ("boots", 0)
@@ -70,10 +70,10 @@ def lost_of(site_id: int, task_id: str) -> list[LostValue]:
     return [one for batch in lost_values(site_id, task_id) for one in batch]
 
 
-def test_what_was_lost_is_named_as_it_was_then(site_id: int, ask: Ask, work: Worker) -> None:
+def test_what_was_lost_is_named_as_it_was_then(site_id: int, add_task: AddTask, work: Worker) -> None:
     product_id = add(site_id, "T-1", "tents", sleeps=2)
     before = name_of(product_id)
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
     work()
     with transaction():
         db.session.get_one(Product, product_id).name = "Renamed"
@@ -82,10 +82,10 @@ def test_what_was_lost_is_named_as_it_was_then(site_id: int, ask: Ask, work: Wor
 
 
 def test_what_an_earlier_version_kept_without_names_gets_those_that_are_known(
-    site_id: int, ask: Ask, work: Worker
+    site_id: int, add_task: AddTask, work: Worker
 ) -> None:
     ids = [add(site_id, f"T-{number}", "tents", sleeps=2) for number in range(2)]
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
     work()
     with transaction():
         entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == activity.LOST_VALUES)).one()
@@ -100,9 +100,9 @@ def test_what_an_earlier_version_kept_without_names_gets_those_that_are_known(
     assert [one.attribute_name for one in lost_of(site_id, task_id)] == ["", ""]
 
 
-def test_what_was_lost_stands_in_the_activity_log(site_id: int, ask: Ask, work: Worker) -> None:
+def test_what_was_lost_stands_in_the_activity_log(site_id: int, add_task: AddTask, work: Worker) -> None:
     product_id = add(site_id, "T-1", "tents", sleeps=2)
-    ask(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
+    add_task(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
     work()
     lost, ended = db.session.scalars(select(AuditEntry).order_by(AuditEntry.id))
     assert lost.before == {
@@ -115,10 +115,10 @@ def test_what_was_lost_stands_in_the_activity_log(site_id: int, ask: Ask, work: 
 
 
 def test_of_more_than_a_hundred_products_the_report_has_the_first_and_the_log_every_value(
-    site_id: int, ask: Ask, work: Worker
+    site_id: int, add_task: AddTask, work: Worker
 ) -> None:
     ids = [add(site_id, f"T-{number}", "tents", sleeps=number + 1) for number in range(102)]
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
     work()
     assert (len(task(task_id).report["lost"]), task(task_id).report["dropped"]) == (100, {"sleeps": 102})
     assert count_loss_entries(site_id, task_id) == 51
@@ -128,7 +128,7 @@ def test_of_more_than_a_hundred_products_the_report_has_the_first_and_the_log_ev
 
 
 def test_the_log_keeps_long_values_whole_and_tells_nothing_of_batches_that_lost_none(
-    site_id: int, ask: Ask, work: Worker
+    site_id: int, add_task: AddTask, work: Worker
 ) -> None:
     levels = deepcopy(LEVELS)
     levels[0]["children"][0]["attributes"].append({"attributeId": "story", "name": "Story", "type": "STRING"})
@@ -137,7 +137,7 @@ def test_the_log_keeps_long_values_whole_and_tells_nothing_of_batches_that_lost_
     long = add(site_id, "T-1", "tents")
     with transaction():
         db.session.get_one(Product, long).taxonomy_attributes = {"story": "x" * 9_000}
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[*ids, long]))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("boots", products=[*ids, long]))
     work()
     assert [(one.attribute_id, len(one.value)) for one in lost_of(site_id, task_id)] == [("story", 9_000)]
     assert (count_loss_entries(site_id, task_id), count_loss_entries(site_id + 1, task_id)) == (
@@ -146,15 +146,15 @@ def test_the_log_keeps_long_values_whole_and_tells_nothing_of_batches_that_lost_
     )
 
 
-def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask: Ask, work: Worker) -> None:
+def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, add_task: AddTask, work: Worker) -> None:
     ids = [add(site_id, "T-1", "tents", colour=["Moss", "Sky"]), add(site_id, "T-2", "tents")]
-    task_id = ask(Kind.ASSIGN_VALUE, **value("set", ["Clay"], ids))
-    cleared_id = ask(Kind.ASSIGN_VALUE, **value("clear", None, ids))
+    task_id = add_task(Kind.ASSIGN_VALUE, **value("set", ["Clay"], ids))
+    cleared_id = add_task(Kind.ASSIGN_VALUE, **value("clear", None, ids))
     work()
     kept = [[one.value for one in lost_of(site_id, found)] for found in (task_id, cleared_id)]
     assert kept == [[["Moss", "Sky"]], [["Clay"], ["Clay"]]]
-    told = [summary_of(task(found)) for found in (task_id, cleared_id)]
-    assert [(one.data_loss_title, one.data_loss[0].happened) for one in told] == [
+    summaries = [summary_of(task(found)) for found in (task_id, cleared_id)]
+    assert [(one.data_loss_title, one.data_loss[0].happened) for one in summaries] == [
         ("Values that were replaced", "replaced"),
         ("Values that products lost", "taken away"),
     ]
@@ -165,14 +165,14 @@ def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask:
 
 
 def test_all_that_a_list_is_narrowed_to_also_when_a_change_takes_them_out_of_it(
-    site_id: int, ask: Ask, work: Worker
+    site_id: int, add_task: AddTask, work: Worker
 ) -> None:
     for number in range(5):
         add(site_id, f"N-{number}")
     add(site_id, "B-1", "boots", size=43)
     chosen = chosen_products(site_id, [], ProductList.parse("completeness=unclassified"))
     late = add(site_id, "N-late")
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("tents", **chosen))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("tents", **chosen))
     work()
     assert {product(f"N-{number}").taxonomy_level_id for number in range(5)} == {"tents"}
     assert product("B-1").taxonomy_level_id == "boots"
@@ -180,10 +180,10 @@ def test_all_that_a_list_is_narrowed_to_also_when_a_change_takes_them_out_of_it(
     assert task(task_id).done == 5
 
 
-def test_products_of_another_site_are_never_touched(site_id: int, ask: Ask, work: Worker) -> None:
+def test_products_of_another_site_are_never_touched(site_id: int, add_task: AddTask, work: Worker) -> None:
     with transaction():
         other = make_product(db.session.get_one(Site, shop(make_site("other.test"))), "O-1").id
-    ask(Kind.ASSIGN_LEVEL, **level("boots", products=[other]))
+    add_task(Kind.ASSIGN_LEVEL, **level("boots", products=[other]))
     work()
     assert product("O-1").taxonomy_level_id is None
 
@@ -193,22 +193,22 @@ def test_more_than_can_be_ticked_are_refused(site_id: int) -> None:
         chosen_products(site_id, list(range(501)), ProductList())
 
 
-def test_a_level_that_is_gone_fails_the_task(site_id: int, ask: Ask, work: Worker) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[add(site_id, "N-1")]))
+def test_a_level_that_is_gone_fails_the_task(site_id: int, add_task: AddTask, work: Worker) -> None:
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("boots", products=[add(site_id, "N-1")]))
     change_levels(site_id, [])
     work()
     assert (task(task_id).state, task(task_id).error) == ("failed", "The active taxonomy has no level “boots”.")
 
 
-def test_another_taxonomy_meanwhile_fails_the_task(site_id: int, ask: Ask, work: Worker) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[add(site_id, "N-1")]))
+def test_another_taxonomy_meanwhile_fails_the_task(site_id: int, add_task: AddTask, work: Worker) -> None:
+    task_id = add_task(Kind.ASSIGN_LEVEL, **level("boots", products=[add(site_id, "N-1")]))
     with transaction():
         change_settings(site_id, {"taxonomy-active-id": "other"})
     work()
     assert task(task_id).error == "Another taxonomy is active now, so the rest was left as it is."
 
 
-def test_a_value_is_set_where_its_attribute_holds(site_id: int, ask: Ask, work: Worker) -> None:
+def test_a_value_is_set_where_its_attribute_holds(site_id: int, add_task: AddTask, work: Worker) -> None:
     ids = [
         add(site_id, "T-1", "tents", sleeps=2, colour=["Moss"]),
         add(site_id, "T-2", "tents"),
@@ -216,7 +216,7 @@ def test_a_value_is_set_where_its_attribute_holds(site_id: int, ask: Ask, work: 
         add(site_id, "B-1", "boots", colour="Tan"),
         add(site_id, "N-1"),
     ]
-    task_id = ask(Kind.ASSIGN_VALUE, **value("set", ["clay"], ids))
+    task_id = add_task(Kind.ASSIGN_VALUE, **value("set", ["clay"], ids))
     work()
     assert product("T-1").taxonomy_attributes == {"sleeps": 2, "colour": ["Clay"]}
     assert product("T-2").taxonomy_attributes == {"colour": ["Clay"]}
@@ -237,18 +237,18 @@ def test_a_value_is_set_where_its_attribute_holds(site_id: int, ask: Ask, work: 
     ],
 )
 def test_the_ways_to_change_a_value(
-    site_id: int, ask: Ask, work: Worker, way: str, given: Any, afterwards: list[str] | None
+    site_id: int, add_task: AddTask, work: Worker, way: str, given: Any, afterwards: list[str] | None
 ) -> None:
     full, gap = add(site_id, "T-1", "tents", colour=["Moss", "Clay"]), add(site_id, "T-2", "tents")
-    ask(Kind.ASSIGN_VALUE, **value(way, given, [full, gap]))
+    add_task(Kind.ASSIGN_VALUE, **value(way, given, [full, gap]))
     work()
     assert product("T-1").taxonomy_attributes.get("colour") == afterwards
     assert product("T-2").taxonomy_attributes.get("colour") == given
     assert counted("T-1") == {("colour", word) for word in afterwards or ()}
 
 
-def test_a_value_counts_for_completeness(site_id: int, ask: Ask, work: Worker) -> None:
+def test_a_value_counts_for_completeness(site_id: int, add_task: AddTask, work: Worker) -> None:
     product_id = add(site_id, "T-1", "tents")
-    ask(Kind.ASSIGN_VALUE, taxonomyId="kit", attributeId="sleeps", value="4", way="set", products=[product_id])
+    add_task(Kind.ASSIGN_VALUE, taxonomyId="kit", attributeId="sleeps", value="4", way="set", products=[product_id])
     work()
     assert (product("T-1").taxonomy_attributes, product("T-1").completeness_score) == ({"sleeps": 4}, 100)

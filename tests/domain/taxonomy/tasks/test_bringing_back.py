@@ -23,8 +23,10 @@ def save_colours(clock: StoppedClock, site_id: int, *colours: str, renames: dict
     levels[0]["attributes"][0]["allowedValues"] = list(colours)
     with transaction():
         known = db.session.get_one(Taxonomy, (site_id, "kit")).revision
-        told = [ValueRename("gear", "colour", value, renamed) for value, renamed in renames.items()]
-        return save_structure(clock, site_id, "kit", known, "Kit", "", levels, "Mia", renames=told).taxonomy.revision
+        value_renames = [ValueRename("gear", "colour", value, renamed) for value, renamed in renames.items()]
+        return save_structure(
+            clock, site_id, "kit", known, "Kit", "", levels, "Mia", renames=value_renames
+        ).taxonomy.revision
 
 
 @pytest.mark.parametrize("worked_between", [True, False])
@@ -38,8 +40,8 @@ def test_with_an_earlier_revision_its_words_come_back(
         work()
         assert product("T-1").taxonomy_attributes["colour"] == ["Pine", "Blue"]
     clock.move(seconds=5)
-    told = describe_changes(site_id, "kit", newest, 1)
-    assert told == [
+    summaries = describe_changes(site_id, "kit", newest, 1)
+    assert summaries == [
         "Renamed the value “Pine” of “Colour” (Gear) to “Moss”.",
         "Renamed the value “Blue” of “Colour” (Gear) to “Sky”.",
     ]

@@ -28,12 +28,12 @@ from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_lev
 from tests.factories import draft_of
 from tests.fakes.clock import StoppedClock
 
-Ask = Callable[..., str]
+AddTask = Callable[..., str]
 Rename = Callable[..., None]
 
 
 @pytest.fixture
-def rename(site_id: int, ask: Ask) -> Rename:
+def rename(site_id: int, add_task: AddTask) -> Rename:
     """As a structure save does it: the tree has the new word, products follow later."""
     levels = deepcopy(LEVELS)
 
@@ -43,7 +43,7 @@ def rename(site_id: int, ask: Ask) -> Rename:
         colour["allowedValues"] = [renamed if word == value else word for word in colour["allowedValues"]]
         change_levels(site_id, deepcopy(levels))
         renames = [{"levelId": level_id, "attributeId": "colour", "value": value, "renamed": renamed}]
-        ask(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
+        add_task(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
 
     return saved
 
@@ -145,14 +145,14 @@ def test_a_form_that_is_older_than_the_task_is_understood_for_a_day(
 
 
 def test_a_word_whose_rename_failed_is_understood_until_it_goes_on(
-    clock: StoppedClock, site_id: int, ask: Ask, rename: Rename, work: Worker
+    clock: StoppedClock, site_id: int, add_task: AddTask, rename: Rename, work: Worker
 ) -> None:
     product_id = add(site_id, "T-1", "tents", colour=["Moss"])
     rename("gear", "Moss", "Fern")
     with transaction():
         leases.end(TASK, clock, tasks.unfinished(site_id)[0], State.FAILED, "The database refused the work.")
     clock.move(days=3)
-    ask(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="gear", products=[product_id])
+    add_task(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="gear", products=[product_id])
     work()
     assert product("T-1").taxonomy_attributes == {"colour": ["Fern"]}
 
@@ -171,12 +171,12 @@ def test_an_old_word_that_is_allowed_again_means_itself(
 
 
 def test_products_that_move_before_the_task_reaches_them_keep_the_value(
-    clock: StoppedClock, site_id: int, ask: Ask, rename: Rename, work: Worker
+    clock: StoppedClock, site_id: int, add_task: AddTask, rename: Rename, work: Worker
 ) -> None:
     """The move was asked for first, so it is done first. The word is that of the level that the product leaves."""
     ids = [add(site_id, "T-1", "tents", colour=["Moss"]), add(site_id, "T-2", "boots", colour="Tan")]
     parameters: dict[str, Any] = {"taxonomyId": "kit", "levelId": "gear", "products": ids}
-    ask(Kind.ASSIGN_LEVEL, **parameters)
+    add_task(Kind.ASSIGN_LEVEL, **parameters)
     rename("gear", "Moss", "Fern")
     rename("boots", "Tan", "Sky")
     preview = level_preview(site_id, tree(clock, site_id), {"products": ids}, "gear")
@@ -210,29 +210,34 @@ def test_the_form_shows_the_new_word_before_the_task_reaches_the_product(
 
 
 def test_another_taxonomys_renames_do_not_count_and_all_are_read_at_once(
-    clock: StoppedClock, site_id: int, ask: Ask, rename: Rename
+    clock: StoppedClock, site_id: int, add_task: AddTask, rename: Rename
 ) -> None:
     rename("gear", "Moss", "Fern")
     rename("gear", "Sky", "Air")
-    ask(
+    add_task(
         Kind.RENAME_VALUES,
         taxonomyId="other",
         renames=[dict.fromkeys(("levelId", "attributeId", "value", "renamed"), "x")],
     )
-    asked: list[str] = []
-    listener = (db.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    requests: list[str] = []
+    listener = (db.engine, "before_cursor_execute", lambda *given: requests.append(given[2]))
     event.listen(*listener)
     assert former_words(clock, site_id, "kit") == {
         (level_id, "colour"): {"Moss": "Fern", "Sky": "Air"} for level_id in ("gear", "tents")
     }
     event.remove(*listener)
-    assert len([statement for statement in asked if statement.startswith("SELECT")]) == 1
+    assert len([statement for statement in requests if statement.startswith("SELECT")]) == 1
 
 
 def test_two_words_of_one_save_can_change_places() -> None:
     def one(*renames: tuple[str, str]) -> dict[str, Any]:
-        told = [{"levelId": "gear", "attributeId": "colour", "value": was, "renamed": now} for was, now in renames]
-        return {"renames": told, "governed": [{"levelId": "gear", "attributeId": "colour", "levelIds": ["tents"]}]}
+        value_renames = [
+            {"levelId": "gear", "attributeId": "colour", "value": was, "renamed": now} for was, now in renames
+        ]
+        return {
+            "renames": value_renames,
+            "governed": [{"levelId": "gear", "attributeId": "colour", "levelIds": ["tents"]}],
+        }
 
     swapped = one(("A", "B"), ("B", "A"))
     assert words_of_saves([swapped]) == {("tents", "colour"): {"A": "B", "B": "A"}}
@@ -240,7 +245,7 @@ def test_two_words_of_one_save_can_change_places() -> None:
 
 
 def test_a_new_value_with_the_old_word_is_kept_where_it_was_chosen_and_renamed_where_it_was_not(
-    clock: StoppedClock, site_id: int, ask: Ask, work: Worker
+    clock: StoppedClock, site_id: int, add_task: AddTask, work: Worker
 ) -> None:
     """In one save Moss becomes Fern, and another value is called Moss from now on."""
     for sku, colours in (("T-1", ["Moss"]), ("T-2", ["Clay"]), ("T-3", ["Moss"]), ("T-4", ["Clay", "Moss"])):
@@ -249,7 +254,7 @@ def test_a_new_value_with_the_old_word_is_kept_where_it_was_chosen_and_renamed_w
     levels[0]["attributes"][0]["allowedValues"] = ["Fern", "Clay", "Sky", "Moss"]
     change_levels(site_id, levels)
     renames = [{"levelId": "gear", "attributeId": "colour", "value": "Moss", "renamed": "Fern"}]
-    ask(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
+    add_task(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
     clock.move(seconds=1)
     save(clock, "T-2", "Moss")
     with transaction():
@@ -261,13 +266,13 @@ def test_a_new_value_with_the_old_word_is_kept_where_it_was_chosen_and_renamed_w
 
 
 def test_of_two_words_that_change_places_the_one_that_is_chosen_afterwards_stays(
-    clock: StoppedClock, site_id: int, ask: Ask, work: Worker
+    clock: StoppedClock, site_id: int, add_task: AddTask, work: Worker
 ) -> None:
     for sku in ("T-1", "T-2"):
         add(site_id, sku, "tents", colour=["Moss"])
     swap = [("Moss", "Clay"), ("Clay", "Moss")]
     renames = [{"levelId": "gear", "attributeId": "colour", "value": was, "renamed": now} for was, now in swap]
-    ask(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
+    add_task(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
     clock.move(seconds=1)
     save(clock, "T-2", "Clay")
     work()

@@ -24,13 +24,13 @@ from tests.factories import make_product
 MANDATORY: dict[str, Any] = {"validation": {"mandatory": True}}
 
 
-def lacking(site_id: int, attribute_id: str, levels: list[dict[str, Any]]) -> set[str]:
+def missing_levels(site_id: int, attribute_id: str, levels: list[dict[str, Any]]) -> set[str]:
     db.session.rollback()
     found = matching_ids(site_id, ProductList.parse(f"missing={attribute_id}"), TaxonomyTree.parse(levels))
     return set(db.session.scalars(select(Product.sku).where(Product.id.in_(found))))
 
 
-def told_by_worklist(site_id: int, attribute_id: str, levels: list[dict[str, Any]]) -> set[str]:
+def missing_by_worklist(site_id: int, attribute_id: str, levels: list[dict[str, Any]]) -> set[str]:
     rows = work_rows(site_id, TaxonomyTree.parse(levels), "", WorkOrder.NAME, 1).items
     return {row.sku for row in rows if attribute_id in {one.attribute.id for one in row.inputs}}
 
@@ -54,7 +54,7 @@ def changed(gear: dict[str, Any], boots: dict[str, Any]) -> list[dict[str, Any]]
     ],
 )
 def test_what_lacks_a_choice_is_what_holds_no_value_that_its_definition_takes(
-    site_id: int, ask: Any, work: Worker, gear: dict[str, Any], boots: dict[str, Any], expected: set[str]
+    site_id: int, add_task: Any, work: Worker, gear: dict[str, Any], boots: dict[str, Any], expected: set[str]
 ) -> None:
     add(site_id, "T-0", "tents", sleeps=2)
     add(site_id, "T-1", "tents", colour=["Moss"], sleeps=2)
@@ -63,26 +63,26 @@ def test_what_lacks_a_choice_is_what_holds_no_value_that_its_definition_takes(
     add(site_id, "B-1", "boots", colour="Moss", size=40)
     levels = changed(gear, boots)
     change_levels(site_id, levels)
-    ask(Kind.RECOMPUTE)
+    add_task(Kind.RECOMPUTE)
     work()
-    assert lacking(site_id, "colour", levels) == expected == told_by_worklist(site_id, "colour", levels)
+    assert missing_levels(site_id, "colour", levels) == expected == missing_by_worklist(site_id, "colour", levels)
 
 
-def test_what_lacks_a_number_is_what_holds_none_or_one_out_of_bounds(site_id: int, ask: Any, work: Worker) -> None:
+def test_what_lacks_a_number_is_what_holds_none_or_one_out_of_bounds(site_id: int, add_task: Any, work: Worker) -> None:
     add(site_id, "T-0", "tents")
     for sleeps in (1, 2, 3.5):
         add(site_id, f"T-{sleeps}", "tents", sleeps=sleeps)
     levels = deepcopy(LEVELS)
     levels[0]["children"][0]["attributes"][0]["validation"] |= {"minValue": 2}
     change_levels(site_id, levels)
-    ask(Kind.RECOMPUTE)
+    add_task(Kind.RECOMPUTE)
     work()
-    assert lacking(site_id, "sleeps", levels) == {"T-0", "T-1"} == told_by_worklist(site_id, "sleeps", levels)
+    assert missing_levels(site_id, "sleeps", levels) == {"T-0", "T-1"} == missing_by_worklist(site_id, "sleeps", levels)
 
 
 def test_an_attribute_that_no_level_has_is_lacked_by_nobody(site_id: int) -> None:
     add(site_id, "T-0", "tents")
-    assert lacking(site_id, "gone", LEVELS) == set()
+    assert missing_levels(site_id, "gone", LEVELS) == set()
 
 
 def test_of_many_definitions_only_those_count_whose_products_hold_what_they_refuse(site_id: int) -> None:
@@ -95,6 +95,6 @@ def test_of_many_definitions_only_those_count_whose_products_hold_what_they_refu
         for n in range(55):
             product = make_product(db.session.get_one(Site, site_id), f"P-{n}")
             classify(product, TaxonomyTree.parse(levels), f"k{n}", {"colour": [f"V{n}"]})
-    assert lacking(site_id, "colour", levels) == set()
+    assert missing_levels(site_id, "colour", levels) == set()
     kinds[7]["attributes"] = kinds[8]["attributes"]
-    assert lacking(site_id, "colour", levels) == {"P-7"}
+    assert missing_levels(site_id, "colour", levels) == {"P-7"}

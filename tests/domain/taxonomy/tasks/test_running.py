@@ -36,7 +36,7 @@ from tests.fakes.queue import RecordingQueue
 from tests.purging import purged
 from tests.taxonomy_saves import save_structure
 
-Ask = Callable[..., str]
+AddTask = Callable[..., str]
 
 
 @pytest.fixture
@@ -63,13 +63,13 @@ def breaking(at_batch: int, error: BaseException) -> Works:
     return {Kind.ASSIGN_LEVEL: Work(real.candidates, change)}
 
 
-def test_whoever_asks_wakes_the_worker(site_id: int, ask: Ask, queue: RecordingQueue) -> None:
-    ask(Kind.RECOMPUTE)
+def test_whoever_asks_wakes_the_worker(site_id: int, add_task: AddTask, queue: RecordingQueue) -> None:
+    add_task(Kind.RECOMPUTE)
     assert queue.jobs == [("catalogue:work_off_tasks", (site_id,))]
 
 
-def test_all_products_are_done_and_counted(five: list[int], ask: Ask, work: Worker) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+def test_all_products_are_done_and_counted(five: list[int], add_task: AddTask, work: Worker) -> None:
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     work()
     done = task(task_id)
     assert (done.state, done.done, done.total, done.report) == ("done", 5, 5, {"changed": 5})
@@ -78,26 +78,26 @@ def test_all_products_are_done_and_counted(five: list[int], ask: Ask, work: Work
 
 
 def test_tasks_of_a_site_are_done_in_the_order_in_which_they_were_asked_for(
-    five: list[int], ask: Ask, work: Worker, site_id: int
+    five: list[int], add_task: AddTask, work: Worker, site_id: int
 ) -> None:
-    ids = [ask(Kind.ASSIGN_LEVEL, **to_boots(five) | {"levelId": level}) for level in ("boots", "gear", "tents")]
+    ids = [add_task(Kind.ASSIGN_LEVEL, **to_boots(five) | {"levelId": level}) for level in ("boots", "gear", "tents")]
     assert [waiting.id for waiting in tasks.unfinished(site_id)] == ids
     work()
     assert product("T-0").taxonomy_level_id == "tents"
     assert tasks.unfinished(site_id) == []
 
 
-def test_an_equal_recomputing_that_waits_is_joined(ask: Ask, work: Worker) -> None:
-    first = ask(Kind.RECOMPUTE)
-    assert ask(Kind.RECOMPUTE) == first
+def test_an_equal_recomputing_that_waits_is_joined(add_task: AddTask, work: Worker) -> None:
+    first = add_task(Kind.RECOMPUTE)
+    assert add_task(Kind.RECOMPUTE) == first
     work()
-    assert ask(Kind.RECOMPUTE) != first
+    assert add_task(Kind.RECOMPUTE) != first
 
 
 def test_a_worker_that_dies_in_a_batch_loses_only_that_and_the_next_goes_on(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int, work: Worker
 ) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     with pytest.raises(SystemExit):
         work_off(WorkContext(clock, transaction), site_id, batch=2, works=breaking(2, SystemExit("stopped")))
     half = task(task_id)
@@ -109,9 +109,9 @@ def test_a_worker_that_dies_in_a_batch_loses_only_that_and_the_next_goes_on(
 
 
 def test_while_somebody_works_nobody_else_begins(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int, work: Worker
 ) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     with transaction():
         held = task(task_id)
         held.state, held.lease_until = "running", clock.now() + TASK.lease
@@ -125,9 +125,9 @@ def test_while_somebody_works_nobody_else_begins(
 
 
 def test_when_the_time_is_up_the_rest_is_left_for_the_next(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int
 ) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     context = WorkContext(clock, transaction)
     assert work_off(context, site_id, timedelta(0), batch=2)
     assert task(task_id).done == 2
@@ -138,9 +138,9 @@ def test_when_the_time_is_up_the_rest_is_left_for_the_next(
 
 
 def test_what_nobody_expected_fails_the_task_and_keeps_what_was_done(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int
 ) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     with pytest.raises(RuntimeError):
         work_off(WorkContext(clock, transaction), site_id, batch=2, works=breaking(2, RuntimeError("odd")))
     failed = task(task_id)
@@ -163,24 +163,24 @@ def always_failing(error: Exception) -> Works:
 
 
 def test_a_database_that_is_away_fails_no_task_before_an_hour(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int
 ) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
-    told = []
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
+    result = []
     for minutes in (0, 50, 10):
         clock.move(minutes=minutes)
         with pytest.raises(OperationalError):
             work_off(WorkContext(clock, transaction), site_id, works=always_failing(AWAY))
-        told.append((task(task_id).state, task(task_id).error))
+        result.append((task(task_id).state, task(task_id).error))
     reason = "The database refused the work for an hour. It can go on where it was."
-    assert told == [("running", None), ("running", None), ("failed", reason)]
+    assert result == [("running", None), ("running", None), ("failed", reason)]
 
 
 def test_a_refusal_that_outlasts_the_lease_is_noted_and_ends_the_attempt(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int
 ) -> None:
     """A busy SQLite keeps each try waiting for five seconds, and nothing can renew the lease meanwhile."""
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
 
     def slowly_failing(_batch: Batch) -> None:
         clock.move(seconds=6)
@@ -194,10 +194,10 @@ def test_a_refusal_that_outlasts_the_lease_is_noted_and_ends_the_attempt(
 
 
 def test_what_a_task_did_before_does_not_count_as_time_without_the_database(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int, work: Worker
 ) -> None:
     """It is old and it is slow, and then the database is away for a moment, twice."""
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     clock.move(hours=3)
     for done in (2, 4):
         assert work_off(WorkContext(clock, transaction), site_id, timedelta(0), batch=2)
@@ -210,12 +210,12 @@ def test_what_a_task_did_before_does_not_count_as_time_without_the_database(
 
 
 def test_a_task_that_failed_goes_on_where_it_was_and_before_later_ones(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker, queue: RecordingQueue
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int, work: Worker, queue: RecordingQueue
 ) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     with pytest.raises(RuntimeError):
         work_off(WorkContext(clock, transaction), site_id, batch=2, works=breaking(2, RuntimeError("odd")))
-    later = ask(Kind.RECOMPUTE)
+    later = add_task(Kind.RECOMPUTE)
     queue.jobs.clear()
     with transaction():
         tasks.resume(Author(site_id, "Otto Oak", clock), task_id)
@@ -236,8 +236,8 @@ def test_a_task_that_failed_goes_on_where_it_was_and_before_later_ones(
     assert ("Otto Oak", "taxonomy.task_resume") in [tuple(row) for row in logged]
 
 
-def test_only_what_failed_can_go_on(ask: Ask, clock: StoppedClock, site_id: int, work: Worker) -> None:
-    task_id = ask(Kind.RECOMPUTE)
+def test_only_what_failed_can_go_on(add_task: AddTask, clock: StoppedClock, site_id: int, work: Worker) -> None:
+    task_id = add_task(Kind.RECOMPUTE)
     for _ in range(2):
         with pytest.raises(Conflict), transaction():
             tasks.resume(Author(site_id, "Mia", clock), task_id)
@@ -247,24 +247,24 @@ def test_only_what_failed_can_go_on(ask: Ask, clock: StoppedClock, site_id: int,
 
 
 def test_a_kind_that_nobody_knows_fails_once_and_holds_up_no_other(
-    ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+    add_task: AddTask, clock: StoppedClock, site_id: int, work: Worker
 ) -> None:
     """It was requested by a newer version of the shop, before an older one was put in its place."""
     with transaction():
         unknown = make_task(db.session.get_one(Site, site_id), "POLISH", state="waiting").id
-    later = ask(Kind.RECOMPUTE)
+    later = add_task(Kind.RECOMPUTE)
     work()
     assert (task(unknown).state, task(unknown).error) == (
         "failed",
         "This version of the shop cannot do work of the kind POLISH.",
     )
     assert task(later).state == "done"
-    told = summary_of(task(unknown))
-    assert (told.title, told.summary) == ("Work of the kind POLISH", "Dealt with 0 products.")
+    summaries = summary_of(task(unknown))
+    assert (summaries.title, summaries.summary) == ("Work of the kind POLISH", "Dealt with 0 products.")
 
 
 def test_the_taxonomy_that_is_set_counts_also_while_the_plan_lacks_the_engine(
-    site_id: int, ask: Ask, work: Worker, clock: StoppedClock
+    site_id: int, add_task: AddTask, work: Worker, clock: StoppedClock
 ) -> None:
     """Products hold their classification meanwhile; what is not done to it now would never be."""
     add(site_id, "T-1", "tents", colour=["Moss"], sleeps=2)
@@ -273,7 +273,7 @@ def test_the_taxonomy_that_is_set_counts_also_while_the_plan_lacks_the_engine(
         site.capabilities = [name for name in site.capabilities if name != "TAXONOMY_ENGINE"]
         db.session.get_one(Product, product("T-1").id).completeness_score = 0
     rename_moss(clock, site_id)
-    ask(Kind.RECOMPUTE)
+    add_task(Kind.RECOMPUTE)
     work()
     assert product("T-1").taxonomy_attributes == {"colour": ["Fern"], "sleeps": 2}
     assert product("T-1").completeness_score == 100
@@ -291,11 +291,11 @@ def rename_moss(clock: StoppedClock, site_id: int) -> None:
 
 @pytest.mark.parametrize("batches_before", [0, 1])
 def test_renames_come_before_what_was_asked_for_earlier_or_runs_already(
-    site_id: int, ask: Ask, clock: StoppedClock, work: Worker, batches_before: int
+    site_id: int, add_task: AddTask, clock: StoppedClock, work: Worker, batches_before: int
 ) -> None:
     """Else the move would drop words that the taxonomy no longer has and that are about to be renamed."""
     ids = [add(site_id, f"G-{number}", "gear", colour=["Moss"]) for number in range(4)]
-    task_id = ask(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="tents", products=ids)
+    task_id = add_task(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="tents", products=ids)
     real, done = WORKS[Kind.ASSIGN_LEVEL], []
 
     def change(batch: Batch) -> None:
@@ -312,20 +312,22 @@ def test_renames_come_before_what_was_asked_for_earlier_or_runs_already(
     assert (task(task_id).state, task(task_id).report, done) == ("done", {"changed": 4}, [2, 2])
 
 
-def test_a_task_that_runs_gives_way_to_a_rename_after_its_batch(site_id: int, ask: Ask, clock: StoppedClock) -> None:
+def test_a_task_that_runs_gives_way_to_a_rename_after_its_batch(
+    site_id: int, add_task: AddTask, clock: StoppedClock
+) -> None:
     ids = [add(site_id, f"G-{number}", "gear", colour=["Moss"]) for number in range(4)]
-    ask(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="tents", products=ids)
+    add_task(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="tents", products=ids)
     saved: list[int] = []
 
     @contextmanager
-    def and_somebody_saves_after_the_first_batch() -> Iterator[None]:
+    def and_a_user_saves_after_the_first_batch() -> Iterator[None]:
         with transaction():
             yield
         if not saved and product("G-0").taxonomy_level_id == "tents":
             saved.append(1)
             rename_moss(clock, site_id)
 
-    work_off(WorkContext(clock, and_somebody_saves_after_the_first_batch), site_id, batch=2)
+    work_off(WorkContext(clock, and_a_user_saves_after_the_first_batch), site_id, batch=2)
     held = [(product(f"G-{n}").taxonomy_level_id, product(f"G-{n}").taxonomy_attributes) for n in range(4)]
     assert (saved, held) == ([1], [("tents", {"colour": ["Fern"]})] * 4)
     ended = db.session.scalars(select(TaxonomyTask.kind).order_by(TaxonomyTask.finished_at)).all()
@@ -334,9 +336,9 @@ def test_a_task_that_runs_gives_way_to_a_rename_after_its_batch(site_id: int, as
 
 @pytest.mark.parametrize("kind", [Kind.ASSIGN_LEVEL, Kind.ASSIGN_VALUE, Kind.RESTORE])
 def test_what_was_asked_for_under_another_taxonomy_fails_and_says_so(
-    five: list[int], site_id: int, ask: Ask, work: Worker, kind: Kind
+    five: list[int], site_id: int, add_task: AddTask, work: Worker, kind: Kind
 ) -> None:
-    task_id = ask(kind, **to_boots(five) | {"attributeId": "colour", "way": "clear"})
+    task_id = add_task(kind, **to_boots(five) | {"attributeId": "colour", "way": "clear"})
     with transaction():
         change_settings(site_id, {"taxonomy-active-id": "garden"})
     work()
@@ -348,8 +350,8 @@ def test_what_was_asked_for_under_another_taxonomy_fails_and_says_so(
     assert {product(f"T-{number}").taxonomy_level_id for number in range(5)} == {"tents"}
 
 
-def test_the_end_stands_in_the_activity_log(five: list[int], ask: Ask, work: Worker) -> None:
-    ask(Kind.ASSIGN_LEVEL, **to_boots(five) | {"levelName": "Boots"})
+def test_the_end_stands_in_the_activity_log(five: list[int], add_task: AddTask, work: Worker) -> None:
+    add_task(Kind.ASSIGN_LEVEL, **to_boots(five) | {"levelName": "Boots"})
     work()
     entry = db.session.scalars(select(AuditEntry)).one()
     assert (entry.actor, entry.action, entry.summary) == (
@@ -359,8 +361,8 @@ def test_the_end_stands_in_the_activity_log(five: list[int], ask: Ask, work: Wor
     )
 
 
-def test_tasks_of_other_sites_are_not_found(ask: Ask, site_id: int) -> None:
-    task_id = ask(Kind.RECOMPUTE)
+def test_tasks_of_other_sites_are_not_found(add_task: AddTask, site_id: int) -> None:
+    task_id = add_task(Kind.RECOMPUTE)
     with transaction():
         other = make_site("other.test").id
     with pytest.raises(NotFound):
@@ -372,9 +374,9 @@ def test_tasks_of_other_sites_are_not_found(ask: Ask, site_id: int) -> None:
     assert tasks.latest(site_id, [Kind.RESTORE]) is None
 
 
-def test_a_task_as_json(ask: Ask, site_id: int) -> None:
-    told = tasks.view(tasks.task_of(site_id, ask(Kind.RECOMPUTE)))
-    assert (told["state"], told["done"], told["total"], told["outcome"], told["createdAt"]) == (
+def test_a_task_as_json(add_task: AddTask, site_id: int) -> None:
+    result = tasks.view(tasks.task_of(site_id, add_task(Kind.RECOMPUTE)))
+    assert (result["state"], result["done"], result["total"], result["outcome"], result["createdAt"]) == (
         "waiting",
         0,
         None,
@@ -383,10 +385,10 @@ def test_a_task_as_json(ask: Ask, site_id: int) -> None:
     )
 
 
-def test_a_task_goes_a_month_after_its_end(ask: Ask, work: Worker, clock: StoppedClock, site_id: int) -> None:
-    ended = ask(Kind.RECOMPUTE)
+def test_a_task_goes_a_month_after_its_end(add_task: AddTask, work: Worker, clock: StoppedClock, site_id: int) -> None:
+    ended = add_task(Kind.RECOMPUTE)
     work()
-    waits = ask(Kind.RECOMPUTE)
+    waits = add_task(Kind.RECOMPUTE)
     clock.move(days=29)
     assert purged(clock, leases.retention(TASK, "tasks")) == 0
     clock.move(days=2)
@@ -396,9 +398,9 @@ def test_a_task_goes_a_month_after_its_end(ask: Ask, work: Worker, clock: Stoppe
 
 
 def test_two_that_took_up_the_same_task_do_its_batches_in_turns(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+    five: list[int], add_task: AddTask, clock: StoppedClock, site_id: int
 ) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    task_id = add_task(Kind.ASSIGN_LEVEL, **to_boots(five))
     other = WorkContext(clock, transaction)
 
     @contextmanager

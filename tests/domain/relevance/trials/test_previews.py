@@ -21,7 +21,7 @@ from app.domain.shared.problems import NotFound
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.relevance.trials.trying_shop import product_id, save_rule, save_synonym, shop
+from tests.domain.relevance.trials.preview_shop import product_id, save_rule, save_synonym, shop
 
 pytestmark = pytest.mark.usefixtures("context")
 

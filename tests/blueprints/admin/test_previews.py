@@ -18,7 +18,7 @@ from app.extensions import db
 from app.jobs.relevance import replay
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.relevance.trials.trying_shop import product_id, shop
+from tests.domain.relevance.trials.preview_shop import product_id, shop
 from tests.factories import make_user
 from tests.page_client import PageClient, loses_focus
 
