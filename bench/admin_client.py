@@ -15,7 +15,7 @@ from app import ports
 from app.domain.sites import accounts
 from app.domain.sites.accounts import Role
 from app.transaction import transaction
-from bench.arrivals import Request, ask
+from bench.arrivals import Request, send_request
 from bench.made_up import TAXONOMY
 
 EMAIL, PASSWORD = "admin@bench.test", "a long password of the benchmark's"
@@ -35,7 +35,7 @@ class AdminClient:
 
     def structure(self, size: int) -> Request:
         """A tree of so many bytes, to be saved."""
-        data = json.loads(ask(self.port, self._request(f"{TAXONOMY_PATH}/data")).content)["taxonomy"]
+        data = json.loads(send_request(self.port, self._request(f"{TAXONOMY_PATH}/data")).content)["taxonomy"]
         values = [f"A value that is one of many, number {number}" for number in range(100)]
         levels, used = list(data["rootLevels"]), 0
         while used < size - 10_000:

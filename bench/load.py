@@ -30,7 +30,7 @@ from app.extensions import db
 from app.transaction import transaction
 from bench import made_up
 from bench.admin_client import AdminClient, signed_in
-from bench.arrivals import Answer, Request, arrive, ask, crowd
+from bench.arrivals import Answer, Request, arrive, crowd, send_request
 from bench.bare_page import choices_for
 from bench.measuring import Yardstick, at_most, heading, median, one_of_all, percentile, run, sized, workspace
 from bench.shop import SECRET_KEY, settings
@@ -184,10 +184,10 @@ def _findable(shop: RunningShop, admin: AdminClient, site_id: int, bare: Yardsti
 
 def _seconds_until_found(shop: RunningShop, admin: AdminClient, product_id: int) -> float:
     word = "".join(random.choices("bcdfghjklmnpqrstvwxz", k=16))
-    assert ask(shop.port, admin.add_terms(product_id, word)).status == 200
+    assert send_request(shop.port, admin.add_terms(product_id, word)).status == 200
     saved = time.perf_counter()
     search = Request(f"/search?q={word}", headers={"Host": HOST})
-    while b"<strong>1</strong>" not in ask(shop.port, search).content:
+    while b"<strong>1</strong>" not in send_request(shop.port, search).content:
         if time.perf_counter() - saved > 120:
             raise SystemExit(f"{word} was not findable within two minutes.")
         time.sleep(0.01)
@@ -203,7 +203,7 @@ def _memory(shop: RunningShop, admin: AdminClient) -> None:
     answers: list[Answer] = []
     grown = growth(processes, lambda: answers.extend(crowd(shop.port, requests[JUNK // 20 :], CLIENTS)))
     goal(f"after {JUNK:,} addresses with invented parameters", grown, Yardstick("the goal", 20, "MB"), 20)
-    grown = growth(processes, lambda: answers.append(ask(shop.port, admin.structure(TREE_BYTES))), peak=True)
+    grown = growth(processes, lambda: answers.append(send_request(shop.port, admin.structure(TREE_BYTES))), peak=True)
     goal("at most, while a tree of 8 MB is saved", grown, Yardstick("the goal", 100, "MB"), 100)
     print(f"     the tree was answered {answers[-1].status}: {answers[-1].content[:120]!r}")
     goal("requests that failed", _failed(answers), NOTHING, 0)

@@ -232,7 +232,7 @@ class Record:
 
     def is_sound(self, raw: dict[str, Any]) -> bool:
         """Whether a record is known to have no problem, without marshmallow, which takes six times as long
-        (docs/adr/0026)."""
+        (docs/adr/0022)."""
         named = self.fields
         return (
             self._is_plain

@@ -2,7 +2,7 @@
 
 An attempt to sign in counts for its device where the user signed in on it before, else for the account, for the network
 that it comes from, and for both together. What others did to the account delays nobody by more than SHARED_DELAY; the
-failures of the network itself do, up to LONGEST_DELAY (docs/adr/0034-a-known-browser-has-its-own-counter.md).
+failures of the network itself do, up to LONGEST_DELAY (docs/adr/0026-a-known-browser-has-its-own-counter.md).
 
 An attempt counts before its password is checked, and those of one account, network, device or session wait for each
 other until they are counted, so that concurrent attempts cannot pass together; one that succeeds is removed.

@@ -1,5 +1,5 @@
 """The queue's server, for shops without a Redis of their own: Valkey, which speaks Redis' protocol, on a private socket
-and with its data kept on disk (docs/adr/0033)."""
+and with its data kept on disk (docs/adr/0004)."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_a_network_that_fails_while_others_guess_waits_for_itself_and_longer_eac
 
 
 def test_each_of_many_networks_has_few_guesses_an_hour(clock: StoppedClock) -> None:
-    """As docs/adr/0034-a-known-browser-has-its-own-counter.md says."""
+    """As docs/adr/0026-a-known-browser-has-its-own-counter.md says."""
     networks = [f"198.51.100.{number}" for number in range(10)]
     tries = [_tries_of_networks(clock, networks) / len(networks) for _ in range(3)]
     assert tries[0] < 9

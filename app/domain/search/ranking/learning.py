@@ -3,7 +3,7 @@
 The counts are by week: how often each product was opened from what the words showed and then bought. People look at
 what stands on top whether or not it is what they want; an opened product therefore counts by the inverse of how likely
 its place is looked at (inverse propensity), which makes the sum of its counts an unbiased measure of how often shoppers
-who looked at it opened it (docs/adr/0062-learning-from-clicks.md).
+who looked at it opened it (docs/adr/0048-learning-from-clicks.md).
 
 A score is only ever moved up, and never by more than LIFT: what the words say stays what counts most.
 """

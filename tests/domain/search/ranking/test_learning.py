@@ -117,7 +117,7 @@ def test_one_network_neither_adds_much_to_what_others_open_nor_takes_from_it() -
 
 
 def test_a_farm_of_two_networks_that_goes_on_for_weeks_earns_little_beside_shoppers() -> None:
-    """It is not told from shoppers (docs/adr/0062): who opened a product is not known after the day."""
+    """It is not told from shoppers (docs/adr/0048): who opened a product is not known after the day."""
     counts, farmed = Counts(), Product(2, 1, 1)
     for day in range(DAYS):
         counts.open(1, day, 1, 30)
