@@ -226,9 +226,7 @@ def from_environment(environ: Environment | None = None) -> Config:
         ai_model=env.get("AI_MODEL") or "",
         trusted_proxies=_read_number(env, "TRUSTED_PROXIES", 0),
         alert_email=_read_addresses(env, "ALERT_EMAIL"),
-        alert_email_from=next(
-            iter((*_read_addresses(env, "ALERT_EMAIL_FROM"), *_read_addresses(env, "ALERT_EMAIL"))), ""
-        ),
+        alert_email_from=_alert_sender(env),
         smtp=_smtp(env),
         mail_from=_mail_from(env),
         mail_dir=read_path(env, "MAIL_DIR"),
@@ -279,6 +277,11 @@ def _smtp(env: Environment) -> SmtpServer:
     return SmtpServer(
         host, _read_port(env, "SMTP_PORT", SMTP_PORTS[security]), user, env.get("SMTP_PASSWORD") or "", security
     )
+
+
+def _alert_sender(env: Environment) -> str:
+    """Return the sender of alerts: the address that is named, else the first that gets them; empty without any."""
+    return next(iter((*_read_addresses(env, "ALERT_EMAIL_FROM"), *_read_addresses(env, "ALERT_EMAIL"))), "")
 
 
 def _mail_from(env: Environment) -> str:
