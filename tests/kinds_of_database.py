@@ -27,7 +27,7 @@ ABOUT_DATABASES = (
     "tests/architecture/test_migrations.py",
     "tests/operations/backups/",
     "tests/domain/system/test_facts.py",
-    "tests/test_database_errors.py",
+    "tests/operations/test_storage.py",
     "tests/test_transaction.py",
 )
 

@@ -26,6 +26,11 @@ def takes_fields(fields: Iterable[RecordField]) -> Callable[..., type[Model]]:
     return lambda model: _extend(model, named)
 
 
+def sent_fields(sent: BaseModel, fields: Iterable[RecordField], *further: str) -> dict[str, Any]:
+    """Return the sent fields of a record, by their names in its JSON; `further` are other attributes to include."""
+    return sent.model_dump(include={*further, *map(_attribute, fields)}, by_alias=True, exclude_none=True)
+
+
 def _attribute(field: RecordField) -> str:
     """Return the attribute of a model whose name in JSON is the key of the field."""
     return to_snake(field.key)

@@ -38,7 +38,7 @@ def settings_tabs() -> list[Tab]:
 @requires(Permission.MANAGE_SETTINGS)
 def settings() -> str:
     shop = site_settings.shop_settings(current_user.site_id)
-    shown = shown_settings(site_settings.stored_form(shop.name, shop.page_size, shop.theme))
+    shown = shown_settings(site_settings.stored_shop_form(shop.name, shop.page_size, shop.theme))
     return _settings_page(shop.name, str(shop.page_size), shop.theme, shown, FieldErrors())
 
 
@@ -51,7 +51,7 @@ def settings_save() -> str | Response | tuple[str, int]:
     page_size = sent_number(typed)
     try:
         with transaction():
-            changes = changes_since(shown, site_settings.stored_form(name, page_size, theme))
+            changes = changes_since(shown, site_settings.stored_shop_form(name, page_size, theme))
             changed = site_settings.change_shop_settings(current_author(), changes, themes().by_name)
     except Invalid as invalid:
         return _settings_page(name, typed, theme or "", shown, FieldErrors(invalid)), 400

@@ -36,7 +36,6 @@ from app.domain.shared.problems import Problem
 from app.domain.shared.record_fields import fields_of
 from app.domain.shared.records import existing, find_record, flush_or_conflict
 from app.domain.sites import activity
-from app.domain.sites import activity as sites_activity
 from app.extensions import db
 
 # Fields of the JSON whose change makes the effect of a rule be measured anew.
@@ -98,7 +97,7 @@ def add_checked(
     db.session.add(row)
     flush_or_conflict(TAKEN)
     effects = f": {', '.join(rule_effects(clean))}" if rule_id is None else ""
-    sites_activity.record(
+    activity.record(
         author, action, ("rule", str(row.id)), f"{summary} “{clean.term}”{effects}", None, row.value.as_json()
     )
     return row
@@ -131,7 +130,7 @@ def change_checked(
     row.updated_at, row.updated_by = now, author.name[:100]
     row.words_version = configuration.raise_version(row.site_id)
     flush_or_conflict(TAKEN)
-    sites_activity.record(author, action, ("rule", str(row.id)), f"{summary} “{clean.term}”", before, after)
+    activity.record(author, action, ("rule", str(row.id)), f"{summary} “{clean.term}”", before, after)
     return changed
 
 

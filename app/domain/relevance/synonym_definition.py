@@ -24,13 +24,12 @@ from app.domain.search.serving.synonyms import (
     SynonymType,
 )
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.record_fields import ChoiceField, DeclaredRecord, ObjectField, fields_of
+from app.domain.shared.record_fields import ChoiceField, DeclaredRecord, ObjectField
 from app.domain.shared.text import line_problems
 
 LIVE, SUGGESTED, REJECTED = "LIVE", "SUGGESTED", "REJECTED"
 MANUAL, AI, MINED = "MANUAL", "AI", "MINED"
 MOST_GROUPS = 1_000
-FURTHER = fields_of(SynonymGroup)[3:]  # Those that do not tell synonyms apart, as type, root and words do.
 WordKey = tuple[str, ...]
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -109,7 +108,6 @@ def check_synonym(group: SynonymGroup, others: Iterable[SynonymGroup] | TakenWor
     pointers are `#/root` and `#/synonyms/2`."""
     clean = replace(group.tidied(), id=None)
     problems = [*_shape_problems(clean), *_word_problems(clean), *_repetition_problems(clean)]
-    problems += [problem for one in FURTHER for problem in one.problems(getattr(clean, one.name))]
     if not problems:
         problems = list(_conflict_problems(clean, others if isinstance(others, TakenWords) else TakenWords.of(others)))
     if problems:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.domain.relevance.synonym_definition import FURTHER, MOST_GROUPS, TakenWords, check_synonym, fingerprint
+from app.domain.relevance.synonym_definition import MOST_GROUPS, TakenWords, check_synonym, fingerprint
 from app.domain.relevance.synonyms import add_checked, change_checked, live_groups, synonym_of
 from app.domain.search.serving import configuration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType, split_words
@@ -70,8 +70,6 @@ def _read_line(number: int, cells: list[str]) -> TableLine | None:
         problem = f"“{cells[0][:40]}” is no type of synonyms: write {known}."
         return TableLine(number, shown, problem=problem)
     sent: dict[str, Any] = {"type": kind.value, "root": cells[1] or None, "synonyms": split_words(cells[2])}
-    for declared in FURTHER:
-        declared.read_cells(dict(zip(COLUMNS, cells, strict=False)), sent)
     return TableLine(number, shown, SynonymGroup.of_json(sent))
 
 
@@ -114,7 +112,7 @@ class _ImportPlan:
             return ImportLine(line.number, line.text, RowOutcome.REFUSED, group, reason=reason)
         self.said[written] = line.number
         known = self.known.get(written)
-        if known is not None and all(getattr(known, one.name) == getattr(group, one.name) for one in FURTHER):
+        if known is not None:
             return ImportLine(line.number, line.text, RowOutcome.SAME, group)
         replaced = met[0] if met else None
         if replaced is not None:

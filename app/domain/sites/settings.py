@@ -99,7 +99,7 @@ def shop_settings(site_id: int) -> ShopSettings:
     )
 
 
-def stored_form(name: str, page_size: int | None, theme: str | None) -> dict[str, object]:
+def stored_shop_form(name: str, page_size: int | None, theme: str | None) -> dict[str, object]:
     """Return the settings as they are stored, by the key of each. `page_size` None is no number; a theme of None, which
     is left as it is, is not among them."""
     values: dict[str, object] = {NAME: one_line(name), PAGE_SIZE: page_size}

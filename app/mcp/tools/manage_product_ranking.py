@@ -27,7 +27,7 @@ from app.mcp.landing_shapes import (
     landing_shape,
     moved_pages,
 )
-from app.mcp.record_shapes import takes_fields
+from app.mcp.record_shapes import sent_fields, takes_fields
 from app.mcp.registry import UNDO, Call, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, RuleFieldsShape, RuleShape, preview, rule_shape
 from app.mcp.tools.product_ranking import CATEGORY
@@ -191,8 +191,7 @@ def _skus(call: Call, sent: ManageRankingArguments) -> tuple[str, ...]:
 
 def _fields(sent: ManageRankingArguments) -> dict[str, Any]:
     """Return the sent fields of the rule, by their names in its JSON."""
-    names = {"redirect_url", "banner", *(field.name for field in BESIDES)}
-    return sent.model_dump(include=names, by_alias=True, exclude_none=True)
+    return sent_fields(sent, BESIDES, "redirect_url", "banner")
 
 
 def _rule_answer(call: Call, step: RuleStep) -> ManageRankingAnswer:

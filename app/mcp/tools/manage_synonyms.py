@@ -21,7 +21,7 @@ from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.addresses import lookup_id
 from app.domain.shared.record_fields import fields_of
 from app.mcp.arguments import Answer, DryRun, PageNumber, PageSize, PagingShape, WriteArguments, paging_of
-from app.mcp.record_shapes import answers_fields, takes_fields
+from app.mcp.record_shapes import answers_fields, sent_fields, takes_fields
 from app.mcp.registry import UNDO, Call, reads, tool, undo_address, writes
 from app.mcp.rule_shapes import PreviewShape, preview
 from app.web.permissions import Permission
@@ -216,7 +216,7 @@ def _group(sent: SynonymArguments) -> SynonymGroup:
 
 def _fields(sent: SynonymArguments) -> dict[str, Any]:
     """Return the sent fields of the synonym, by their names in its JSON."""
-    return sent.model_dump(include={field.key for field in GROUP}, by_alias=True, exclude_none=True)
+    return sent_fields(sent, GROUP)
 
 
 def _shape(row: Synonym, state: ServedConfiguration | None) -> SynonymShape:

@@ -10,6 +10,7 @@ from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.jobs import seo
+from app.ports import STORES
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.factories import make_user
@@ -115,7 +116,7 @@ def test_with_htmx_the_result_comes_alone(mia: PageClient):
 def test_an_inspection_is_no_visit(app: Flask, mia: PageClient):
     text_of(mia, "/search?q=tent")
 
-    assert app.extensions["shop-ports"].counting.has_pending() is False
+    assert app.extensions[STORES].counting.has_pending() is False
 
 
 def test_a_check_is_asked_for_followed_and_shown(app: Flask, mia: PageClient, queue: RecordingQueue):

@@ -80,7 +80,7 @@ def _rule_fields(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
     rule = RuleForm.typed(sent).rule(ZoneInfo(time_zone), None, problems, takes_zone=True)
     if problems:
         raise Invalid(problems)
-    return {"id": sent_number(sent.get("id", "")), **replace(rule, enabled=True).as_json(for_shoppers=True)}
+    return {"id": sent_number(sent.get("id", "")), **replace(rule.tidied(), enabled=True).as_json(for_shoppers=True)}
 
 
 def _terms_fields(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:

@@ -28,7 +28,13 @@ LARGEST_MINIMUM = 1_000_000_000
 MOST_OTHERS = 300  # Attributes offered beside the filters: a longer list helps nobody, and filters can be added.
 # What a rule consists of, for forms, tables, bundles, programs and agents.
 OVERRIDE = Record(
-    value=Text(required=True, longest=LONGEST_TEXT, label="Value", meaning="The value of the facet that this is for."),
+    value=Text(
+        required=True,
+        longest=LONGEST_TEXT,
+        label="Value",
+        meaning="The value of the facet that this is for.",
+        for_agents="The value of the facet that this is for, such as a brand.",
+    ),
     heading=Text(
         allow_none=True,
         longest=LONGEST_TEXT,
@@ -49,6 +55,7 @@ OVERRIDE = Record(
         tidy=one_line,
         label="Description for search engines",
         meaning="By default the intro, else a sentence of heading, site and products.",
+        for_agents="By default the intro, else a sentence of heading, site and number of products.",
     ),
     intro=Text(
         allow_none=True,
@@ -57,7 +64,7 @@ OVERRIDE = Record(
         meaning="Stands under the heading.",
         for_agents=f"Under the heading; at most {LONGEST_TEXT:,} characters.",
     ),
-    excluded=Flag(meaning="This value never has a page."),
+    excluded=Flag(meaning="This value never has a page.", for_agents="True: this value never has a page."),
 )
 RULE = Record(
     facetId=Text(

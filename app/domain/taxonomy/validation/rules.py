@@ -15,7 +15,11 @@ from app.domain.taxonomy.tree import MANDATORY, NO_RULES, Attribute, AttributeTy
 from app.domain.taxonomy.validation.sent_tree import (
     DEEPEST,
     MOST_PROBLEMS,
+    MOST_RECORDS,
+    MOST_VALUES_IN_ALL,
     ROOT_LEVELS,
+    TOO_MANY_RECORDS,
+    TOO_MANY_VALUES,
     NewIds,
     SentTree,
     StructureProblem,
@@ -100,8 +104,13 @@ def patterns_problem(tree: TaxonomyTree) -> StructureProblem | None:
     return StructureProblem("too_many_patterns", message, ROOT_LEVELS, record="#")
 
 
-def count_problem(tree: TaxonomyTree) -> StructureProblem | None:
-    """Return the problem of too many levels, or None."""
+def size_problem(tree: TaxonomyTree) -> StructureProblem | None:
+    """Return the problem of too many records, allowed values or levels, or None."""
+    attributes = [attribute for level in tree.levels.values() for attribute in level.attributes]
+    if len(tree.levels) + len(attributes) > MOST_RECORDS:
+        return StructureProblem("too_large", TOO_MANY_RECORDS, ROOT_LEVELS, record="#")
+    if sum(len(attribute.allowed_values) for attribute in attributes) > MOST_VALUES_IN_ALL:
+        return StructureProblem("too_large", TOO_MANY_VALUES, ROOT_LEVELS, record="#")
     if len(tree.levels) <= MOST_LEVELS:
         return None
     message = f"A taxonomy has at most {MOST_LEVELS:,} levels; these are {len(tree.levels):,}."

@@ -20,6 +20,8 @@ ROOT_LEVELS = "#/rootLevels"
 DEEPEST = 8
 MOST_RECORDS = 50_000  # Levels and attributes of a taxonomy.
 MOST_VALUES_IN_ALL = 300_000  # Allowed values of all its attributes.
+TOO_MANY_RECORDS = f"A taxonomy has at most {MOST_RECORDS:,} levels and attributes; these are more."
+TOO_MANY_VALUES = f"A taxonomy has at most {MOST_VALUES_IN_ALL:,} allowed values; these are more."
 MOST_PROBLEMS = 1_000  # Listed at once.
 TOO_MANY_PROBLEMS = f"More than {MOST_PROBLEMS:,} things are not as they must be; the rest was not looked at."
 
@@ -186,7 +188,7 @@ class _Reader:
         values = fields.get("allowedValues") or ()
         self._values += len(values)
         if self._values > MOST_VALUES_IN_ALL:
-            raise _TooLarge(f"A taxonomy has at most {MOST_VALUES_IN_ALL:,} allowed values; these are more.")
+            raise _TooLarge(TOO_MANY_VALUES)
         attribute_id = _read_id(fields, "attributeId")
         if found:
             self._note(found, level_id, attribute_id, place)
@@ -207,7 +209,7 @@ class _Reader:
     def _count_record(self) -> None:
         self._records += 1
         if self._records > MOST_RECORDS:
-            raise _TooLarge(f"A taxonomy has at most {MOST_RECORDS:,} levels and attributes; these are more.")
+            raise _TooLarge(TOO_MANY_RECORDS)
 
     def _note(self, found: Sequence[Problem], level_id: str, attribute_id: str, place: str) -> None:
         self.problems += [

@@ -13,9 +13,9 @@ from app.domain.taxonomy.validation.rules import (
     MOST_LEVELS,
     Checked,
     Exemptions,
-    count_problem,
     patterns_problem,
     problems_of,
+    size_problem,
 )
 from app.domain.taxonomy.validation.sent_tree import (
     MOST_PROBLEMS,
@@ -91,7 +91,7 @@ def check_tree(
 
 def _check(sent: SentTree, in_use: InUse, exempt: Exemptions) -> tuple[Checked, tuple[StructureProblem, ...]]:
     """Return what was checked, with every problem; an empty tree where a problem concerns it all."""
-    problems = [*sent.problems, *filter(None, (count_problem(sent.tree), patterns_problem(sent.tree)))]
+    problems = [*sent.problems, *filter(None, (size_problem(sent.tree), patterns_problem(sent.tree)))]
     if any(problem.record == "#" for problem in problems):
         return Checked(NOTHING, NO_NEW_IDS, exempt), tuple(problems)
     checked = Checked(sent, new_ids(sent.tree, exempt.ids, in_use), exempt)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from app.domain.taxonomy.editor.attribute_edits import AddAttribute
 from app.domain.taxonomy.editor.steps import apply_edit, redo_step
-from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.validation.structure import check_structure, draft_problems
+from app.domain.taxonomy.tree import Attribute, AttributeType, Level, TaxonomyTree
+from app.domain.taxonomy.validation.sent_tree import with_places
+from app.domain.taxonomy.validation.structure import check_structure, check_tree, draft_problems
 from tests.surroundings import google_taxonomy
 
 
@@ -419,3 +420,16 @@ def test_a_pattern_that_is_stored_already_is_not_looked_at_again():
 def test_no_length_is_beyond_all_measure():
     assert codes(level(attributes=[attribute(validation={"maxLength": 10**300})])) == ["out_of_range"]
     assert codes(level(attributes=[attribute(validation={"maxLength": 1_000_000})])) == []
+
+
+@pytest.mark.parametrize(
+    ("attributes", "values", "refused"),
+    [(151, 1_000, "allowed values"), (25_000, 1, "levels and attributes"), (1, 1_000, "")],
+)
+def test_a_draft_is_bounded_as_a_sent_tree_is(attributes: int, values: int, refused: str) -> None:
+    """What the editor saved and programs could not send back would be lost to them."""
+    choice = Attribute("size", "Size", AttributeType.SINGLE_SELECT, tuple(map(str, range(values))))
+    levels = [Level(name, name, attributes=(choice,) * attributes) for name in ("tents", "boots")]
+    problems = check_tree(with_places(TaxonomyTree.of(levels))).problems
+    too_large = [problem.message for problem in problems if problem.code == "too_large"]
+    assert len(too_large) == bool(refused) and all(refused in message for message in too_large)
