@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from flask import Flask
@@ -110,9 +110,7 @@ def _microseconds(yardstick: Yardstick) -> Yardstick:
 
 
 def _event(site_id: int, number: int) -> Event:
-    now = datetime.now(UTC)
-    event = Event(EventKind.SEARCHED, site_id, f"word {number % WORDS}", now.date(), 24, True)
-    return event if number % 10 else replace(event, at=now - timedelta(seconds=1))
+    return Event(EventKind.SEARCHED, site_id, f"word {number % WORDS}", datetime.now(UTC).date(), 24, True)
 
 
 @contextmanager
