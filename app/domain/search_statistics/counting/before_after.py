@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Table, and_, case, delete, event, func, in
 from sqlalchemy.orm import Session, UOWTransaction, scoped_session
 
 from app.domain.catalogue.models import Product
+from app.domain.search.serving.rules import normalized_term
 from app.domain.search_statistics.counting.aggregation import SUMMED, Sums
 from app.domain.search_statistics.counting.days import (
     DAY,
@@ -26,7 +27,7 @@ from app.domain.search_statistics.counting.days import (
     equal_periods,
     today,
 )
-from app.domain.search_statistics.counting.gathering import LONGEST_WORD, folded
+from app.domain.search_statistics.counting.gathering import LONGEST_WORD
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.counting.rolling_sums import first_day, window_end
 from app.domain.search_statistics.models import SearchDay, SearchTermStart, SearchWordDay, SearchWordWindow
@@ -165,7 +166,7 @@ def record(session: Session | scoped_session[Any], changes: Iterable[TermsChange
 
 def normalized_terms(terms: Iterable[str]) -> set[str]:
     """Return terms as they are stored here, folded: two that differ only in case are one."""
-    return {folded(term)[:LONGEST_WORD] for term in terms}
+    return {normalized_term(term)[:LONGEST_WORD] for term in terms}
 
 
 def starts_of(site_id: int, product_id: int) -> Mapping[str, datetime]:

@@ -11,13 +11,13 @@ searches).
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import unquote
 
 from app.domain.search import text
+from app.domain.search.serving.rules import normalized_term
 from app.domain.search.text import SINGULARS
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, plain_digits
@@ -45,23 +45,18 @@ def countable(words: str) -> str | None:
     counting)."""
     if UNPRINTABLE.search(words.strip()):
         return None
-    word = folded(words)
+    word = normalized_term(words)
     has_letters_or_digits = any(map(str.isalnum, UNSEEN.sub("", word)))
     if not has_letters_or_digits or len(word) > LONGEST_WORD or UNPRINTABLE.search(word):
         return None
     return None if any(map(_is_personal, _readings(word))) else word
 
 
-def folded(text: str) -> str:
-    """Return the form in which queries are compared; of any length."""
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
-
-
 def _readings(word: str) -> Iterator[str]:
     """Yield the words as they are, and percent-decoded."""
     yield UNSEEN.sub("", word)
     for _ in range(_MOST_ENCODED):
-        decoded = folded(unquote(word))
+        decoded = normalized_term(unquote(word))
         if decoded == word:
             return
         word = decoded
