@@ -27,7 +27,7 @@ def at_noon(day: date) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("days_ago", "kept", "counted", "told", "days"),
+    ("days_ago", "kept", "counted", "result", "days"),
     [
         (0, 89, 200, Comparable.TOO_EARLY, 0),
         (3, 89, 200, Comparable.TOO_EARLY, 2),
@@ -51,7 +51,7 @@ def test_periods_are_as_long_as_what_is_known_allows(
 
 
 @pytest.mark.parametrize(
-    ("days_ago", "ended_ago", "told", "days"),
+    ("days_ago", "ended_ago", "result", "days"),
     [
         (-1, None, Comparable.NOT_BEGUN, 0),
         (-1, -30, Comparable.NOT_BEGUN, 0),
