@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,11 +24,12 @@ from app.domain.sites.api_sessions import Audience, Device
 from app.domain.sites.settings import change_settings
 from app.domain.sites.sites import create_site
 from app.extensions import db
-from app.ports import Ports
+from app.ports import STORES, Ports
 from app.transaction import transaction
 from app.web.tokens import issue_access_token
 from bench.shop import settings
 from tests.fakes.payment_processor import FakeProcessor
+from tests.fakes.rate_limits import NoRateLimits
 
 HOST, LOCATION = "localhost", "tml_bench"
 SITE, AMOUNT = 1, 1_250
@@ -50,7 +51,9 @@ class Signed:
 def shop_with_fake_processor(directory: Path, processor: FakeProcessor) -> Flask:
     """The shop of the directory, whose processor answers at once, so that only the shop's own work is measured."""
     config = from_environment(settings(directory))
-    return create_app(config, Ports(NullEngine(), SystemClock(), NoQueue(), payment_processor=processor))
+    app = create_app(config, Ports(NullEngine(), SystemClock(), NoQueue(), payment_processor=processor))
+    app.extensions[STORES] = replace(app.extensions[STORES], memory=NoRateLimits())
+    return app
 
 
 def sign_agents_in(count: int) -> list[Signed]:

@@ -12,7 +12,6 @@ import sys
 from app.config import LISTENER, READY, Config, ConfigurationError, from_environment
 from app.operations import metrics
 from app.web.server.server import SWITCH_INTERVAL, WebServer
-from app.web.tokens import Signer
 
 
 def main(application: str = "wsgi:app") -> int:
@@ -30,6 +29,9 @@ def main(application: str = "wsgi:app") -> int:
     except OSError as trouble:
         print(f"{config.host}:{config.port} cannot be listened at ({trouble.strerror}).", file=sys.stderr)
         return 1
+    # With the application, since a bad setting is to be reported before so much is loaded.
+    from app.web.tokens import Signer
+
     server = WebServer(loaded, listener, config.trusted_proxies > 0, Signer.of(config))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())

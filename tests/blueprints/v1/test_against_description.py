@@ -28,14 +28,13 @@ from app.domain.orders.models import OrderNumbers
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.pos.simulator import CARDS, Tap
-from app.domain.shared.memory import SharedMemory
-from app.domain.shared.rate_limit import Rate
 from app.extensions import db
 from app.ports import EXTENSION, STORES
 from app.transaction import transaction
 from tests.architecture.role_matrix import Principal
 from tests.architecture.shop_for_routes import COMMON, Shops, bearer_of, build_shops
 from tests.fakes.clock import StoppedClock
+from tests.fakes.rate_limits import NoRateLimits
 from tests.snapshots import built
 from tests.surroundings import ROOT
 
@@ -76,11 +75,6 @@ CHECKS: list[Check] = [
     content_type_conformance,
     response_schema_conformance,
 ]
-
-
-class NoRateLimits(SharedMemory):
-    def take(self, key: str, rate: Rate, now: float) -> int:
-        return 0
 
 
 @pytest.fixture
