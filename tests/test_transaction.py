@@ -41,27 +41,29 @@ def shops() -> int:
     return db.session.scalar(select(func.count(Site.id))) or 0
 
 
-def test_what_a_transaction_wrote_is_there_and_told_after_it(clock: StoppedClock, result: list[ShopOpened]) -> None:
+def test_what_a_transaction_wrote_is_there_and_told_after_it(clock: StoppedClock, published: list[ShopOpened]) -> None:
     with transaction():
         open_shop(clock, "One")
-        assert result == []
+        assert published == []
     assert shops() == 1
-    assert result == [ShopOpened("One")]
+    assert published == [ShopOpened("One")]
 
 
-def test_a_failed_transaction_leaves_nothing_and_tells_nothing(clock: StoppedClock, result: list[ShopOpened]) -> None:
+def test_a_failed_transaction_leaves_nothing_and_tells_nothing(
+    clock: StoppedClock, published: list[ShopOpened]
+) -> None:
     with pytest.raises(ZeroDivisionError), transaction():
         open_shop(clock, "One")
         _ = 1 / 0
     assert shops() == 0
-    assert result == []
+    assert published == []
 
 
-def test_an_inner_transaction_joins_the_outer_one(clock: StoppedClock, result: list[ShopOpened]) -> None:
+def test_an_inner_transaction_joins_the_outer_one(clock: StoppedClock, published: list[ShopOpened]) -> None:
     with pytest.raises(ZeroDivisionError), transaction():
         with transaction():
             open_shop(clock, "One")
-        assert result == []
+        assert published == []
         _ = 1 / 0
     assert shops() == 0
 
@@ -72,20 +74,20 @@ def test_a_change_made_outside_a_transaction_is_refused(clock: StoppedClock) -> 
         pass
 
 
-def test_equal_events_of_one_transaction_are_told_once(clock: StoppedClock, result: list[ShopOpened]) -> None:
+def test_equal_events_of_one_transaction_are_told_once(clock: StoppedClock, published: list[ShopOpened]) -> None:
     with transaction():
         publish(ShopOpened("One"))
         publish(ShopOpened("One"))
-    assert result == [ShopOpened("One")]
+    assert published == [ShopOpened("One")]
 
 
-def test_a_rehearsal_leaves_nothing_and_tells_nothing(clock: StoppedClock, result: list[ShopOpened]) -> None:
+def test_a_rehearsal_leaves_nothing_and_tells_nothing(clock: StoppedClock, published: list[ShopOpened]) -> None:
     with rehearsal():
         open_shop(clock, "One")
         with transaction():
             open_shop(clock, "Two")
     assert shops() == 0
-    assert result == []
+    assert published == []
 
 
 def test_a_rehearsal_meets_what_the_database_would_refuse(clock: StoppedClock) -> None:

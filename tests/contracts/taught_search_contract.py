@@ -163,14 +163,14 @@ class TaughtSearchContract:
     @settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
     @given(words=expressions, groups=st.lists(groups, min_size=1, max_size=4), optional=st.booleans())
     def test_whatever_the_synonyms_are_a_search_finds_what_it_finds_without_them(
-        self, many: SearchEngine, search_request: str, groups: list[SynonymGroup], optional: bool
+        self, many: SearchEngine, words: str, groups: list[SynonymGroup], optional: bool
     ) -> None:
         """With them more has all the words, or enough has most of them, so that fewer words need not be tried: then
         what lacked some may go."""
         more = {"per_page": 200, "correct": False, "optional": frozenset({"cheap"} if optional else ())}
-        without = result_of(many, search_request, **more)
-        expansion = SynonymSet.of(groups).expand(search_request)
-        result = result_of(many, search_request, alternatives=expansion.alternatives, **more)
+        without = result_of(many, words, **more)
+        expansion = SynonymSet.of(groups).expand(words)
+        result = result_of(many, words, alternatives=expansion.alternatives, **more)
         known = [hit.id for hit in without.hits]
         if result.total and (not result.relaxed or result.total >= ENOUGH):
             known = known[: without.full_matches]

@@ -21,7 +21,7 @@ from tests.searching import request as request_now
 def test_many_requests_from_several_processes_make_one_run(shop: Shop) -> None:
     """F20."""
     injected(100)
-    servers = [shop.do("ask_often", "25") for _ in range(4)]
+    servers = [shop.do("request_often", "25") for _ in range(4)]
     for server in servers:
         assert server.finish() == 0
     answers = [line.split() for server in servers for line in server.said]

@@ -105,7 +105,7 @@ def test_what_cannot_go_back_is_named(app: Flask, ada: PageClient, order_id: str
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "result"),
     [
         ("?q=nobody", "No order matches"),
         ("?status=cancelled", "No order is in this state."),

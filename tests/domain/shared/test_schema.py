@@ -66,7 +66,7 @@ def test_a_sound_record_comes_back_as_a_copy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "result"),
     [
         ({"size": 3.0}, ("wrong_type", "#/0/size")),
         ({"size": True}, ("wrong_type", "#/0/size")),
