@@ -2,7 +2,7 @@
 stand. As stored settings, as JSON and in words. Pure.
 
 A setting is declared in SETTINGS (app/domain/sites/setting_keys.py) and has a field here; a signal also has a sentence
-in SIGNALS and its shares in the engine (app/adapters/whoosh/signals.py). Form, JSON and the tool of agents follow."""
+in SIGNALS and its shares in the engine (app/adapters/whoosh/scoring.py). Form, JSON and the tool of agents follow."""
 
 from __future__ import annotations
 

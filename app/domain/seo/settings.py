@@ -20,8 +20,6 @@ from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 
 LEAST_PRODUCTS = "facet-landing-min-products"
-STALE_COUNTS = "facet-landing-stale-counts"
-DROP_CANONICAL = "seo-drop-canonical-on-noindex"
 TRACKING = "seo-extra-tracking-parameters"
 SKIPPED = "seo-robots-skipped-parameters"
 PAGE_PARAMETER = "p"
