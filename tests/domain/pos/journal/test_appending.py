@@ -46,7 +46,7 @@ def test_each_site_has_its_own_journal(staff: Staff) -> None:
     appended(staff, sale(staff))
     with transaction():
         other = make_site("other.test").id
-        assert journal.append(staff.author.clock, other, sale(staff)).sequence == 1
+        assert journal.append(staff.author.clock, other, sale(staff, 700)).sequence == 1
     assert journal.head_of(other) != journal.head_of(staff.site_id)
 
 
