@@ -1,5 +1,5 @@
 """The tables of the till: locations, agents and their work sessions, payments, refunds, idempotency keys, the
-processor's events, receipts by email, and what is compared with the processor."""
+processor's events, receipts by email, what is compared with the processor, and the journal."""
 
 from __future__ import annotations
 
@@ -454,3 +454,39 @@ class PosReconciliation(LeasedWork, Base):
     day: Mapped[date] = mapped_column(Date)
     differences: Mapped[int] = mapped_column(default=0)
     foreign: Mapped[int] = mapped_column(default=0)
+
+
+class PosJournalEntry(Base):
+    """An entry of a site's journal, written once and never changed; it holds no personal data. `at` is RFC 3339 in UTC,
+    the text that is hashed. `amount` in minor units, signed. `session_id` and `transaction_id` are plain ids: an entry
+    outlives what it names."""
+
+    __tablename__ = "pos_journal_entries"
+    __table_args__ = (
+        CheckConstraint(
+            "type in ('SALE', 'REFUND', 'VOID', 'PAY_IN', 'PAY_OUT', 'DROP', 'Z_REPORT')", name="type_known"
+        ),
+    )
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    sequence: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    type: Mapped[str] = mapped_column(String(8))
+    at: Mapped[str] = mapped_column(String(20))
+    session_id: Mapped[str | None] = mapped_column(String(36))
+    transaction_id: Mapped[str | None] = mapped_column(String(36))
+    order_number: Mapped[str | None] = mapped_column(String(20))
+    amount: Mapped[int | None] = mapped_column(Integer)
+    tender_type: Mapped[str | None] = mapped_column(String(4))
+    late: Mapped[bool]
+    previous_hash: Mapped[str] = mapped_column(String(64))
+    hash: Mapped[str] = mapped_column(String(64))
+
+
+class PosJournalHead(Base):
+    """The sequence and the hash of the latest entry of a site's journal. Its row is the lock of the journal."""
+
+    __tablename__ = "pos_journal_heads"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    sequence: Mapped[int] = mapped_column(Integer, default=0)
+    hash: Mapped[str] = mapped_column(String(64))
