@@ -1,5 +1,5 @@
-"""Paying an order by card and in cash, perhaps by several payments: what is due, what payments under way may still bring,
-and that it is paid.
+"""Paying an order by card and in cash, perhaps by several payments: what is due, what payments under way may still
+bring, and that it is paid.
 
 Call these within a transaction. Each may be repeated, and concurrent callers take turns: the order's row is locked. The
 contents stay as they are from the first payment until all of them ended without money or were given back.
@@ -91,9 +91,9 @@ def is_settled(order: Order) -> bool:
 
 
 def apply_payments(clock: Clock, order: Order, sums: PaidSums) -> None:
-    """Save what the payments of a locked order come to, and that it is paid once they reach its total. A cancelled order
-    or a sum above the total do not prevent it, since the money is there, and staff see each. What is given back of an
-    order that was paid and placed leaves it paid."""
+    """Save what the payments of a locked order come to, and that it is paid once they reach its total. A cancelled
+    order or a sum above the total do not prevent it, since the money is there, and staff see each. What is given back
+    of an order that was paid and placed leaves it paid."""
     order.reserved_amount = sums.reserved
     if order.paid_at is not None and order.status != OPEN:
         return

@@ -67,6 +67,13 @@ class OrderPayment:
         return self.captured - self.refunded if self.is_kept else 0
 
 
+def transactions_of(order: Order) -> Sequence[PosTransaction]:
+    """Return the transactions of an order, the oldest first."""
+    of_order = PosTransaction.site_id == order.site_id, PosTransaction.order_id == order.id
+    query = select(PosTransaction).where(*of_order).order_by(PosTransaction.created_at, PosTransaction.id)
+    return db.session.scalars(query).all()
+
+
 def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
     """Return every payment that was begun for an order, newest first."""
     payment = PosTransaction
@@ -96,8 +103,8 @@ def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
 
 
 def payment_states_of(site_id: int, paid: Mapping[str, bool]) -> Mapping[str, OrderPaymentState]:
-    """Return the state of the payments of each order by id, by one statement. `paid` says of each whether it was paid in
-    full."""
+    """Return the state of the payments of each order by id, by one statement. `paid` says of each whether it was paid
+    in full."""
     if not paid:
         return {}
     row = PosTransaction

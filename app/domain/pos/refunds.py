@@ -1,8 +1,8 @@
-"""Refunds: those to a card are stored, sent to the processor, then applied, in this order, so that none is sent twice and
-none is lost; cash is given back at once. The refunds of a payment together never exceed what was captured.
+"""Refunds: those to a card are stored, sent to the processor, then applied, in this order, so that none is sent twice
+and none is lost; cash is given back at once. The refunds of a payment together never exceed what was captured.
 
-Every change of the state of a refund to a card goes through `settle_refund`, which is called within a transaction and locks the
-payment's row first, so that no refund is counted twice.
+Every change of the state of a refund to a card goes through `settle_refund`, which is called within a transaction and
+locks the payment's row first, so that no refund is counted twice.
 """
 
 from __future__ import annotations

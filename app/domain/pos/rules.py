@@ -261,7 +261,9 @@ def change_of(tendered: int | None, to_pay: int, currency: str) -> int:
     if not 0 <= tendered <= LARGEST_AMOUNT:
         raise Unprocessable(f"What is handed over is from 0 to {LARGEST_AMOUNT:,} in minor units.", "amount_invalid")
     if tendered < to_pay:
-        message = f"{format_money(to_pay, currency)} is to be paid, and {format_money(tendered, currency)} was handed over."
+        message = (
+            f"{format_money(to_pay, currency)} is to be paid, and {format_money(tendered, currency)} was handed over."
+        )
         raise Unprocessable(message, "tendered_too_small", toPayInPence=to_pay)
     return tendered - to_pay
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SettingKey:
     """The rules of one setting. `kind` is bool, int, str or list (of strings); `low` and `high` bound an int, `choices`
-    are the only values where there are any. None is allowed where the default is None.
+    are the only texts, `numbers` the only numbers where there are any. None is allowed where the default is None.
 
     `page` is the page of the admin that changes it, which knows it as `name`; `title` is what messages and the activity
     log call it, `label` and `for_agents` what a field of forms and of tools is called and means."""
@@ -25,7 +25,8 @@ class SettingKey:
     meaning: str
     low: int = 0
     high: int = 2_147_483_647
-    choices: tuple[str | int, ...] = ()
+    choices: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
     page: str = ""
     name: str = ""
     title: str = ""
@@ -40,7 +41,7 @@ class SettingKey:
             return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
         if self.kind is int:
             in_range = type(value) is int and self.low <= value <= self.high
-            return in_range and (not self.choices or value in self.choices)
+            return in_range and (not self.numbers or value in self.numbers)
         if self.choices:
             return value in self.choices
         return type(value) is self.kind
@@ -310,7 +311,7 @@ SETTINGS: Mapping[str, SettingKey] = {
             int,
             0,
             "Cash is rounded to a multiple of so many minor units; 0: to the exact amount.",
-            choices=(0, 5, 10),
+            numbers=(0, 5, 10),
             page=TILL,
             name="cash_rounding",
             title="the rounding of cash",

@@ -1,5 +1,5 @@
-"""The cashier of a payment and the location: on which terms they take payments and which they may act on, and the tokens
-by which the SDK of a card reader connects there, which are never stored, logged or given twice."""
+"""The cashier of a payment and the location: on which terms they take payments and which they may act on, and the
+tokens by which the SDK of a card reader connects there, which are never stored, logged or given twice."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ CREATED_AGAIN_WITHIN = timedelta(hours=23)  # Processors keep a key for a day.
 @dataclass(frozen=True, slots=True)
 class PaymentRequest:
     """A request for a card payment. `amount` None is what is due for the order, of which only a request with
-    `takes_part` may take less; `tip` comes on top. `currency` None is the site's. `key` makes repetitions of one request
-    the same payment."""
+    `takes_part` may take less; `tip` comes on top. `currency` None is the site's. `key` makes repetitions of one
+    request the same payment."""
 
     amount: int | None
     tip: int = 0
@@ -190,8 +190,8 @@ def _new_payment(
 
 
 def payable_order(cashier: Cashier, order_id: str) -> Order:
-    """Return an order that the cashier may take a payment for, locked: an agent's own basket, the one that they were let
-    in to, or an order that waits to be collected. Raises NotFound and Conflict."""
+    """Return an order that the cashier may take a payment for, locked: an agent's own basket, the one that they were
+    let in to, or an order that waits to be collected. Raises NotFound and Conflict."""
     site_id = cashier.author.site_id
     order = find_record(Order, site_id, order_id)
     if order is None or not _may_be_paid_to(cashier, order):

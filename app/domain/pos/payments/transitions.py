@@ -233,7 +233,13 @@ def record_money(
     """Append money that a payment moved to the journal; `amount` in minor units as the drawer and the account see it,
     `tender_type` the payment's where it is None, `at` now."""
     event = MoneyEvent(
-        type, at or author.now(), session_id, payment.id, payment.order_number, amount, tender_type or payment.tender_type
+        type,
+        at or author.now(),
+        session_id,
+        payment.id,
+        payment.order_number,
+        amount,
+        tender_type or payment.tender_type,
     )
     append_to_journal(author.clock, author.site_id, event)
 

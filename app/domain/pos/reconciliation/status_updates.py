@@ -26,9 +26,9 @@ from app.domain.pos.processor import (
 from app.domain.pos.refunds import (
     UNSETTLED,
     RefundState,
+    card_refunds_of,
     is_made,
     leave_to_admin,
-    card_refunds_of,
     schedule_refund_check,
     send_refund,
     settle_refund,
