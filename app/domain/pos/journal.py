@@ -34,7 +34,7 @@ from app.extensions import db
 LATE_FROM = timedelta(minutes=5)
 PAGE_SIZE = 50
 FETCHED_AT_ONCE = 1_000
-PART = 10_000  # Entries, verified in some two tenths of a second.
+PART = 5_000  # Entries, verified in a tenth of a second.
 E = PosJournalEntry
 COLUMNS: tuple[Any, ...] = (
     E.sequence,
@@ -52,7 +52,7 @@ COLUMNS: tuple[Any, ...] = (
 
 
 class EntryType(StrEnum):
-    """What an entry is about."""
+    """What an entry is about; `label` is for people."""
 
     SALE = "SALE"
     REFUND = "REFUND"
@@ -61,6 +61,10 @@ class EntryType(StrEnum):
     PAY_OUT = "PAY_OUT"
     DROP = "DROP"
     Z_REPORT = "Z_REPORT"
+
+    @property
+    def label(self) -> str:
+        return self.value.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +193,15 @@ def _stored_head(site_id: int) -> tuple[Link, int]:
 
 
 def _entries(site_id: int, after: int = 0, until: int | None = None) -> Iterator[StoredEntry]:
-    query = select(*COLUMNS).where(E.site_id == site_id).order_by(E.sequence)
-    if after:  # Else what was inserted before the first entry is read as well.
-        query = query.where(E.sequence > after)
+    """Yield the entries, also those that were inserted before the first one unless `after` is a later place."""
+    query = select(*COLUMNS).where(E.site_id == site_id).order_by(E.sequence).limit(FETCHED_AT_ONCE)
     if until is not None:
         query = query.where(E.sequence <= until)
-    for row in db.session.execute(query, execution_options={"yield_per": FETCHED_AT_ONCE}):
-        *fields, stored_hash = row
-        yield StoredEntry(ChainedEntry(*fields), stored_hash)
+    rows = db.session.execute(query.where(E.sequence > after) if after else query).all()
+    while rows:
+        for *fields, stored_hash in rows:
+            yield StoredEntry(ChainedEntry(*fields), stored_hash)
+        rows = db.session.execute(query.where(E.sequence > rows[-1].sequence)).all()
 
 
 def _next_of_chain(site_id: int) -> Row[int, str]:
