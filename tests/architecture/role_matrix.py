@@ -366,6 +366,7 @@ POS_PAGES: Rows = {
     ("GET", "/admin/pos/journal"): ADMINS,
     ("GET", "/admin/pos/journal/verification"): ADMINS,
     ("POST", "/admin/pos/journal/export"): ADMINS,
+    ("POST", "/admin/pos/journal/mail"): ADMINS,
     ("GET", "/admin/pos/transactions"): ADMINS,
     ("GET", "/admin/pos/transactions.csv"): ADMINS,
     ("GET", "/admin/pos/transactions/<transaction_id>"): ADMINS,

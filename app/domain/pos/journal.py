@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Row, func, select, update
 
+from app.domain.pos import journal_mails
 from app.domain.pos.journal_chain import (
     FIRST_PREVIOUS_HASH,
     Break,
@@ -31,6 +32,7 @@ from app.domain.shared.records import upsert
 from app.domain.sites import activity
 from app.extensions import db
 
+ACTOR = "journal"  # Who requests the mails after Z reports.
 LATE_FROM = timedelta(minutes=5)
 PAGE_SIZE = 50
 FETCHED_AT_ONCE = 1_000
@@ -101,6 +103,8 @@ def append(clock: Clock, site_id: int, event: MoneyEvent) -> PosJournalEntry:
     db.session.add(stored)
     db.session.execute(update(PosJournalHead).where(PosJournalHead.site_id == site_id).values(hash=stored.hash))
     db.session.flush()
+    if event.type is EntryType.Z_REPORT:
+        journal_mails.request_mail(Author(site_id, ACTOR, clock), stored)
     return stored
 
 

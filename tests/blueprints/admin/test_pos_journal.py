@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.domain.pos import journal
+from app.domain.pos import journal, journal_mails
 from app.domain.pos.journal import PART, EntryType, MoneyEvent
 from app.domain.sites import activity
 from app.domain.sites.accounts import Role
@@ -140,3 +140,20 @@ def test_the_download_holds_every_entry_and_is_logged(
     assert [line["sequence"] for line in lines] == [1, 2] and lines[1]["hash"] == head
     with app.app_context():
         assert activity.last_action(site_id) == "pos.journal_export"
+
+
+def test_the_address_of_the_mails_is_saved_and_ended(
+    app: Flask, site_id: int, ada: PageClient, append: Append, sale: MoneyEvent
+) -> None:
+    for typed, stored in ((" ada@books.test ", "ada@books.test"), ("", "")):
+        ada.get(PAGE)
+        ada.post(f"{PAGE}/mail", {"posJournalMail": typed})
+        with app.app_context():
+            assert journal_mails.address_of(site_id) == stored
+            assert activity.last_action(site_id) == "settings.pos"
+
+
+def test_an_address_that_is_none_is_refused_beside_its_field(ada: PageClient) -> None:
+    ada.get(PAGE)
+    page = ada.post(f"{PAGE}/mail", {"posJournalMail": "ada at home"}, status=400)
+    assert [field["value"] for field in page.all("input") if field.get("name") == "posJournalMail"] == ["ada at home"]

@@ -1,22 +1,25 @@
-"""The journal of the till: its entries, whether it is whole, and the whole of it as a file."""
+"""The journal of the till: its entries, whether it is whole, all of it as a file, and who gets its head by mail."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from flask import Response, render_template, request, stream_with_context
+from flask import Response, flash, redirect, render_template, request, stream_with_context, url_for
 from flask_login import current_user
+from werkzeug.wrappers import Response as Answer
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.display import brief_time
+from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import page_number
-from app.domain.pos import journal
+from app.domain.pos import journal, journal_mails
 from app.domain.pos.journal import EntryType, Verification
 from app.domain.pos.journal_chain import Link
 from app.domain.shared.addresses import lookup_id
 from app.domain.shared.paging import batched
+from app.domain.shared.problems import Invalid
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
@@ -59,8 +62,26 @@ def pos_journal_export() -> Response:
     return answer
 
 
-def _page(found: Verification) -> str:
-    return render_template("admin/pos/journal/page.html", found=found, **_entries())
+@bp.post("/pos/journal/mail")
+@requires(Permission.MANAGE_POS)
+def pos_journal_mail() -> Answer | tuple[str, int]:
+    """Save the address that gets the head of the journal after each Z report."""
+    address = request.form.get(journal_mails.SETTING, "")
+    try:
+        with transaction():
+            is_changed = journal_mails.change_address(current_author(), address)
+    except Invalid as refused:
+        errors = FieldErrors(refused)
+        found = journal.verify_part(current_user.site_id, Link())
+        return _page(found, address, errors), errors.status
+    flash("Saved." if is_changed else "No changes to save.", "good")
+    return redirect(url_for("admin.pos_journal"))
+
+
+def _page(found: Verification, address: str | None = None, errors: FieldErrors | None = None) -> str:
+    shown = journal_mails.address_of(current_user.site_id) if address is None else address
+    context = {"found": found, "address": shown, "errors": errors or FieldErrors()}
+    return render_template("admin/pos/journal/page.html", **context, **_entries())
 
 
 def _entries() -> dict[str, object]:

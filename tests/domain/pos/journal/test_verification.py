@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -11,6 +13,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.domain.personal_data.classification import COLUMNS, searched_columns
 from app.domain.pos import journal
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.journal_chain import Break, Fault, Link
@@ -18,6 +21,7 @@ from app.domain.pos.models import PosJournalEntry
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.conftest import Staff
+from tests.surroundings import ROOT
 
 ENTRIES = 6
 AT_ONCE = 40
@@ -127,6 +131,25 @@ def test_the_export_shows_the_hashes_to_anyone(staff: Staff, hashes: list[str]) 
         assert sha256((previous + canonical).encode()).hexdigest() == stored
         previous = stored
     assert previous == journal.head_of(staff.site_id)
+
+
+def test_the_program_of_the_documentation_verifies_an_export(staff: Staff, hashes: list[str]) -> None:
+    program = (ROOT / "docs" / "journal.md").read_text().partition("```python\n")[2].partition("```")[0]
+
+    def run(lines: list[str]) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", program], input="".join(lines), capture_output=True, text=True, timeout=60
+        )
+        return (done.stdout + done.stderr).strip()
+
+    lines = list(journal.export_lines(staff.site_id))
+    assert run(lines) == f"{ENTRIES} entries, whole; the head is {hashes[-1]}"
+    assert run([*lines[:2], *lines[3:]]) == "broken at entry 3"
+
+
+def test_the_journal_holds_nothing_that_an_erasure_changes() -> None:
+    assert COLUMNS["pos_journal_entries"].cleared == frozenset()
+    assert "pos_journal_entries" not in {table for table, *_ in searched_columns()}
 
 
 def test_the_export_has_the_names_of_the_contract(staff: Staff, hashes: list[str]) -> None:
