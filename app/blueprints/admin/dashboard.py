@@ -15,7 +15,6 @@ from app.domain.alerts.alerts import OpenAlert, alerts_of
 from app.domain.alerts.causes import Cause
 from app.domain.orders import queries
 from app.domain.orders.listing import OrderFilter
-from app.domain.pos.order_payments import is_refunded
 from app.domain.relevance.dashboard import dashboard as dashboard_of
 from app.domain.shared.clock import rfc3339
 from app.web.permissions import Permission, allowed, requires
@@ -51,7 +50,7 @@ def _orders_in_sight() -> Mapping[OrderFilter, int] | None:
     """Return the numbers of orders by state; None for users who may not see orders."""
     if not allowed(current_user.roles, Permission.MANAGE_ORDERS):
         return None
-    return queries.counts(ports.clock(), current_user.site_id, is_refunded())
+    return queries.counts(ports.clock(), current_user.site_id)
 
 
 @bp.get("/rest/alerts")

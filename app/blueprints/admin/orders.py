@@ -18,14 +18,12 @@ from app.domain.orders.listing import OVERDUE_AFTER, OrderList
 from app.domain.orders.mails import OrderMailKind, can_mail, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.order_payments import (
-    is_refunded,
     location_names,
     payment_state_of,
+    payment_states_of,
     payments_of_order,
-    statuses_of,
     submit_basket,
 )
-from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import time_zone_of
@@ -41,14 +39,13 @@ ORDER = "/orders/<order_id>"
 def orders_list() -> Response:
     site_id, filters = current_user.site_id, OrderList.read(request.args)
     template = "admin/orders/_results.html" if wants_fragment() else "admin/orders/list.html"
-    found = queries.orders(ports.clock(), site_id, filters, is_refunded())
-    statuses = statuses_of(site_id, {row.payment_lock for row in found.items if row.payment_lock})
+    found = queries.orders(ports.clock(), site_id, filters)
     context = {
         "found": found,
-        "counts": queries.counts(ports.clock(), site_id, is_refunded()),
+        "counts": queries.counts(ports.clock(), site_id),
         "filters": filters,
         "overdue_days": OVERDUE_AFTER.days,
-        "payments": {row.id: payment_state_of(row.is_paid, row.payment_lock, statuses) for row in found.items},
+        "payments": payment_states_of(site_id, {row.id: row.is_paid for row in found.items}),
         "locations": location_names(site_id) if any(row.location_id for row in found.items) else {},
     }
     return make_response(render_template(template, **context))
@@ -60,11 +57,10 @@ def order_page(order_id: str) -> str:
     site_id, clock = current_user.site_id, ports.clock()
     order = lifecycle.order_for_staff(site_id, order_id)
     payments = payments_of_order(site_id, order_id)
-    statuses = {payment.id: TransactionStatus(payment.status) for payment in payments}
     context = {
         "order": order,
         "payments": payments,
-        "payment_state": payment_state_of(order.paid_at is not None, order.payment_lock, statuses),
+        "payment_state": payment_state_of(order.paid_at is not None, [payment.status for payment in payments]),
         "kept": sum(payment.kept for payment in payments),
         "location": location_names(site_id).get(order.pos_location_id or "") if order.pos_location_id else None,
         "owner": queries.owner_of(order),

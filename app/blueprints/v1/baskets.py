@@ -10,7 +10,7 @@ from marshmallow import fields, validate
 from app import ports
 from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.api import ApiBlueprint, Body, Few, Shape, UtcTime
-from app.blueprints.v1.callers import cashier, requires_till, till, work_at
+from app.blueprints.v1.callers import basket_user, cashier, requires_till, till, work_at
 from app.blueprints.v1.description import LOCATION, REPLAYED
 from app.blueprints.v1.pos_payments import (
     CREATE_REQUESTS,
@@ -19,7 +19,9 @@ from app.blueprints.v1.pos_payments import (
     PosPaymentIntentShape,
     begin_payment,
     idempotency_key,
+    tip_field,
 )
+from app.blueprints.v1.pos_transactions import PosTransactionShape, transaction_json
 from app.domain.catalogue.product_rules import LONGEST_SKU
 from app.domain.orders.basket import MOST_LINES, MOST_OF_ONE
 from app.domain.orders.baskets import (
@@ -33,7 +35,6 @@ from app.domain.orders.baskets import (
 )
 from app.domain.orders.models import Order
 from app.domain.pos import access, order_payments
-from app.domain.pos.access import BasketUser
 from app.domain.pos.payments import settlement
 from app.domain.pos.payments.creation import PaymentRequest
 from app.domain.shared.money import LARGEST
@@ -99,6 +100,12 @@ class PayBasketBody(Body):
         validate=validate.Length(1, LONGEST_ID),
         metadata={"description": "Where the card is taken.", "example": "tml_demo_market"},
     )
+    amount_in_pence = Whole(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "A part of what is due, in minor units; null: all of it.", "example": 5_000},
+    )
+    tip_in_pence = tip_field()
 
 
 class SubmitBasketBody(Body):
@@ -138,6 +145,13 @@ class BasketShape(Shape):
     discount = fields.Int(required=True, metadata=MONEY)
     tax = fields.Int(required=True, metadata={"description": "What is added to the prices, in minor units."})
     total = fields.Int(required=True, metadata=MONEY)
+    amount_paid = fields.Int(required=True, metadata=MONEY | {"description": "Less what was given back."})
+    amount_due = fields.Int(
+        required=True, metadata=MONEY | {"description": "What payments under way may bring counts as due."}
+    )
+    payments = fields.List(
+        fields.Nested(PosTransactionShape), required=True, metadata={"description": "The oldest first."}
+    )
     revision = fields.Int(required=True, metadata={"description": "Rises with every change of the contents."})
     payment_state = fields.Str(
         required=True,
@@ -168,8 +182,8 @@ def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
     `discount_exceeds_subtotal`). Every line that names nothing for sale is listed in `errors` (400), and
     so is every line of which there is not enough in stock (409 `out_of_stock`).
     """
-    access.check_builder(_user())
-    access.check_discount(_user(), body["discount"])
+    access.check_builder(basket_user())
+    access.check_discount(basket_user(), body["discount"])
     location_id = body.get("location_id")
     place = work_at(location_id).location_id if location_id else None
     with transaction():
@@ -202,7 +216,7 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     """
     with transaction():
         _usable_basket(basket_id, to_change=True)
-        access.check_discount(_user(), body["discount"])
+        access.check_discount(basket_user(), body["discount"])
         changed = replace_lines(till().author, basket_id, _wanted_lines(body), body["revision"], body["discount"])
         return _basket_json(changed)
 
@@ -215,16 +229,25 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
 @bp.arguments(PayBasketBody)
 @bp.response(201, PosPaymentIntentShape, headers=LOCATION | REPLAYED)
 def pay(body: dict[str, Any], basket_id: str) -> Answer:
-    """Begin the payment of what a basket comes to now, which the reader then collects.
+    """Begin the payment of what is due for a basket, or of a part of it, which the reader then collects.
 
     The total is computed anew and stays while the payment is under way. Lines that ran out of stock are listed in
     `errors` (409 `out_of_stock`). Agents who go on with the basket of a colleague become its owner; while the colleague
-    takes the payment, the answer is 409 `payment_in_progress`. What costs nothing is submitted without payment.
+    takes the payment, the answer is 409 `payment_in_progress`. A part above what is due is refused (422
+    `amount_exceeds_due`), and so is one that another payment under way may take (409 `payment_in_progress`). What costs
+    nothing is submitted without payment.
     """
     place = work_at(body["location_id"])
     with transaction():
         take_over(_usable_basket(basket_id, to_change=True), till().caller.user_id, place.location_id)
-    wanted = PaymentRequest(amount=None, currency=None, order_id=basket_id, key=idempotency_key())
+    wanted = PaymentRequest(
+        amount=body["amount_in_pence"],
+        tip=body["tip_in_pence"],
+        takes_part=True,
+        currency=None,
+        order_id=basket_id,
+        key=idempotency_key(),
+    )
     return begin_payment(replace(cashier(), basket_id=basket_id), wanted)
 
 
@@ -238,8 +261,8 @@ def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     """Make a paid basket an order; again, it answers the same.
 
     Stock is counted down once and fulfilment follows once. What was paid is always placed: where stock ran out since
-    the payment, staff are shown what is missing. Not paid yet: 409 `payment_required`; paid with another amount than
-    the total: 409 `amount_mismatch`. What costs nothing needs no payment.
+    the payment, staff are shown what is missing. Not paid in full yet: 409 `payment_required` with `amountDueInPence`;
+    more was paid than the total: 409 `amount_mismatch`. What costs nothing needs no payment.
     """
     intent_id = body.get("payment_intent_id")
     settlement.read_open_payment(work_context(), ports.payment_processor(), till().author, _usable_basket(basket_id))
@@ -248,14 +271,10 @@ def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
         return {"order_id": order.id, "order_number": str(order.number), "status": "SUBMITTED"}
 
 
-def _user() -> BasketUser:
-    return BasketUser(till().caller.user_id, till().caller.roles, till().agent)
-
-
 def _usable_basket(basket_id: str, to_change: bool = False) -> Order:
     """Return the basket, once it is checked that the caller may use it."""
     found = find_basket(till().caller.site_id, basket_id, to_change)
-    access.check_basket(_user(), found)
+    access.check_basket(basket_user(), found)
     return found
 
 
@@ -277,6 +296,9 @@ def _basket_json(order: Order) -> dict[str, Any]:
         "discount": order.discount,
         "tax": order.tax,
         "total": view.total,
+        "amount_paid": order.paid_amount,
+        "amount_due": view.amount_due,
+        "payments": [transaction_json(payment) for payment in order_payments.transactions_of(order)],
         "revision": order.revision,
         "payment_state": view.payment_state.value,
         "created": order.created_at,

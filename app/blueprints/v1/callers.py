@@ -16,7 +16,7 @@ from app.blueprints.callers import request_host
 from app.domain.alerts.alerts import raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.pos import access, sessions
-from app.domain.pos.access import ADMINS
+from app.domain.pos.access import ADMINS, BasketUser
 from app.domain.pos.models import PosAgent, PosLocation
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.processor import Misconfigured
@@ -175,6 +175,11 @@ def work_at(location_id: str) -> PosLocation:
     location = access.check_location(standing, caller.roles, settles=False)
     g.till = replace(till(), location=location)
     return location
+
+
+def basket_user() -> BasketUser:
+    """Return the caller as the user of a basket."""
+    return BasketUser(till().caller.user_id, till().caller.roles, till().agent)
 
 
 def cashier() -> Cashier:

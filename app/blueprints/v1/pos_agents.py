@@ -46,6 +46,8 @@ class PosAgentShape(Shape):
     can_build_orders = fields.Bool(required=True)
     can_refund = fields.Bool(required=True)
     can_discount = fields.Bool(required=True)
+    can_take_cash = fields.Bool(required=True)
+    can_move_cash = fields.Bool(required=True)
     max_transaction_amount = fields.Int(
         required=True, allow_none=True, metadata={"description": "In minor units; null: the site’s limit holds."}
     )

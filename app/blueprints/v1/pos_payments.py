@@ -1,9 +1,8 @@
-"""Card payments at a till: a token for the reader, creating, reading, capturing and cancelling a payment, and the list
-of a location. Who may, and in which order things are checked: docs/payments.md."""
+"""Card payments at a till: a token for the reader, creating, reading, capturing and cancelling a payment. Who may, and
+in which order things are checked: docs/payments.md."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from flask import request
@@ -11,38 +10,26 @@ from marshmallow import fields, validate
 
 from app import ports
 from app.blueprints.callers import TILL_READS, rate_limited, refuse_beyond
-from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, Body, ListShape, PageQuery, Shape, UtcTime
+from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, Body, Shape
 from app.blueprints.v1.callers import cashier, requires_till, till
 from app.blueprints.v1.description import LOCATION, REPLAYED, RETRY_AFTER
-from app.domain.pos.models import PosTransaction
+from app.blueprints.v1.pos_transactions import INTENT_ID, MINOR_UNITS, PosTransactionShape, transaction_json
 from app.domain.pos.payments import creation, idempotency, settlement
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.cashier import connection_token as new_connection_token
 from app.domain.pos.payments.creation import (
     DEFAULT_CURRENCY,
-    ORDER_PAYMENT,
-    QUICK_PAYMENT,
     PaymentRequest,
 )
 from app.domain.pos.payments.settlement import AlreadyCaptured, PaymentState
 from app.domain.pos.processor import Intent, IntentStatus
 from app.domain.pos.rules import LARGEST_AMOUNT, LONGEST_DESCRIPTION, LONGEST_KEY, LONGEST_VALUE, MOST_KEYS
-from app.domain.pos.states import TransactionStatus
-from app.domain.pos.transactions import PaymentFilter, payments_of_location
-from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid
 from app.domain.shared.rate_limit import Rate
 from app.domain.shared.schema import Text, TextsByName, Whole
 from app.operations.work_context import work_context
 
-SHOWN = [status.value for status in TransactionStatus if status.shown is status]
 CANCEL_REASONS = ("duplicate", "fraudulent", "requested_by_customer", "abandoned")
-MINOR_UNITS = {"description": "In minor units.", "example": 1_250}
-INTENT_ID = {"example": "pi_3Qk1"}
-DAY_OR_TIME = {
-    "description": "A day in the shop's time zone, or a time (RFC 3339).",
-    "example": "2026-11-20",
-} | ANY_TEXT
 PAYMENT_EXAMPLE: dict[str, Any] = {"amountInPence": 1_250, "currency": "gbp", "description": "Two mugs"}
 bp = ApiBlueprint("v1_pos_payments", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 INTENT = "/paymentIntents/<payment_intent_id>"
@@ -57,6 +44,13 @@ class PosConnectionTokenShape(Shape):
     secret = fields.Str(required=True)
     processor_account_id = fields.Str(
         required=True, metadata={"description": "The processor's account; empty for the platform's own."}
+    )
+
+
+def tip_field() -> Whole:
+    return Whole(
+        load_default=0,
+        metadata={"description": "On top of the amount, in minor units, where the shop takes tips.", "default": 0},
     )
 
 
@@ -75,8 +69,9 @@ class CreatePosPaymentIntent(Body):
     )
     order_id = Text(
         load_default=None,
-        metadata={"description": "The order that is paid, a basket's `id`; the amount must be its total."} | ANY_TEXT,
+        metadata={"description": "The order that is paid, a basket's `id`; the amount must be what is due."} | ANY_TEXT,
     )
+    tip_in_pence = tip_field()
     metadata = TextsByName(
         load_default=dict,
         metadata={
@@ -113,37 +108,6 @@ class PosPaymentIntentDetailShape(PosPaymentIntentShape):
     last_error = fields.Nested(LastErrorShape, required=True, allow_none=True)
 
 
-class PosTransactionShape(Shape):
-    id = fields.Str(required=True)
-    agent_id = fields.Str(required=True)
-    amount_in_pence = fields.Int(required=True, metadata=MINOR_UNITS)
-    currency = fields.Str(required=True)
-    status = fields.Str(required=True, validate=validate.OneOf(SHOWN))
-    transaction_type = fields.Str(required=True, validate=validate.OneOf([QUICK_PAYMENT, ORDER_PAYMENT]))
-    order_id = fields.Str(required=True, allow_none=True)
-    order_number = fields.Str(required=True, allow_none=True)
-    card_brand = fields.Str(required=True, allow_none=True, metadata={"example": "visa"})
-    card_last4 = fields.Str(required=True, allow_none=True, metadata={"example": "4242"})
-    created = UtcTime(required=True)
-
-
-class PosTransactionDetailShape(PosTransactionShape):
-    """With what an app needs to go on with a payment whose answer it lost."""
-
-    payment_intent_id = fields.Str(
-        required=True,
-        allow_none=True,
-        metadata={"description": "null: not known yet whether there is one."} | INTENT_ID,
-    )
-    refunded_amount = fields.Int(required=True, metadata=MINOR_UNITS)
-
-
-class PosTransactionsShape(ListShape):
-    """A page; past the last one `items` is empty."""
-
-    items = fields.List(fields.Nested(PosTransactionShape), required=True)
-
-
 class CapturedPosPaymentShape(Shape):
     id = fields.Str(required=True, metadata=INTENT_ID)
     status = fields.Str(required=True, validate=validate.OneOf([status.value for status in IntentStatus]))
@@ -166,16 +130,6 @@ class CancelledPosPaymentShape(Shape):
     transaction_id = fields.Str(required=True)
 
 
-class TransactionsQuery(PageQuery):
-    start_date = fields.Str(load_default=None, metadata=DAY_OR_TIME)
-    end_date = fields.Str(
-        load_default=None,
-        metadata=DAY_OR_TIME | {"description": "A day in the shop's time zone, which counts as well, or a time."},
-    )
-    status = fields.Str(load_default=None, validate=validate.OneOf(SHOWN))
-    agent_id = fields.Str(load_default=None, metadata=ANY_TEXT)
-
-
 def intent_json(intent: Intent, transaction_id: str) -> dict[str, Any]:
     return {
         "id": intent.id,
@@ -184,22 +138,6 @@ def intent_json(intent: Intent, transaction_id: str) -> dict[str, Any]:
         "currency": intent.currency,
         "status": intent.status.value,
         "transaction_id": transaction_id,
-    }
-
-
-def transaction_json(payment: PosTransaction) -> dict[str, Any]:
-    return {
-        "id": payment.id,
-        "agent_id": str(payment.agent_id),
-        "amount_in_pence": payment.amount_in_pence,
-        "currency": payment.currency,
-        "status": TransactionStatus(payment.status).shown.value,
-        "transaction_type": payment.type,
-        "order_id": payment.order_id,
-        "order_number": payment.order_number,
-        "card_brand": payment.card_brand,
-        "card_last4": payment.card_last4,
-        "created": payment.created_at,
     }
 
 
@@ -232,18 +170,22 @@ def create(body: dict[str, Any]) -> Answer:
         currency=body["currency"],
         description=body["description"],
         order_id=body["order_id"],
+        tip=body["tip_in_pence"],
         metadata=body["metadata"],
         key=idempotency_key(),
     )
     return begin_payment(cashier(), wanted)
 
 
+def may_begin() -> None:
+    """Count a payment of the caller: 30 a minute. Raises TooManyRequests."""
+    refuse_beyond("pos-create", Rate(30, 60))
+
+
 def begin_payment(who: Cashier, wanted: PaymentRequest) -> Answer:
-    """Begin a payment and return the answer about it. An agent may begin 30 a minute; refused and repeated ones are not
-    counted."""
+    """Begin a payment and return the answer about it. Refused and repeated ones are not counted."""
     location = till().location
     assert location is not None, "payments are created at a location"
-    may_begin = partial(refuse_beyond, "pos-create", Rate(30, 60))
     created = creation.create_payment(work_context(), ports.payment_processor(), who, wanted, may_begin)
     headers = {"Location": f"/v1/pos/{location.location_id}/paymentIntents/{created.intent.id}"}
     if created.is_replayed:
@@ -298,40 +240,6 @@ def cancel(body: dict[str, Any], payment_intent_id: str) -> Answer:
     return _answer_about(_state_json(state), state)
 
 
-@bp.get("/transactions")
-@requires_till(settles=True)
-@rate_limited(*TILL_READS)
-@bp.described("listPosTransactions", 401, 403, 404, 429)
-@bp.arguments(TransactionsQuery, location="query")
-@bp.response(200, PosTransactionsShape)
-def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
-    """The payments of a location, the newest first."""
-    status, agent_id = query["status"], query["agent_id"]
-    wanted = PaymentFilter(
-        query["start_date"],
-        query["end_date"],
-        TransactionStatus(status) if status else None,
-        None if agent_id is None else _agent_number(agent_id),
-    )
-    who = cashier()
-    site_id, page_number, page_size = who.author.site_id, query["page_number"], query["page_size"]
-    page = payments_of_location(site_id, who.location_id, wanted, page_number, page_size)
-    items = [transaction_json(payment) for payment in page.items]
-    return Paged(items, page.page_number, page.page_size, page.total_items)
-
-
-@bp.get("/transactions/<transaction_id>")
-@requires_till(settles=True)
-@rate_limited(*TILL_READS)
-@bp.described("getPosTransaction", 401, 403, 404, 429)
-@bp.response(200, PosTransactionDetailShape)
-def transaction(transaction_id: str) -> dict[str, Any]:
-    """A payment by the id that a 504 named."""
-    found = settlement.transaction_of(cashier(), transaction_id)
-    more = {"payment_intent_id": found.processor_intent_id, "refunded_amount": found.refunded_amount}
-    return transaction_json(found) | more
-
-
 def idempotency_key() -> str | None:
     """Return the request's Idempotency-Key, None without one. Raises Invalid."""
     key = request.headers.get("Idempotency-Key")
@@ -349,7 +257,7 @@ def _intent_detail_json(state: PaymentState) -> dict[str, Any]:
     return {
         "id": payment.processor_intent_id,
         "client_secret": secret,
-        "amount": payment.amount_in_pence,
+        "amount": payment.charged_amount,
         "currency": payment.currency,
         "status": state.intent_status.value,
         "transaction_id": payment.id,
@@ -362,7 +270,7 @@ def _state_json(state: PaymentState) -> dict[str, Any]:
     return {
         "id": payment.processor_intent_id,
         "status": state.intent_status.value,
-        "amount": payment.amount_in_pence,
+        "amount": payment.charged_amount,
         "currency": payment.currency,
         "transaction_id": payment.id,
     }
@@ -378,8 +286,3 @@ def _captured_json(state: PaymentState) -> dict[str, Any]:
 
 def _answer_about(body: dict[str, Any], state: PaymentState) -> Answer:
     return (body, 200, {}) if state.is_settled else (body, 202, LATER)
-
-
-def _agent_number(agent_id: str) -> int:
-    """Return the id of an agent; 0, which no agent has, for a text that is no id."""
-    return int(agent_id) if agent_id.isascii() and agent_id.isdigit() and len(agent_id) <= 9 else 0

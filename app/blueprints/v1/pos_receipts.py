@@ -13,7 +13,7 @@ from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, Body, Shape
 from app.blueprints.v1.callers import cashier, requires_till
 from app.domain.orders.basket import LONGEST_EMAIL
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments.settlement import transaction_of
+from app.domain.pos.payments.cashier import transaction_of
 from app.domain.pos.receipts import receipt_of, request_mail
 from app.domain.shared.schema import Text
 from app.transaction import transaction

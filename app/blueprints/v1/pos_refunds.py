@@ -11,7 +11,8 @@ from app.blueprints.callers import rate_limited
 from app.blueprints.v1.api import LINE, ApiBlueprint, Body, Shape, UtcTime
 from app.blueprints.v1.callers import cashier, requires_till, till
 from app.blueprints.v1.description import REPLAYED, RETRY_AFTER
-from app.blueprints.v1.pos_payments import LATER, MINOR_UNITS, Answer, idempotency_key
+from app.blueprints.v1.pos_payments import LATER, Answer, idempotency_key
+from app.blueprints.v1.pos_transactions import MINOR_UNITS, TENDERS
 from app.domain.pos.refunds import LONGEST_REASON, RefundRequest, RefundState, RefundSummary, request_refund
 from app.domain.shared.schema import Text, Whole
 from app.operations.work_context import work_context
@@ -29,6 +30,12 @@ class RefundBody(Body):
         validate=validate.Length(max=LONGEST_REASON),
         metadata={"description": "Why, for the shop's books; without card numbers."} | LINE,
     )
+    tender = fields.Str(
+        load_default=None,
+        allow_none=True,
+        validate=validate.OneOf(TENDERS),
+        metadata={"description": "How it is given back; null: as it was paid. CARD only for card payments."},
+    )
 
 
 class PosRefundShape(Shape):
@@ -36,7 +43,11 @@ class PosRefundShape(Shape):
 
     id = fields.Str(required=True)
     transaction_id = fields.Str(required=True)
+    tender = fields.Str(required=True, validate=validate.OneOf(TENDERS))
     amount_in_pence = fields.Int(required=True, metadata=MINOR_UNITS)
+    rounding_in_pence = fields.Int(
+        required=True, metadata={"description": "What was given more (or less) than the amount, since cash is rounded."}
+    )
     currency = fields.Str(required=True)
     reason = fields.Str(required=True)
     status = fields.Str(required=True, validate=validate.OneOf([state.value for state in RefundState]))
@@ -66,6 +77,8 @@ def refund(body: dict[str, Any], transaction_id: str) -> Answer:
         idempotency_key(),
         agent=None if at.is_admin else at.agent,
         location_id=cashier().location_id,
+        tender_type=body["tender"],
+        session_id=at.session_id,
     )
     made = request_refund(work_context(), at.author, ports.payment_processor(), wanted)
     status, headers = (201, {}) if made.is_settled else (202, dict(LATER))
@@ -76,7 +89,9 @@ def _refund_json(made: RefundSummary) -> dict[str, Any]:
     return {
         "id": made.id,
         "transaction_id": made.transaction_id,
+        "tender": made.tender_type,
         "amount_in_pence": made.amount,
+        "rounding_in_pence": made.rounding,
         "currency": made.currency,
         "reason": made.reason,
         "status": made.status,

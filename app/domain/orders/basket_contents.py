@@ -162,8 +162,8 @@ def _touch(clock: Clock, order: Order) -> None:
 
 
 def check_unlocked(order: Order) -> None:
-    """Check that no card payment of the basket is under way or made. Raises Conflict."""
-    if order.payment_lock is not None:
+    """Check that no payment of the basket is under way or made. Raises Conflict."""
+    if order.is_locked:
         raise Conflict("This basket is being paid, so it stays as it is.", "basket_locked")
 
 

@@ -98,7 +98,7 @@ def replace_lines(
     order = find_basket(author.site_id, basket_id, to_change=True)
     if order.status != OPEN:
         raise Conflict("This basket was submitted already.", "basket_submitted")
-    if order.payment_lock is not None:
+    if order.is_locked:
         raise Conflict(LOCKED, "basket_locked")
     if order.revision != revision:
         raise StaleRevision(STALE, order.revision)
@@ -113,7 +113,7 @@ def replace_lines(
 def take_over(order: Order, user_id: int, location_id: str) -> None:
     """Make another user, at their till, the owner of an open basket. Nothing changes once a payment is under way. Call
     it within a transaction, with the order locked."""
-    if order.status == OPEN and order.payment_lock is None:
+    if order.status == OPEN and not order.is_locked:
         order.owner_id, order.pos_location_id = user_id, location_id
         db.session.flush()
 
@@ -238,16 +238,21 @@ class BasketView:
     def total(self) -> int:
         return max(0, self.subtotal - self.order.discount + self.order.tax)
 
+    @property
+    def amount_due(self) -> int:
+        """What is still to be paid at the shown prices."""
+        return self.order.amount_due if self.order.is_locked else self.total
+
 
 def payment_state(order: Order) -> PaymentState:
     if order.paid_at is not None:
         return PaymentState.PAID
-    return PaymentState.NONE if order.payment_lock is None else PaymentState.IN_PROGRESS
+    return PaymentState.IN_PROGRESS if order.is_locked else PaymentState.NONE
 
 
 def view_basket(order: Order) -> BasketView:
     """Return the view of a basket; today's prices are read, and nothing is changed."""
-    is_frozen = order.status != OPEN or order.payment_lock is not None
+    is_frozen = order.status != OPEN or order.is_locked
     offers = {} if is_frozen else offers_of(order.site_id, order.lines)
     lines = []
     for line in order.lines:

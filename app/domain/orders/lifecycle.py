@@ -21,6 +21,7 @@ from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Orde
 from app.domain.orders.offers import check_available, give_back, offers_of, reprice, take_stock
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
+from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.records import existing, find_record, upsert
 from app.domain.sites import activity, stored_events
@@ -77,7 +78,7 @@ def _begin_numbers(site_id: int) -> None:
 def _check_submission(order: Order, accept_difference: bool) -> None:
     if not order.lines:
         raise Conflict("There is nothing in this basket.", "basket_empty")
-    if order.paid_at is None:
+    if order.paid_at is None and not (accept_difference and order.paid_amount and not order.reserved_amount):
         _check_free(order)
     elif order.paid_amount != order.total and not accept_difference:
         raise Conflict(
@@ -89,11 +90,13 @@ def _check_submission(order: Order, accept_difference: bool) -> None:
 
 
 def _check_free(order: Order) -> None:
-    if order.payment_lock is not None:
-        raise Conflict("The payment of this basket has not succeeded yet.", "payment_required")
-    offers = reprice(order)
+    if order.reserved_amount:
+        message = "A payment of this basket has not succeeded yet."
+        raise Conflict(message, "payment_required", amountDueInPence=order.amount_due)
+    offers = {} if order.is_locked else reprice(order)
     if order.total > 0:
-        raise Conflict("This basket is not paid yet.", "payment_required")
+        message = f"{format_money(order.amount_due, order.currency)} of this basket is not paid yet."
+        raise Conflict(message, "payment_required", amountDueInPence=order.amount_due)
     check_available(order, offers)
 
 
@@ -246,7 +249,7 @@ def cancel(author: Author, order_id: str) -> StatusChange:
 
 
 def _check_no_payment(order: Order) -> None:
-    if order.payment_lock is not None and order.paid_at is None:
+    if order.reserved_amount:
         raise Conflict(f"A card payment for order {order.number} is under way. Cancel that first, or wait for its end.")
 
 

@@ -26,8 +26,9 @@ class Order(Base):
     SUBMITTED, as programs that read orders know it.
 
     `owner_id` is the user who filled it at a till or through the API, `pos_location_id` the till's location.
-    `payment_lock` is the id of the card payment that is under way or has paid, so that the contents stay as they are;
-    `paid_amount` is what cards paid, `fulfilled_at` when it was fulfilled, once.
+    `reserved_amount` is what payments that are under way may still bring, `paid_amount` what payments brought, while it
+    is a basket less what was given back. `paid_at` is when it was paid in full; a basket of which money was given back
+    is not. `fulfilled_at` is when it was fulfilled, once.
     """
 
     __tablename__ = "orders"
@@ -38,7 +39,9 @@ class Order(Base):
         CheckConstraint("status in ('OPEN', 'SUBMITTED', 'COLLECTED', 'CANCELLED')", name="status_known"),
         Index(None, "owner_id"),
         CheckConstraint("channel in ('WEB', 'POS')", name="channel_known"),
-        CheckConstraint("discount >= 0 and tax >= 0 and paid_amount >= 0", name="amounts_known"),
+        CheckConstraint(
+            "discount >= 0 and tax >= 0 and paid_amount >= 0 and reserved_amount >= 0", name="amounts_known"
+        ),
     )
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
@@ -57,7 +60,7 @@ class Order(Base):
     tax: Mapped[int] = mapped_column(default=0, server_default="0")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     pos_location_id: Mapped[str | None] = mapped_column(String(255))
-    payment_lock: Mapped[str | None] = mapped_column(String(36))
+    reserved_amount: Mapped[int] = mapped_column(default=0, server_default="0")
     paid_amount: Mapped[int] = mapped_column(default=0, server_default="0")
     paid_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     fulfilled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -76,6 +79,16 @@ class Order(Base):
     def is_ready(self) -> bool:
         """Whether the order is ready and waits to be collected."""
         return self.status == SUBMITTED and self.ready_at is not None
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether the contents stay as they are, since a payment is under way or brought money."""
+        return bool(self.reserved_amount or self.paid_amount or self.paid_at)  # Of a new order they are None.
+
+    @property
+    def amount_due(self) -> int:
+        """What is still to be paid, in minor units; payments under way count as not paid."""
+        return 0 if self.paid_at is not None else max(0, self.total - self.paid_amount)
 
 
 class OrderLine(Base):

@@ -28,7 +28,7 @@ RETENTIONS = (
         Order,
         dated=Order.updated_at,
         is_old=lambda now: Order.updated_at < now - UNTOUCHED,
-        among=and_(Order.status == OPEN, Order.payment_lock.is_(None), Order.paid_at.is_(None)),
+        among=and_(Order.status == OPEN, Order.reserved_amount == 0, Order.paid_amount == 0),
     ),
     Retention(
         "contacts of orders",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, func, not_, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
@@ -22,8 +22,8 @@ from app.extensions import db
 @dataclass(frozen=True, slots=True)
 class OrderRow:
     """An order in a list; `total` in minor units of `currency`, `items` counts pieces. `placed_at` is when it was
-    submitted, or when a basket that is no order yet was paid. `owner` is the name of the user who filled it at a till,
-    `location_id` the till's location."""
+    submitted, or when a basket that is no order yet was paid, be it in part. `owner` is the name of the user who filled
+    it at a till, `location_id` the till's location."""
 
     id: str
     number: int
@@ -35,7 +35,6 @@ class OrderRow:
     placed_at: datetime
     owner: str | None
     location_id: str | None
-    payment_lock: str | None
     is_paid: bool
     items: int
     is_ready: bool
@@ -49,9 +48,9 @@ class Happening:
     summary: str
 
 
-NEVER = false()
-PLACED_AT = func.coalesce(Order.submitted_at, Order.paid_at)
-IS_ORDER = or_(Order.status != OPEN, Order.paid_at.is_not(None))
+PLACED_AT = func.coalesce(Order.submitted_at, Order.paid_at, Order.updated_at)
+IS_ORDER = or_(Order.status != OPEN, Order.paid_amount > 0)
+UNSUBMITTED = and_(Order.status == OPEN, Order.paid_amount > 0)
 READY = and_(Order.status == SUBMITTED, Order.ready_at.is_not(None))
 COLUMNS = (
     Order.id,
@@ -64,17 +63,15 @@ COLUMNS = (
     PLACED_AT.label("placed_at"),
     User.display_name.label("owner"),
     Order.pos_location_id.label("location_id"),
-    Order.payment_lock,
     Order.paid_at.is_not(None).label("is_paid"),
     READY.label("is_ready"),
 )
 
 
-def orders(clock: Clock, site_id: int, filters: OrderList, is_over: ColumnElement[bool] = NEVER) -> Paged[OrderRow]:
-    """Return the orders of a list, newest first, in three statements. `is_over` is the condition that no customer waits
-    for a paid basket any more."""
+def orders(clock: Clock, site_id: int, filters: OrderList) -> Paged[OrderRow]:
+    """Return the orders of a list, newest first, in three statements."""
     overdue = _overdue(clock)
-    conditions = _conditions(site_id, filters, overdue, is_over)
+    conditions = _conditions(site_id, filters, overdue)
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
     query = (
         select(*COLUMNS, overdue.label("is_overdue"))
@@ -100,15 +97,15 @@ def is_overdue(clock: Clock, order: Order) -> bool:
     return placed_at is not None and placed_at < clock.now() - OVERDUE_AFTER
 
 
-def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> dict[OrderFilter, int]:
-    """Return the number of orders by filter. `is_over` as for `orders`."""
+def counts(clock: Clock, site_id: int) -> dict[OrderFilter, int]:
+    """Return the number of orders by filter."""
     query = select(Order.status, func.count()).where(Order.site_id == site_id, IS_ORDER)
     by_status = {status: number for status, number in db.session.execute(query.group_by(Order.status))}
     baskets = by_status.pop(OPEN, 0)
     found = {OrderFilter(status): number for status, number in by_status.items()}
     counted = {
         OrderFilter.ALL: sum(found.values()) + baskets,
-        OrderFilter.UNSUBMITTED: _count(site_id, _is_unsubmitted(is_over)) if baskets else 0,
+        OrderFilter.UNSUBMITTED: _count(site_id, UNSUBMITTED) if baskets else 0,
         OrderFilter.OVERDUE: _count(site_id, _overdue(clock)),
         OrderFilter.READY: _count(site_id, READY),
     }
@@ -142,18 +139,12 @@ def _overdue(clock: Clock) -> ColumnElement[bool]:
     return and_(Order.status == OrderFilter.SUBMITTED, Order.submitted_at < clock.now() - OVERDUE_AFTER)
 
 
-def _is_unsubmitted(is_over: ColumnElement[bool]) -> ColumnElement[bool]:
-    return and_(Order.status == OPEN, Order.paid_at.is_not(None), not_(is_over))
-
-
-def _conditions(
-    site_id: int, filters: OrderList, overdue: ColumnElement[bool], is_over: ColumnElement[bool]
-) -> list[ColumnElement[bool]]:
+def _conditions(site_id: int, filters: OrderList, overdue: ColumnElement[bool]) -> list[ColumnElement[bool]]:
     states = {
         OrderFilter.ALL: IS_ORDER,
         OrderFilter.OVERDUE: overdue,
         OrderFilter.READY: READY,
-        OrderFilter.UNSUBMITTED: _is_unsubmitted(is_over),
+        OrderFilter.UNSUBMITTED: UNSUBMITTED,
     }
     conditions = [Order.site_id == site_id, states.get(filters.status, Order.status == filters.status)]
     if filters.channel:

@@ -71,7 +71,7 @@ COLUMNS: Mapping[str, Columns] = {
     "orders": Columns(
         personal="contact_name contact_email contact_phone note",
         secret="token_hash",
-        none="id channel status currency pos_location_id payment_lock",
+        none="id channel status currency pos_location_id",
     ),
     "pages": Columns(none=f"title body meta_description {_CONTENT}"),
     "personal_tokens": Columns(personal="name", secret="token_hash beginning"),

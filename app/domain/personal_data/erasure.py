@@ -171,7 +171,7 @@ def obstacles(person: Person) -> list[Obstacle]:
 def _unfinished_orders(person: Person) -> Iterator[Obstacle]:
     is_open = or_(
         Order.status == SUBMITTED,
-        and_(Order.status == OPEN, or_(Order.payment_lock.is_not(None), Order.paid_at.is_not(None))),
+        and_(Order.status == OPEN, or_(Order.reserved_amount > 0, Order.paid_amount > 0)),
     )
     query = select(Order.id, Order.number, Order.status).where(person.orders, is_open).order_by(Order.created_at)
     for order_id, number, status in db.session.execute(query.limit(MOST_OBSTACLES)):

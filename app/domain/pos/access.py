@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import and_, select
 from sqlalchemy.orm import selectinload
 
+from app.domain.orders.baskets import find_basket
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent, PosAgentLocation, PosLocation, PosSession
 from app.domain.shared.problems import Forbidden, NotFound
@@ -106,6 +107,15 @@ def check_discount(user: BasketUser, discount: int) -> None:
     may = ADMINS.intersection(user.roles) or (user.agent is not None and user.agent.can_discount)
     if discount and not may:
         raise Forbidden("You may not give discounts. Ask an admin.", "discounts_not_permitted")
+
+
+def may_use_basket(user: BasketUser, site_id: int, basket_id: str) -> bool:
+    """Whether there is such a basket and the user may use it."""
+    try:
+        check_basket(user, find_basket(site_id, basket_id))
+    except (Forbidden, NotFound):
+        return False
+    return True
 
 
 def check_basket(user: BasketUser, order: Order) -> None:

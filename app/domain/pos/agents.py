@@ -71,6 +71,8 @@ def fields_of(agent: PosAgent) -> AgentFields:
         can_build_orders=agent.can_build_orders,
         can_refund=agent.can_refund,
         can_discount=agent.can_discount,
+        can_take_cash=agent.can_take_cash,
+        can_move_cash=agent.can_move_cash,
         max_transaction_amount=agent.max_transaction_amount,
         location_ids=tuple(sorted(location.location_id for location in agent.locations)),
     )
@@ -161,6 +163,7 @@ def _write_fields(agent: PosAgent, fields: AgentFields, chosen: list[PosLocation
     agent.can_process_quick_payments = fields.can_process_quick_payments
     agent.can_build_orders = fields.can_build_orders
     agent.can_refund, agent.can_discount = fields.can_refund, fields.can_discount
+    agent.can_take_cash, agent.can_move_cash = fields.can_take_cash, fields.can_move_cash
     agent.max_transaction_amount = fields.max_transaction_amount
     agent.locations = chosen
 
@@ -177,6 +180,8 @@ def _facts(agent: PosAgent) -> dict[str, object]:
         "canBuildOrders": fields.can_build_orders,
         "canRefund": fields.can_refund,
         "canDiscount": fields.can_discount,
+        "canTakeCash": fields.can_take_cash,
+        "canMoveCash": fields.can_move_cash,
         "maxTransactionAmount": fields.max_transaction_amount,
         "locations": list(fields.location_ids),
     }

@@ -107,13 +107,13 @@ def is_intent_of(payment: PosTransaction, intent: Intent) -> bool:
     same amount and currency. The account was compared before, since intents are read from one."""
     if payment.processor_intent_id is not None:
         return payment.processor_intent_id == intent.id
-    same_money = (intent.amount, intent.currency) == (payment.amount_in_pence, payment.currency)
+    same_money = (intent.amount, intent.currency) == (payment.charged_amount, payment.currency)
     return same_money and transaction_id_of(intent) == payment.id
 
 
 def note_other_intent(author: Author, payment: PosTransaction, intent: Intent) -> None:
     """Note an intent that names a transaction and is not its own."""
-    ours = f"{format_money(payment.amount_in_pence, payment.currency)}, {payment.processor_intent_id or 'no intent'}"
+    ours = f"{format_money(payment.charged_amount, payment.currency)}, {payment.processor_intent_id or 'no intent'}"
     theirs = f"{format_money(intent.amount, intent.currency)}, {intent.id}"
     difference = Difference(
         DifferenceKind.OTHER_INTENT, payment.processor_account_id, intent.id, payment.id, ours=ours, theirs=theirs

@@ -16,30 +16,33 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    false,
     text,
+    true,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.pos.processor import Address
 from app.domain.pos.rules import LocationFields
-from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
+from app.domain.pos.states import TransactionStatus
 from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
 from app.domain.work.mailing import MailToSend
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
-OPEN = text(f"status in ({', '.join(repr(str(status)) for status in sorted(OPEN_STATUSES))})")
 ATTENTION = text("(anomaly is not null or status = 'UNKNOWN')")  # Payments that staff must look at.
 WAITING = text("processed_at is null")
 MONEY_SUM = BigInteger  # Totals over many payments may exceed 32 bits; sums are cast to this.
 STATUSES = ", ".join(repr(str(status)) for status in TransactionStatus)
+TENDERS = "tender_type in ('CARD', 'CASH')"
 UNSETTLED = text("settled_at is null")
 UNFINISHED = text("state in ('waiting', 'running')")
 
 
 class PosLocation(Base):
     """A place where cards are taken. `location_id` is the processor's id of the location, which every client uses.
-    `processor_account_id` None: the account of the site's setting."""
+    `processor_account_id` None: the account of the site's setting. `last_z_number` is the number of the latest Z report
+    of a work session that was opened here."""
 
     __tablename__ = "pos_locations"
     __table_args__ = (UniqueConstraint("site_id", "location_id"), NEVER_REUSED)
@@ -56,6 +59,7 @@ class PosLocation(Base):
     country: Mapped[str] = mapped_column(String(2), default="")
     processor_account_id: Mapped[str | None] = mapped_column(String(255))
     enabled: Mapped[bool] = mapped_column(default=True)
+    last_z_number: Mapped[int] = mapped_column(default=0, server_default="0")
     revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -88,6 +92,8 @@ class PosAgent(Base):
     can_build_orders: Mapped[bool] = mapped_column(default=True)
     can_refund: Mapped[bool] = mapped_column(default=False)
     can_discount: Mapped[bool] = mapped_column(default=False)
+    can_take_cash: Mapped[bool] = mapped_column(default=True, server_default=true())
+    can_move_cash: Mapped[bool] = mapped_column(default=False, server_default=false())
     max_transaction_amount: Mapped[int | None] = mapped_column(Integer)
     disabled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     disabled_by: Mapped[str | None] = mapped_column(String(100))
@@ -113,10 +119,12 @@ class PosAgentLocation(Base):
 
 class PosSession(Base):
     """A work session at a till, from signing in to the Z report. `id` is that of the API session, which is purged
-    sooner. Money in minor units; the totals of its payments are computed, not stored."""
+    sooner. `location_id` is where it was used last, `opened_location_id` where it was used first: its Z report counts
+    there. Money in minor units. `z_report` are the figures of the Z report as they were when the session was closed,
+    `journal_head` the hash of the journal's entry about it."""
 
     __tablename__ = "pos_sessions"
-    __table_args__ = (Index(None, "site_id", "started_at"),)
+    __table_args__ = (Index(None, "site_id", "started_at"), UniqueConstraint("opened_location_id", "z_number"))
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
@@ -137,17 +145,28 @@ class PosSession(Base):
     counted_cash: Mapped[int | None] = mapped_column(Integer)
     closing_note: Mapped[str] = mapped_column(String(500), default="")
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    opened_location_id: Mapped[int | None] = mapped_column(ForeignKey("pos_locations.id", ondelete="SET NULL"))
+    z_number: Mapped[int | None] = mapped_column(Integer)
+    z_report: Mapped[dict[str, Any] | None] = mapped_column(JsonValue)
+    journal_head: Mapped[str | None] = mapped_column(String(64))
 
 
 class PosTransaction(Base):
-    """A card payment, stored before the processor is called. `version` rises with every transition, which is made by
-    compare and set. `next_check_at` is the time of its next check against the processor, None for none; `checks` counts
-    the checks since its last change. `processor_account_id` "" is the platform's own account."""
+    """A payment by card or in cash; one by card is stored before the processor is called. `version` rises with every
+    transition, which is made by compare and set. `next_check_at` is the time of its next check against the processor,
+    None for none; `checks` counts the checks since its last change. `processor_account_id` "" is the platform's own
+    account; cash has the processor "".
+
+    `amount_in_pence` is what is paid of the sale. A card is asked for the tip besides, which `captured_amount` includes
+    once it was taken. Of cash, `captured_amount` is the amount, `rounding_in_pence` what the drawer got more (or less)
+    than that. `refunded_amount` is what was given back in all, `refunded_in_cash` the part of it in cash. `is_surplus`:
+    the order was paid already, so that this money is none of what was paid for it. `notes` are what staff should know
+    of a sale that was made without a network, each with `code` and `detail`."""
 
     __tablename__ = "pos_transactions"
     __table_args__ = (
         UniqueConstraint("processor", "processor_account_id", "processor_intent_id"),
-        Index("uq_pos_transactions_open_of_order", "order_id", unique=True, sqlite_where=OPEN, postgresql_where=OPEN),
+        UniqueConstraint("site_id", "client_sale_id"),
         Index(None, "site_id", "created_at", "id"),
         Index(None, "site_id", "location_id"),  # To count payments, in a third of the time.
         Index(None, "site_id", "location_id", "created_at", "id"),
@@ -166,6 +185,10 @@ class PosTransaction(Base):
         CheckConstraint("captured_amount >= 0 and refunded_amount >= 0", name="amounts_known"),
         CheckConstraint(f"status in ({STATUSES})", name="status_known"),
         CheckConstraint("type in ('QUICK_PAYMENT', 'ORDER_PAYMENT')", name="type_known"),
+        CheckConstraint(TENDERS, name="tender_known"),
+        CheckConstraint(
+            "tip_in_pence >= 0 and refunded_in_cash >= 0 and refunded_in_cash <= refunded_amount", name="parts_known"
+        ),
     )
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
@@ -176,7 +199,11 @@ class PosTransaction(Base):
     type: Mapped[str] = mapped_column(String(16))
     order_id: Mapped[str | None] = mapped_column(ForeignKey("orders.id", ondelete="SET NULL"))
     order_number: Mapped[str | None] = mapped_column(String(20))
+    tender_type: Mapped[str] = mapped_column(String(4), default="CARD", server_default="CARD")
     amount_in_pence: Mapped[int] = mapped_column(Integer)
+    tip_in_pence: Mapped[int] = mapped_column(default=0, server_default="0")
+    change_in_pence: Mapped[int | None] = mapped_column(Integer)
+    rounding_in_pence: Mapped[int | None] = mapped_column(Integer)
     currency: Mapped[str] = mapped_column(String(3))
     status: Mapped[str] = mapped_column(String(20))
     version: Mapped[int] = mapped_column(default=1)
@@ -195,6 +222,10 @@ class PosTransaction(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     captured_amount: Mapped[int] = mapped_column(default=0)
     refunded_amount: Mapped[int] = mapped_column(default=0)
+    refunded_in_cash: Mapped[int] = mapped_column(default=0, server_default="0")
+    is_surplus: Mapped[bool] = mapped_column(default=False, server_default=false())
+    client_sale_id: Mapped[str | None] = mapped_column(String(36))
+    notes: Mapped[list[dict[str, str]]] = mapped_column(JsonValue, default=list, server_default="[]")
     description: Mapped[str] = mapped_column(String(1000), default="")
     client_metadata: Mapped[dict[str, str]] = mapped_column(JsonValue, default=dict)
     anomaly: Mapped[str | None] = mapped_column(String(60))
@@ -207,6 +238,20 @@ class PosTransaction(Base):
 
     agent: Mapped[PosAgent] = relationship()
     location: Mapped[PosLocation] = relationship()
+
+    @property
+    def charged_amount(self) -> int:
+        """The amount that the card is asked for, in minor units: with the tip."""
+        return self.amount_in_pence + self.tip_in_pence
+
+    @property
+    def refunded_to_card(self) -> int:
+        return self.refunded_amount - self.refunded_in_cash
+
+    @property
+    def moved_cash(self) -> int:
+        """The cash that the drawer got for the payment, in minor units: with the rounding."""
+        return self.amount_in_pence + (self.rounding_in_pence or 0)
 
 
 class PosTransactionEvent(Base):
@@ -226,7 +271,9 @@ class PosTransactionEvent(Base):
 
 
 class PosRefund(Base):
-    """A refund, stored before the processor is called. Status: PENDING, SUCCEEDED, FAILED or UNKNOWN."""
+    """A refund; one to the card is stored before the processor is called. Status: PENDING, SUCCEEDED, FAILED or
+    UNKNOWN. `session_id` is the work session that made it, None for staff in the admin and at the processor. Of cash,
+    `rounding` is what the drawer gave more (or less) than `amount`."""
 
     __tablename__ = "pos_refunds"
     __table_args__ = (
@@ -234,12 +281,17 @@ class PosRefund(Base):
         Index(None, "transaction_id", "created_at"),
         CheckConstraint("amount > 0", name="amount_positive"),
         CheckConstraint("status in ('PENDING', 'SUCCEEDED', 'FAILED', 'UNKNOWN')", name="status_known"),
+        CheckConstraint(TENDERS, name="tender_known"),
+        Index(None, "session_id"),
     )
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
     transaction_id: Mapped[str] = mapped_column(ForeignKey("pos_transactions.id", ondelete="CASCADE"))
+    session_id: Mapped[str | None] = mapped_column(ForeignKey("pos_sessions.id", ondelete="SET NULL"))
+    tender_type: Mapped[str] = mapped_column(String(4), default="CARD", server_default="CARD")
     amount: Mapped[int] = mapped_column(Integer)
+    rounding: Mapped[int] = mapped_column(default=0, server_default="0")
     reason: Mapped[str] = mapped_column(String(200))
     status: Mapped[str] = mapped_column(String(12))
     processor_refund_id: Mapped[str | None] = mapped_column(String(255))
@@ -249,6 +301,29 @@ class PosRefund(Base):
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     next_check_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     checks: Mapped[int] = mapped_column(default=0)
+
+
+class PosCashMovement(Base):
+    """Cash that was put into a drawer or taken out of it other than by a payment. `amount` in minor units, always
+    positive: `type` says which way. `agent_id` None is an admin who is no agent."""
+
+    __tablename__ = "pos_cash_movements"
+    __table_args__ = (
+        Index(None, "site_id", "location_id", "created_at", "id"),
+        Index(None, "session_id"),
+        CheckConstraint("type in ('PAY_IN', 'PAY_OUT', 'DROP')", name="type_known"),
+        CheckConstraint("amount > 0", name="amount_positive"),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    location_id: Mapped[int] = mapped_column(ForeignKey("pos_locations.id"))
+    session_id: Mapped[str | None] = mapped_column(ForeignKey("pos_sessions.id", ondelete="SET NULL"))
+    agent_id: Mapped[int | None] = mapped_column(ForeignKey("pos_agents.id"))
+    type: Mapped[str] = mapped_column(String(8))
+    amount: Mapped[int] = mapped_column(Integer)
+    reason: Mapped[str] = mapped_column(String(200))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class PosIdempotencyKey(Base):

@@ -1,4 +1,4 @@
-"""Card payments of orders: their states as the pages of orders show them, and the submission of paid baskets."""
+"""Payments of orders: their states as the pages of orders show them, and the submission of paid baskets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, and_, not_, select
+from sqlalchemy import func, select
 
 from app.domain.alerts.alerts import open_about, raise_alert
 from app.domain.alerts.causes import Cause
@@ -15,10 +15,10 @@ from app.domain.orders.baskets import find_basket
 from app.domain.orders.lifecycle import submit
 from app.domain.orders.models import OPEN, Order
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
-from app.domain.pos.states import PAID_STATUSES, TransactionStatus
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import Conflict, NotFound
+from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Site
 from app.extensions import db
 
@@ -27,30 +27,26 @@ THE_SHOP = "The shop itself"
 
 
 class OrderPaymentState(StrEnum):
-    """The state of an order's card payment, in the words of pages; UNPAID without one."""
+    """The state of an order's payments, in the words of pages; UNPAID without any."""
 
     UNPAID = ""
-    PAID = "Paid by card"
+    PAID = "Paid"
+    PART_PAID = "Partly paid"
     PART_REFUNDED = "Partly refunded"
     REFUNDED = "Refunded"
     WAITING = "Payment under way"
     UNKNOWN = "Payment unknown"
 
 
-OF_STATUS = {
-    TransactionStatus.REFUNDED: OrderPaymentState.REFUNDED,
-    TransactionStatus.PARTIALLY_REFUNDED: OrderPaymentState.PART_REFUNDED,
-    TransactionStatus.UNKNOWN: OrderPaymentState.UNKNOWN,
-}
-
-
 @dataclass(frozen=True, slots=True)
 class OrderPayment:
-    """A card payment that was begun for an order; amounts in minor units."""
+    """A payment that was begun for an order; amounts in minor units."""
 
     id: str
     status: str
+    tender_type: str
     amount: int
+    tip: int
     currency: str
     captured: int
     refunded: int
@@ -71,14 +67,23 @@ class OrderPayment:
         return self.captured - self.refunded if self.is_kept else 0
 
 
+def transactions_of(order: Order) -> Sequence[PosTransaction]:
+    """Return the transactions of an order, the oldest first."""
+    of_order = PosTransaction.site_id == order.site_id, PosTransaction.order_id == order.id
+    query = select(PosTransaction).where(*of_order).order_by(PosTransaction.created_at, PosTransaction.id)
+    return db.session.scalars(query).all()
+
+
 def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
-    """Return every card payment that was begun for an order, newest first."""
+    """Return every payment that was begun for an order, newest first."""
     payment = PosTransaction
     query = (
         select(
             payment.id,
             payment.status,
+            payment.tender_type,
             payment.amount_in_pence.label("amount"),
+            payment.tip_in_pence.label("tip"),
             payment.currency,
             payment.captured_amount.label("captured"),
             payment.refunded_amount.label("refunded"),
@@ -97,29 +102,34 @@ def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
     return [OrderPayment(**row._mapping) for row in rows]
 
 
-def statuses_of(site_id: int, transaction_ids: Collection[str]) -> Mapping[str, TransactionStatus]:
-    """Return the statuses of the payments that hold the locks of orders, by one statement."""
-    if not transaction_ids:
+def payment_states_of(site_id: int, paid: Mapping[str, bool]) -> Mapping[str, OrderPaymentState]:
+    """Return the state of the payments of each order by id, by one statement. `paid` says of each whether it was paid
+    in full."""
+    if not paid:
         return {}
-    query = select(PosTransaction.id, PosTransaction.status).where(
-        PosTransaction.site_id == site_id, PosTransaction.id.in_(transaction_ids)
-    )
-    return {row.id: TransactionStatus(row.status) for row in db.session.execute(query)}
+    row = PosTransaction
+    query = select(row.order_id, row.status).where(row.site_id == site_id, row.order_id.in_(paid))
+    statuses: dict[str, list[str]] = {}
+    for order_id, status in db.session.execute(query.where(row.is_surplus.is_(False))):
+        statuses.setdefault(order_id or "", []).append(status)
+    return {order_id: payment_state_of(is_paid, statuses.get(order_id, ())) for order_id, is_paid in paid.items()}
 
 
-def is_refunded() -> ColumnElement[bool]:
-    """Return a condition on orders: the card payment of the order was refunded in full, so that no customer waits for
-    it."""
-    payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
-    return and_(Order.paid_at.is_not(None), payment.is_not_distinct_from(TransactionStatus.REFUNDED.value))
-
-
-def payment_state_of(is_paid: bool, lock: str | None, statuses: Mapping[str, TransactionStatus]) -> OrderPaymentState:
-    if lock is None and not is_paid:
-        return OrderPaymentState.UNPAID
-    otherwise = OrderPaymentState.PAID if is_paid else OrderPaymentState.WAITING
-    status = statuses.get(lock or "")
-    return OF_STATUS.get(status, otherwise) if status else otherwise
+def payment_state_of(is_paid: bool, statuses: Collection[str]) -> OrderPaymentState:
+    """Return the state of an order's payments by their statuses. What needs a look comes first."""
+    found = set(statuses)
+    took = found & PAID_STATUSES
+    if TransactionStatus.UNKNOWN in found:
+        return OrderPaymentState.UNKNOWN
+    if took == {TransactionStatus.REFUNDED}:
+        return OrderPaymentState.REFUNDED
+    if took - {TransactionStatus.SUCCEEDED}:
+        return OrderPaymentState.PART_REFUNDED
+    if is_paid:
+        return OrderPaymentState.PAID
+    if found & OPEN_STATUSES:
+        return OrderPaymentState.WAITING
+    return OrderPaymentState.PART_PAID if took else OrderPaymentState.UNPAID
 
 
 def location_names(site_id: int) -> Mapping[str, str]:
@@ -133,29 +143,23 @@ def submit_basket(
 ) -> Order:
     """Submit a paid basket as an order; repeated, it changes nothing. `accept_difference`: staff have seen that the
     amount paid is not the total. Raises NotFound, `payment_intent_not_found` for an intent that is not of this basket,
-    and Conflict, `payment_required` where the payment was refunded."""
+    and Conflict, `payment_required` while something is due."""
     order = find_basket(author.site_id, basket_id, to_change=True)
     if intent_id is not None:
         of_order = PosTransaction.site_id == order.site_id, PosTransaction.order_id == order.id
         query = select(PosTransaction.id).where(*of_order, PosTransaction.processor_intent_id == intent_id)
         if db.session.scalar(query) is None:
             raise NotFound("This basket has no such payment.", "payment_intent_not_found")
-    if order.status == OPEN and order.paid_at is not None:
-        query = select(PosTransaction.status).where(
-            PosTransaction.site_id == order.site_id, PosTransaction.id == order.payment_lock
-        )
-        if db.session.scalar(query) == TransactionStatus.REFUNDED:
-            raise Conflict("The payment of this basket was refunded.", "payment_required")
     return submit(author, basket_id, accept_difference)
 
 
 def forgotten_baskets(clock: Clock) -> list[tuple[int, str]]:
-    """Return the site and id of every basket that was paid at least SUBMITTED_AFTER ago and never submitted, as when a
-    phone broke; those whose payment was refunded are left out. Naming the sites makes the database use the index of
-    site and status, so that only open baskets are read."""
+    """Return the site and id of every basket that was paid, be it in part, at least SUBMITTED_AFTER ago and never
+    submitted, as when a phone broke; of one that was refunded nothing is paid. Naming the sites makes the database use
+    the index of site and status, so that only open baskets are read."""
     of_sites = Order.site_id.in_(select(Site.id))
-    is_paid = Order.paid_at.is_not(None), Order.paid_at <= clock.now() - SUBMITTED_AFTER
-    which = of_sites, Order.status == OPEN, *is_paid, not_(is_refunded())
+    is_paid = Order.paid_amount > 0, func.coalesce(Order.paid_at, Order.updated_at) <= clock.now() - SUBMITTED_AFTER
+    which = of_sites, Order.status == OPEN, *is_paid
     return [(row.site_id, row.id) for row in db.session.execute(select(Order.site_id, Order.id).where(*which))]
 
 
@@ -177,5 +181,5 @@ def alerts_of_refunded() -> list[tuple[int | None, str]]:
     """Return the site and basket id of every open alert about a paid basket whose payment was refunded: such an alert
     needs no action any more."""
     alerts = {alert.subject: alert.site_id for alert in open_about(Cause.PAID_BASKET_OPEN)}
-    query = select(Order.id).where(Order.id.in_(alerts), is_refunded())
+    query = select(Order.id).where(Order.id.in_(alerts), Order.status == OPEN, Order.paid_amount == 0)
     return [(alerts[order_id], order_id) for order_id in db.session.scalars(query)]

@@ -1,8 +1,8 @@
-"""Refunds: stored, sent to the processor, then applied, in this order, so that none is sent twice and none is lost. The
-refunds of a payment together never exceed what was captured.
+"""Refunds: those to a card are stored, sent to the processor, then applied, in this order, so that none is sent twice
+and none is lost; cash is given back at once. The refunds of a payment together never exceed what was captured.
 
-Every change of a refund's state goes through `settle_refund`, which is called within a transaction and locks the
-payment's row first, so that no refund is counted twice.
+Every change of the state of a refund to a card goes through `settle_refund`, which is called within a transaction and
+locks the payment's row first, so that no refund is counted twice.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from sqlalchemy import select
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
+from app.domain.pos import sessions
+from app.domain.pos.journal import EntryType
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
-from app.domain.pos.payments.cashier import errors_about
-from app.domain.pos.payments.transitions import apply_refunds, timeline_entry
+from app.domain.pos.payments.cashier import CARD, CASH, errors_about
+from app.domain.pos.payments.transitions import apply_refunds, follow_order, record_money, timeline_entry
 from app.domain.pos.processor import (
     AccountRef,
     Busy,
@@ -31,14 +33,15 @@ from app.domain.pos.processor import (
     Refund,
     RefundStatus,
 )
-from app.domain.pos.rules import note_problems
-from app.domain.pos.states import CHECKED_AFTER, PAID_STATUSES, REFUND_FAILED, REFUND_UNCLEAR
+from app.domain.pos.rules import note_problems, round_cash
+from app.domain.pos.states import CHECKED_AFTER, PAID_STATUSES, REFUND_FAILED, REFUND_UNCLEAR, status_after_refunds
 from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Unprocessable
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import one_line
 from app.domain.sites import activity
+from app.domain.sites.settings import settings_of
 from app.domain.work.context import WorkContext
 from app.extensions import db
 
@@ -75,9 +78,10 @@ UNSETTLED = (RefundState.PENDING.value, RefundState.UNKNOWN.value)
 
 @dataclass(frozen=True, slots=True)
 class RefundRequest:
-    """A request for a refund. `amount` None is all that is left. `key` makes repetitions of one request the same
-    refund. `agent` is the one who requests it at a till, None an admin; `location_id` the location that the payment
-    must be of, None for any."""
+    """A request for a refund. `amount` None is all that is left, `tender_type` None as it was paid. `key` makes
+    repetitions of one request the same refund. `agent` is the one who requests it at a till, None an admin;
+    `location_id` the location that the payment must be of, None for any. `session_id` is the work session whose drawer
+    and report it belongs to, None for none."""
 
     transaction_id: str
     amount: int | None
@@ -85,6 +89,8 @@ class RefundRequest:
     key: str | None = None
     agent: PosAgent | None = None
     location_id: int | None = None
+    tender_type: str | None = None
+    session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,8 @@ class RefundSummary:
     reason: str
     status: str
     created_at: datetime
+    tender_type: str
+    rounding: int
     is_replayed: bool = False
 
     @property
@@ -132,28 +140,34 @@ def refunds_of(site_id: int, transaction_id: str) -> list[PosRefund]:
     return list(db.session.scalars(query.order_by(PosRefund.created_at, PosRefund.id)))
 
 
+def card_refunds_of(site_id: int, transaction_id: str) -> list[PosRefund]:
+    """Return the refunds of a payment to its card, the oldest first."""
+    return [refund for refund in refunds_of(site_id, transaction_id) if refund.tender_type == CARD]
+
+
 def refundable_amount(payment: PosTransaction) -> int:
     """Return the amount of a payment that can still be refunded. Refunds made elsewhere reduce it, and those that may
     have been made."""
-    alive = [refund for refund in refunds_of(payment.site_id, payment.id) if refund.status != RefundState.FAILED]
+    alive = [refund for refund in card_refunds_of(payment.site_id, payment.id) if refund.status != RefundState.FAILED]
     made = sum(refund.amount for refund in alive if is_made(refund))
     waiting = sum(refund.amount for refund in alive if not is_made(refund))
-    return payment.captured_amount - max(payment.refunded_amount, made) - waiting
+    return payment.captured_amount - payment.refunded_in_cash - max(payment.refunded_to_card, made) - waiting
 
 
 def request_refund(
     context: WorkContext, author: Author, processor: PaymentProcessor, request: RefundRequest
 ) -> RefundSummary:
-    """Refund a payment, in part or in full. Raises Invalid for a missing reason, NotFound, Forbidden
-    `refund_not_permitted`, Unprocessable `amount_invalid` or `refund_exceeds_payment`, Conflict
-    `payment_not_refundable` or `already_refunded`, and ProcessorError where the processor refused, also an earlier time
-    under the same key; without its answer the refund is UNKNOWN. Call it outside a transaction."""
+    """Refund a payment, in part or in full, to the card or in cash. Raises Invalid for a missing reason, NotFound,
+    Forbidden `refund_not_permitted`, Unprocessable `amount_invalid`, `refund_exceeds_payment` or `tender_not_possible`,
+    Conflict `payment_not_refundable`, `already_refunded` or `work_session_closed`, and ProcessorError where the
+    processor refused, also an earlier time under the same key; without its answer the refund is UNKNOWN. Call it
+    outside a transaction."""
     reason = one_line(request.reason)
     if problems := note_problems(reason, "The reason", LONGEST_REASON, "#/reason"):
         raise Invalid(problems)
     refund_id, is_new = context.commit(lambda: _store(author, request, reason))
     with errors_about(request.transaction_id):
-        if is_new:
+        if is_new and db.session.get_one(PosRefund, refund_id).tender_type == CARD:
             send_refund(context, author, processor, refund_id)
         refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
         if refund.status == RefundState.FAILED:  # A repeated request gets the first answer.
@@ -174,6 +188,8 @@ def summary_of(site_id: int, refund_id: str, is_replayed: bool = False) -> Refun
         refund.reason,
         refund.status,
         refund.created_at,
+        refund.tender_type,
+        refund.rounding,
         is_replayed,
     )
 
@@ -187,11 +203,16 @@ def _store(author: Author, request: RefundRequest, reason: str) -> tuple[str, bo
     if earlier is not None:
         _check_same_request(payment, earlier, request, reason)
         return refund_id, False
+    tender, amount = _tender_of(payment, request), _amount_to_refund(payment, request.amount)
+    if request.session_id is not None:
+        sessions.hold_open(author.site_id, request.session_id)
     refund = PosRefund(
         id=refund_id,
         site_id=author.site_id,
         transaction_id=payment.id,
-        amount=_amount_to_refund(payment, request.amount),
+        session_id=request.session_id,
+        tender_type=tender,
+        amount=amount,
         reason=reason,
         status=RefundState.PENDING.value,
         requested_by=author.name[:100],
@@ -200,11 +221,35 @@ def _store(author: Author, request: RefundRequest, reason: str) -> tuple[str, bo
         next_check_at=author.now() + CHECKED_AFTER[2],
     )
     db.session.add(refund)
-    amount = format_money(refund.amount, payment.currency)
-    db.session.add(timeline_entry(author, payment, "refund requested", f"{amount}: {reason}"))
-    activity.record(author, "pos.refund", ("pos_transaction", payment.id), f"Refunded {amount}: {reason}")
+    how = f"{format_money(amount, payment.currency)}{' in cash' if tender == CASH else ''}"
+    db.session.add(timeline_entry(author, payment, "refund requested", f"{how}: {reason}"))
+    activity.record(author, "pos.refund", ("pos_transaction", payment.id), f"Refunded {how}: {reason}")
     db.session.flush()
+    if tender == CASH:
+        _give_back_cash(author, payment, refund)
     return refund_id, True
+
+
+def _tender_of(payment: PosTransaction, request: RefundRequest) -> str:
+    """Return the tender of a refund: as it was paid, unless another is requested. Raises Unprocessable for the card of
+    a payment in cash."""
+    if request.tender_type == CARD and payment.tender_type == CASH:
+        raise Unprocessable("This was paid in cash, so it is given back in cash.", "tender_not_possible")
+    return request.tender_type or payment.tender_type
+
+
+def _give_back_cash(author: Author, payment: PosTransaction, refund: PosRefund) -> None:
+    """Save that a refund was given back in cash, rounded as the site rounds cash. The payment is locked."""
+    given = round_cash(refund.amount, settings_of(payment.site_id)["posCashRounding"])
+    refund.rounding, refund.status, refund.next_check_at = given - refund.amount, RefundState.SUCCEEDED.value, None
+    payment.refunded_amount += refund.amount
+    payment.refunded_in_cash += refund.amount
+    payment.status = status_after_refunds(payment.captured_amount, payment.refunded_amount).value
+    payment.updated_at, payment.version = author.now(), payment.version + 1
+    db.session.flush()
+    db.session.add(timeline_entry(author, payment, "refund", format_money(given, payment.currency)))
+    follow_order(author, payment)
+    record_money(author, payment, EntryType.REFUND, -given, refund.session_id, CASH)
 
 
 def _payment_of(site_id: int, request: RefundRequest) -> PosTransaction:
@@ -251,6 +296,7 @@ def _refund_id(author: Author, request: RefundRequest) -> str:
 def _check_same_request(payment: PosTransaction, earlier: PosRefund, request: RefundRequest, reason: str) -> None:
     """Check that a repeated key asks for the same refund. Raises Unprocessable."""
     is_same = not _left_some(payment, earlier) if request.amount is None else request.amount == earlier.amount
+    is_same = is_same and request.tender_type in (None, earlier.tender_type)
     if earlier.reason != reason or not is_same:
         raise Unprocessable("This Idempotency-Key was used for another request.", "idempotency_mismatch")
 
@@ -346,7 +392,7 @@ def apply_reported_refund(author: Author, transaction_id: str, reported: Refund)
     """Save a refund that the processor reported: one of the shop's, perhaps before the answer to its request came, or
     one made elsewhere, which is added."""
     payment = _lock_payment(transaction_id)
-    refunds = refunds_of(payment.site_id, payment.id)
+    refunds = card_refunds_of(payment.site_id, payment.id)
     by_id = [refund for refund in refunds if refund.processor_refund_id == reported.id]
     by_metadata = [refund for refund in refunds if _is_named(refund, reported)]
     found = next(iter(by_id or by_metadata), None)
@@ -390,11 +436,12 @@ def schedule_refund_check(author: Author, refund: PosRefund) -> None:
 
 
 def _follow_payment(author: Author, payment: PosTransaction, refund: PosRefund, was_made: bool) -> None:
-    made = sum(other.amount for other in refunds_of(payment.site_id, payment.id) if is_made(other))
+    made = sum(other.amount for other in card_refunds_of(payment.site_id, payment.id) if is_made(other))
+    before, session_id = payment.refunded_to_card, refund.session_id
     if is_made(refund):
-        apply_refunds(author, payment.id, max(payment.refunded_amount, made), ACTION)
+        apply_refunds(author, payment.id, max(before, made), ACTION, session_id)
     elif was_made:
-        apply_refunds(author, payment.id, max(payment.refunded_amount - refund.amount, made), f"{ACTION} failed")
+        apply_refunds(author, payment.id, max(before - refund.amount, made), f"{ACTION} failed", session_id)
 
 
 def _update_alert(author: Author, payment: PosTransaction, refund: PosRefund, is_expected: bool) -> None:

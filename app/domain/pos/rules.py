@@ -122,6 +122,8 @@ class AgentFields:
     can_build_orders: bool = True
     can_refund: bool = False
     can_discount: bool = False
+    can_take_cash: bool = True
+    can_move_cash: bool = False
     max_transaction_amount: int | None = None
     location_ids: tuple[str, ...] = ()
 
@@ -157,9 +159,14 @@ def agent_problems(fields: AgentFields) -> list[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class SiteTerms:
+    """The terms of a site for payments. `cash_rounding` in minor units, 0 for none."""
+
     currency: str
     allows_quick_payments: bool
     max_amount: int
+    allows_cash: bool = True
+    cash_rounding: int = 0
+    allows_tips: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +176,19 @@ class AgentTerms:
     can_process_quick_payments: bool
     can_build_orders: bool
     max_amount: int | None
+    can_take_cash: bool = True
 
 
 def check_amount(amount: int) -> None:
     """Check the amount of a payment. Raises Unprocessable."""
     if not 0 < amount <= LARGEST_AMOUNT:
         raise Unprocessable(f"An amount is from 1 to {LARGEST_AMOUNT:,} in minor units.", "amount_invalid")
+
+
+def check_tip(tip: int) -> None:
+    """Check the tip of a payment, 0 for none. Raises Unprocessable."""
+    if not 0 <= tip <= LARGEST_AMOUNT:
+        raise Unprocessable(f"A tip is from 0 to {LARGEST_AMOUNT:,} in minor units.", "amount_invalid")
 
 
 def check_texts(description: str, metadata: Mapping[str, str]) -> None:
@@ -211,9 +225,26 @@ def check_permission(site: SiteTerms, agent: AgentTerms, is_for_order: bool) -> 
         raise Forbidden("You may not take payments without an order.", "quick_payments_not_permitted")
 
 
-def check_limit(site: SiteTerms, agent: AgentTerms, amount: int, currency: str) -> None:
-    """Check the currency of a payment, and its amount against the largest and the smallest one. Raises
-    Unprocessable."""
+def check_cash_allowed(site: SiteTerms, agent: AgentTerms) -> None:
+    """Check that the shop takes cash, and the agent may. Raises Forbidden."""
+    if not site.allows_cash:
+        raise Forbidden("This shop takes no cash.", "cash_disabled")
+    if not agent.can_take_cash:
+        raise Forbidden("You may not take cash. Ask an admin.", "cash_not_permitted")
+
+
+def check_limit(site: SiteTerms, agent: AgentTerms, amount: int, currency: str, tip: int = 0) -> None:
+    """Check the currency of a card payment, and its amount with the tip against the largest and the smallest one.
+    Raises Unprocessable."""
+    check_largest(site, agent, amount + tip, currency)
+    if tip and not site.allows_tips:
+        raise Unprocessable("This shop takes no tips by card.", "tips_disabled")
+    if amount + tip < (least := minimum_of(currency)):
+        raise amount_too_small(f"A card payment is at least {format_money(least, currency)}.", least)
+
+
+def check_largest(site: SiteTerms, agent: AgentTerms, amount: int, currency: str) -> None:
+    """Check the currency of a payment, and its amount against the largest one. Raises Unprocessable."""
     if currency != site.currency:
         raise Unprocessable(f"This shop takes payments in {site.currency.upper()}.", "currency_not_supported")
     limit = effective_limit(agent.max_amount, site.max_amount)
@@ -224,8 +255,26 @@ def check_limit(site: SiteTerms, agent: AgentTerms, amount: int, currency: str) 
             maxAmountInPence=limit.amount,
             limitSource=limit.source.value,
         )
-    if amount < (least := minimum_of(currency)):
-        raise amount_too_small(f"A card payment is at least {format_money(least, currency)}.", least)
+
+
+def round_cash(amount: int, step: int) -> int:
+    """Return an amount of cash rounded to a multiple of `step` minor units, half up; 0 rounds nothing."""
+    return (2 * amount + step) // (2 * step) * step if step else amount
+
+
+def change_of(tendered: int | None, to_pay: int, currency: str) -> int:
+    """Return the change for what was handed over, None for exactly what is to be paid; all in minor units. Raises
+    Unprocessable `amount_invalid` or `tendered_too_small`."""
+    if tendered is None:
+        return 0
+    if not 0 <= tendered <= LARGEST_AMOUNT:
+        raise Unprocessable(f"What is handed over is from 0 to {LARGEST_AMOUNT:,} in minor units.", "amount_invalid")
+    if tendered < to_pay:
+        message = (
+            f"{format_money(to_pay, currency)} is to be paid, and {format_money(tendered, currency)} was handed over."
+        )
+        raise Unprocessable(message, "tendered_too_small", toPayInPence=to_pay)
+    return tendered - to_pay
 
 
 def limit_problems(limit: int, currency: str, pointer: str) -> list[Problem]:

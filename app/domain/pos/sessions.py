@@ -32,6 +32,7 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 LONGEST_NOTE = 500
 MOST_OVER_LIMIT = 3  # Within ten minutes.
 MISSING = "There is no such work session in this shop."
+NO_SESSION = "You have no work session: sign in at the till."
 CLOSED = "This work session was closed already."
 SESSIONS_SHOWN = 20
 
@@ -73,8 +74,32 @@ def current_session(caller: ApiCaller, to_change: bool = False) -> PosSession:
     manage the shop."""
     session = find_record(PosSession, caller.site_id, caller.session_id, to_change)
     if session is None:
-        raise NotFound("You have no work session: sign in at the till.", "work_session_not_found")
+        raise NotFound(NO_SESSION, "work_session_not_found")
     return session
+
+
+def hold_open(site_id: int, session_id: str | None) -> PosSession:
+    """Return a work session in which money moves, held open until the commit: closing it waits. Raises NotFound for a
+    user who has none, and Conflict for a closed one."""
+    found = session_id and db.session.scalar(
+        select(PosSession)
+        .where(PosSession.site_id == site_id, PosSession.id == session_id)
+        .with_for_update(read=True)
+        .execution_options(populate_existing=True)
+    )
+    if not found:
+        raise NotFound(NO_SESSION, "work_session_not_found")
+    if found.closed_at is not None:
+        raise Conflict(CLOSED, "work_session_closed")
+    return found
+
+
+def is_closed(site_id: int, session_id: str) -> bool:
+    """Whether a work session was closed; one that is open is held open until the commit."""
+    try:
+        return hold_open(site_id, session_id).closed_at is not None
+    except Conflict:
+        return True
 
 
 def note_use(clock: Clock, session_id: str, location_id: int | None) -> None:

@@ -20,18 +20,22 @@ from app.domain.sites import activity
 from app.domain.sites.setting_keys import SETTINGS, TILL, SettingsPage
 from app.domain.sites.settings import change_settings, settings_of
 
-LARGEST = "posMaxTransactionAmount"
+LARGEST, ROUNDING = "posMaxTransactionAmount", "posCashRounding"
 
 
 @dataclass(frozen=True, slots=True)
 class PosSettings:
-    """The settings of the till. An empty id is none; `largest` is in minor units, None where no amount was entered."""
+    """The settings of the till. An empty id is none; `largest` is in minor units, None where no amount was entered.
+    Cash is rounded to a multiple of `cash_rounding` minor units, 0 for none."""
 
     is_enabled: bool
     location_id: str
     account_id: str
     allows_quick_payments: bool
     largest: int | None
+    allows_cash: bool
+    cash_rounding: int
+    allows_tips: bool
 
 
 PAGE = SettingsPage(TILL, PosSettings)
@@ -79,4 +83,6 @@ def _problems(wanted: PosSettings) -> list[Problem]:
     if wanted.largest is None or not SETTINGS[LARGEST].accepts(wanted.largest):
         message = "The largest payment must be an amount from 0.01 to 999,999.99."
         problems.append(Problem("amount_invalid", message, f"#/{LARGEST}"))
+    if not SETTINGS[ROUNDING].accepts(wanted.cash_rounding):
+        problems.append(Problem("invalid_choice", "Cash is rounded to 0, 5 or 10.", f"#/{ROUNDING}"))
     return problems

@@ -93,9 +93,13 @@ class Recorded(Protocol):
     attempts: int
     captured_amount: int
     refunded_amount: int
+    refunded_in_cash: int
     anomaly: str | None
     created_at: datetime
     checks: int
+
+    @property
+    def charged_amount(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +128,10 @@ def outcome_of_intent(payment: Recorded, intent: Intent, now: datetime) -> Outco
 
 
 def outcome_of_refunds(payment: Recorded, refunded: int) -> Outcome:
-    """Return the outcome for a paid transaction of which `refunded` was given back in all."""
+    """Return the outcome for a paid transaction of which `refunded` was given back to the card."""
     if TransactionStatus(payment.status) not in PAID_STATUSES:
         return Outcome()
+    refunded += payment.refunded_in_cash
     status = status_after_refunds(payment.captured_amount, refunded)
     return Outcome(_changed_columns(payment, {"refunded_amount": refunded, "status": status.value}))
 
@@ -189,7 +194,7 @@ def _money(
     charge: dict[str, object] = {"processor_charge_id": intent.charge_id} if intent.charge_id else {}
     if after not in PAID_STATUSES:
         return charge
-    refunded = max(payment.refunded_amount, intent.refunded)
+    refunded = max(payment.refunded_amount, intent.refunded + payment.refunded_in_cash)
     captured = payment.captured_amount if before in PAID_STATUSES else intent.amount_received
     paid = {
         "captured_amount": captured,
@@ -218,8 +223,8 @@ def _anomaly(payment: Recorded, intent: Intent, before: TransactionStatus, after
         return UNEXPECTED_PAYMENT
     if before in PAID_STATUSES:  # The amounts were compared when the money came.
         return None
-    differs = (intent.amount, intent.currency) != (payment.amount_in_pence, payment.currency)
-    short = after is _S.SUCCEEDED and intent.amount_received != payment.amount_in_pence
+    differs = (intent.amount, intent.currency) != (payment.charged_amount, payment.currency)
+    short = after is _S.SUCCEEDED and intent.amount_received != payment.charged_amount
     return OTHER_AMOUNT if differs or short else None
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SettingKey:
     """The rules of one setting. `kind` is bool, int, str or list (of strings); `low` and `high` bound an int, `choices`
-    are the only texts where there are any. None is allowed where the default is None.
+    are the only texts, `numbers` the only numbers where there are any. None is allowed where the default is None.
 
     `page` is the page of the admin that changes it, which knows it as `name`; `title` is what messages and the activity
     log call it, `label` and `for_agents` what a field of forms and of tools is called and means."""
@@ -26,6 +26,7 @@ class SettingKey:
     low: int = 0
     high: int = 2_147_483_647
     choices: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
     page: str = ""
     name: str = ""
     title: str = ""
@@ -39,7 +40,8 @@ class SettingKey:
         if self.kind is list:
             return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
         if self.kind is int:
-            return type(value) is int and self.low <= value <= self.high
+            in_range = type(value) is int and self.low <= value <= self.high
+            return in_range and (not self.numbers or value in self.numbers)
         if self.choices:
             return value in self.choices
         return type(value) is self.kind
@@ -288,12 +290,40 @@ SETTINGS: Mapping[str, SettingKey] = {
             "posMaxTransactionAmount",
             int,
             100_000,
-            "Largest card payment, in minor units.",
+            "Largest payment, in minor units.",
             1,
             99_999_999,
             page=TILL,
             name="largest",
             title="the largest payment",
+        ),
+        SettingKey(
+            "posAllowCash",
+            bool,
+            True,
+            "Agents may take cash.",
+            page=TILL,
+            name="allows_cash",
+            title="cash",
+        ),
+        SettingKey(
+            "posCashRounding",
+            int,
+            0,
+            "Cash is rounded to a multiple of so many minor units; 0: to the exact amount.",
+            numbers=(0, 5, 10),
+            page=TILL,
+            name="cash_rounding",
+            title="the rounding of cash",
+        ),
+        SettingKey(
+            "posTipsEnabled",
+            bool,
+            False,
+            "Customers may add a tip to a card payment.",
+            page=TILL,
+            name="allows_tips",
+            title="tips",
         ),
         SettingKey(
             "posJournalMail",

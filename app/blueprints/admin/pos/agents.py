@@ -38,6 +38,8 @@ PERMISSIONS = (
     ("canBuildOrders", "Orders", "Builds an order from products and takes its payment."),
     ("canRefund", "Refunds", "Refunds payments."),
     ("canDiscount", "Discounts", "Gives discounts on orders."),
+    ("canTakeCash", "Cash", "Takes payments in cash."),
+    ("canMoveCash", "Cash movements", "Pays in, pays out and drops cash."),
 )
 SOMEONE_NEW = "new"
 END_REASONS = {
@@ -65,6 +67,8 @@ def read_agent(problems: list[Problem], sent: MultiDict[str, str], currency: str
         can_build_orders="canBuildOrders" in sent,
         can_refund="canRefund" in sent,
         can_discount="canDiscount" in sent,
+        can_take_cash="canTakeCash" in sent,
+        can_move_cash="canMoveCash" in sent,
         max_transaction_amount=limit,
         location_ids=tuple(sent.getlist("locations")),
     )
@@ -99,6 +103,8 @@ def form_of_fields(fields: AgentFields, limit: str) -> dict[str, object]:
         "canBuildOrders": fields.can_build_orders,
         "canRefund": fields.can_refund,
         "canDiscount": fields.can_discount,
+        "canTakeCash": fields.can_take_cash,
+        "canMoveCash": fields.can_move_cash,
     }
     return {
         "name": fields.display_name,

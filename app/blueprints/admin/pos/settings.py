@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.forms import FieldErrors, changes_since, sent_revision, shown_settings
+from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, sent_revision, shown_settings
 from app.blueprints.admin.pos.agents import read_limit
 from app.blueprints.callers import current_author, is_superadmin
 from app.domain.pos import locations, settings
@@ -62,7 +62,16 @@ def _typed_settings(sent: MultiDict[str, str], problems: list[Problem]) -> PosSe
         account_id=sent.get("posProcessorAccountId", "").strip(),
         allows_quick_payments="posAllowQuickPayments" in sent,
         largest=read_limit(problems, sent, LARGEST, currency, required=True),
+        allows_cash="posAllowCash" in sent,
+        cash_rounding=_read_rounding(sent),
+        allows_tips="posTipsEnabled" in sent,
     )
+
+
+def _read_rounding(sent: MultiDict[str, str]) -> int:
+    """Return the step to which cash is rounded; -1, which the settings refuse, for a text that is no number."""
+    number = sent_number(sent.get("posCashRounding", "0"))
+    return -1 if number is None else number
 
 
 def _settings_page(form: PosSettings, largest: str, shown: str, errors: FieldErrors) -> str:

@@ -1,24 +1,30 @@
-"""The cashier of a payment and the location: the payments that they may act on, and the tokens by which the SDK of a
-card reader connects there, which are never stored, logged or given twice."""
+"""The cashier of a payment and the location: on which terms they take payments and which they may act on, and the
+tokens by which the SDK of a card reader connects there, which are never stored, logged or given twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import select
 
+from app.domain.orders.models import Order
 from app.domain.pos.locations import account_of
-from app.domain.pos.models import PosLocation, PosTransaction
+from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, PaymentProcessor, ProcessorError
+from app.domain.pos.rules import AgentTerms, SiteTerms, check_permission
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Conflict, NotFound
+from app.domain.shared.problems import Conflict, Forbidden, NotFound
 from app.domain.shared.records import existing, find_record
 from app.domain.sites.settings import settings_of
+from app.domain.sites.sites import currency_of
 from app.domain.work.context import read_afresh
 from app.extensions import db
 
+QUICK_PAYMENT, ORDER_PAYMENT = "QUICK_PAYMENT", "ORDER_PAYMENT"
+CARD, CASH = "CARD", "CASH"  # Tenders.
 NO_INTENT = "This location has no such payment, or it is another agent’s."
 
 
@@ -51,6 +57,69 @@ class PaymentRef:
     version: int
 
 
+@dataclass(frozen=True, slots=True)
+class PaymentTerms:
+    """What holds for the payments of a cashier: the terms of the site and of the agent."""
+
+    site: SiteTerms
+    agent: AgentTerms
+
+    def check_purpose(self, is_for_order: bool) -> None:
+        """Check the permission for a payment of an order, or without one. Raises Forbidden."""
+        check_permission(self.site, self.agent, is_for_order)
+
+    def currency_of(self, requested: str | None) -> str:
+        """Return the currency of a payment for which a client gave one, None for the site's."""
+        return self.site.currency if requested is None else requested.lower()
+
+
+def terms_of(cashier: Cashier) -> PaymentTerms:
+    """Return the terms of a cashier. Raises Forbidden for an admin who is no agent."""
+    agent = db.session.get(PosAgent, cashier.agent_id) if cashier.agent_id else None
+    if agent is None:
+        raise Forbidden("You are not set up as an agent of this shop. Ask an admin.", "agent_required")
+    settings = settings_of(cashier.author.site_id)
+    site = SiteTerms(
+        currency=currency_of(cashier.author.site_id),
+        allows_quick_payments=settings["posAllowQuickPayments"],
+        max_amount=settings["posMaxTransactionAmount"],
+        allows_cash=settings["posAllowCash"],
+        cash_rounding=settings["posCashRounding"],
+        allows_tips=settings["posTipsEnabled"],
+    )
+    return PaymentTerms(
+        site,
+        AgentTerms(
+            can_process_quick_payments=agent.can_process_quick_payments,
+            can_build_orders=agent.can_build_orders,
+            max_amount=agent.max_transaction_amount,
+            can_take_cash=agent.can_take_cash,
+        ),
+    )
+
+
+def new_payment(
+    cashier: Cashier, transaction_id: str, order: Order | None, amount: int, currency: str, **more: Any
+) -> PosTransaction:
+    """Return the record of a payment that a cashier begins or took, to be stored; `more` are its other columns."""
+    now = cashier.author.now()
+    columns = {
+        "id": transaction_id,
+        "site_id": cashier.author.site_id,
+        "agent_id": cashier.agent_id,
+        "location_id": cashier.location_id,
+        "session_id": cashier.session_id,
+        "type": QUICK_PAYMENT if order is None else ORDER_PAYMENT,
+        "order_id": order.id if order else None,
+        "order_number": str(order.number) if order and order.number else None,
+        "amount_in_pence": amount,
+        "currency": currency,
+        "created_at": now,
+        "updated_at": now,
+    }
+    return PosTransaction(**columns | more)
+
+
 def payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
     """Return the payment of an intent of this location, whichever agent took it. Raises NotFound."""
     query = select(PosTransaction).where(
@@ -73,9 +142,19 @@ def own_payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
     return found
 
 
+def transaction_of(cashier: Cashier, transaction_id: str, to_change: bool = False) -> PosTransaction:
+    """Return a payment of this location by the id of its transaction; `to_change` locks it. Raises NotFound."""
+    found = find_record(PosTransaction, cashier.author.site_id, transaction_id, to_change)
+    if found is None or found.location_id != cashier.location_id:
+        raise NotFound("This location has no such payment.", "transaction_not_found")
+    return found
+
+
 def payment_of_processor(site_id: int, processor: PaymentProcessor, transaction_id: str) -> PosTransaction:
     """Return a payment of the site that was made with the processor in use. Raises NotFound and Conflict."""
     payment = existing(find_record(PosTransaction, site_id, transaction_id), "There is no such payment.")
+    if payment.tender_type == CASH:
+        raise Conflict("This payment was made in cash, so the payment processor knows nothing of it.")
     if payment.processor != processor.name:
         message = f"This payment was made with {payment.processor.capitalize()}, which the shop does not use now."
         raise Conflict(message)

@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 
+from sqlalchemy import select
+
 from app.domain.orders.models import OPEN, Order
-from app.domain.orders.payment import PaymentInProgress, lock_for_payment, order_to_pay
+from app.domain.orders.payment import PaymentInProgress, amount_to_take, order_to_pay
 from app.domain.pos import rules
 from app.domain.pos.locations import account_of
-from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
+from app.domain.pos.models import PosLocation, PosTransaction
 from app.domain.pos.payments import idempotency, transitions
-from app.domain.pos.payments.cashier import Cashier, errors_about, ref_of
+from app.domain.pos.payments.cashier import Cashier, errors_about, new_payment, ref_of, terms_of
 from app.domain.pos.payments.idempotency import Claim, KeyedRequest
 from app.domain.pos.processor import (
     AccountRef,
@@ -28,28 +30,28 @@ from app.domain.pos.processor import (
     ProcessorError,
     Rejected,
 )
-from app.domain.pos.rules import AgentTerms, SiteTerms
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus, next_check
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Conflict, DomainError, Forbidden, NotFound, Unprocessable
+from app.domain.shared.problems import Conflict, DomainError, NotFound, Unprocessable
 from app.domain.shared.records import find_record
 from app.domain.sites.settings import settings_of
-from app.domain.sites.sites import currency_of
 from app.domain.work.context import WorkContext
 from app.extensions import db
 
 OPERATION = "create_payment"
-QUICK_PAYMENT, ORDER_PAYMENT = "QUICK_PAYMENT", "ORDER_PAYMENT"
 DEFAULT_CURRENCY = "gbp"
 CREATED_AGAIN_WITHIN = timedelta(hours=23)  # Processors keep a key for a day.
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentRequest:
-    """A request for a payment. `amount` None is what is due for the order, `currency` None the site's. `key` makes
-    repetitions of one request the same payment."""
+    """A request for a card payment. `amount` None is what is due for the order, of which only a request with
+    `takes_part` may take less; `tip` comes on top. `currency` None is the site's. `key` makes repetitions of one
+    request the same payment."""
 
     amount: int | None
+    tip: int = 0
+    takes_part: bool = False
     currency: str | None = DEFAULT_CURRENCY
     description: str = ""
     order_id: str | None = None
@@ -89,13 +91,15 @@ def create_payment(
     transaction. `may_begin` is called once every other check has passed, and raises TooManyRequests above the rate
     limit: refused or repeated requests do not count.
 
-    Raises Unprocessable `amount_invalid`, `amount_too_small`, `amount_exceeds_limit`, `amount_mismatch`,
-    `currency_not_supported`, `description_invalid`, `metadata_invalid` or `idempotency_mismatch`, Forbidden, NotFound
+    Raises Unprocessable `amount_invalid`, `amount_too_small`, `amount_exceeds_limit`, `amount_exceeds_due`,
+    `amount_mismatch`, `tips_disabled`, `currency_not_supported`, `description_invalid`, `metadata_invalid` or
+    `idempotency_mismatch`, Forbidden, NotFound
     `order_not_found`, Conflict `order_already_paid`, `payment_in_progress`, `payment_failed`, `outcome_unknown` or
     `idempotency_in_progress`, and ProcessorError with the transaction's id.
     """
     if request.amount is not None:
         rules.check_amount(request.amount)
+    rules.check_tip(request.tip)
     rules.check_texts(request.description, request.metadata)
     keyed = None
     if request.key is not None:
@@ -159,56 +163,40 @@ def _new_payment(
 ) -> PosTransaction:
     """Return the payment to store, after all checks, with its order locked. The order of the checks is that of
     docs/payments.md."""
-    settings = settings_of(cashier.author.site_id)
-    site = SiteTerms(
-        currency_of(cashier.author.site_id), settings["posAllowQuickPayments"], settings["posMaxTransactionAmount"]
-    )
-    agent = db.session.get(PosAgent, cashier.agent_id) if cashier.agent_id else None
-    if agent is None:
-        raise Forbidden("You are not set up as an agent of this shop. Ask an admin.", "agent_required")
-    terms = AgentTerms(agent.can_process_quick_payments, agent.can_build_orders, agent.max_transaction_amount)
-    rules.check_permission(site, terms, request.order_id is not None)
-    currency = site.currency if request.currency is None else request.currency.lower()
+    terms = terms_of(cashier)
+    terms.check_purpose(request.order_id is not None)
+    currency = terms.currency_of(request.currency)
     if request.amount is not None:
-        rules.check_limit(site, terms, request.amount, currency)
+        rules.check_limit(terms.site, terms.agent, request.amount, currency, request.tip)
     order = payable_order(cashier, request.order_id) if request.order_id is not None else None
-    amount = amount_due(order, request.amount, currency)
-    rules.check_limit(site, terms, amount, currency)
+    amount = _amount_to_charge(order, request, currency)
+    rules.check_limit(terms.site, terms.agent, amount, currency, request.tip)
     if order is not None:
-        lock_for_payment(order, transaction_id)
+        order.reserved_amount += amount
     now = cashier.author.now()
-    return PosTransaction(
-        id=transaction_id,
-        site_id=cashier.author.site_id,
-        agent_id=cashier.agent_id,
-        location_id=cashier.location_id,
-        session_id=cashier.session_id,
-        type=QUICK_PAYMENT if order is None else ORDER_PAYMENT,
-        order_id=order.id if order else None,
-        order_number=str(order.number) if order and order.number else None,
-        amount_in_pence=amount,
-        currency=currency,
+    return new_payment(
+        cashier,
+        transaction_id,
+        order,
+        amount,
+        currency,
+        tip_in_pence=request.tip,
         status=TransactionStatus.CREATING.value,
-        processor_account_id=account_of(location.processor_account_id, settings),
+        processor_account_id=account_of(location.processor_account_id, settings_of(cashier.author.site_id)),
         description=request.description,
         client_metadata=dict(request.metadata),
-        created_at=now,
-        updated_at=now,
         next_check_at=next_check(TransactionStatus.CREATING, 2, now, now),
     )
 
 
 def payable_order(cashier: Cashier, order_id: str) -> Order:
-    """Return an order that the cashier may take a payment for: an agent's own basket, the one that they were let in to,
-    or an order that waits to be collected. Raises NotFound and Conflict, which names the payment under way."""
+    """Return an order that the cashier may take a payment for, locked: an agent's own basket, the one that they were
+    let in to, or an order that waits to be collected. Raises NotFound and Conflict."""
     site_id = cashier.author.site_id
     order = find_record(Order, site_id, order_id)
     if order is None or not _may_be_paid_to(cashier, order):
         raise NotFound("There is no such order on this site.", "order_not_found")
-    try:
-        return order_to_pay(site_id, order_id)
-    except PaymentInProgress as error:
-        raise _payment_in_progress(error.transaction_id) from None
+    return order_to_pay(site_id, order_id)
 
 
 def _may_be_paid_to(cashier: Cashier, order: Order) -> bool:
@@ -218,32 +206,51 @@ def _may_be_paid_to(cashier: Cashier, order: Order) -> bool:
     return cashier.is_admin or order.owner_id == cashier.user_id or order.id == cashier.basket_id
 
 
-def _payment_in_progress(transaction_id: str) -> Conflict:
-    other = db.session.get(PosTransaction, transaction_id)
-    intent_id = other.processor_intent_id if other else None
-    about_it = {"transactionId": transaction_id, "paymentIntentId": intent_id}
-    if other is not None and other.status == TransactionStatus.UNKNOWN:
-        message = "Nobody knows yet whether this order was paid. Wait until that is known."
-        return Conflict(message, "outcome_unknown", **about_it)
-    return Conflict("A payment of this order is under way. Go on with that one.", "payment_in_progress", **about_it)
-
-
-def amount_due(order: Order | None, requested: int | None, currency: str) -> int:
-    """Return the amount due by the shop's own figures. Raises Unprocessable where the client gives another, and for an
-    order that was placed in another currency than `currency`, the one of the payment."""
-    if order is None:
-        if requested is None:
-            raise Unprocessable("Say how much is to be paid.", "amount_invalid")
-        return requested
+def amount_of_order(order: Order, wanted: int | None, currency: str) -> int:
+    """Return the amount of a new payment of a locked order, `wanted` or all that is due. Raises Unprocessable
+    `amount_exceeds_due`, and `currency_not_supported` for an order that was placed in another currency than that of the
+    payment; Conflict `payment_in_progress` or `outcome_unknown`, which name the payment under way."""
     if order.currency != currency:  # An order keeps its currency when that of the shop is changed.
         raise Unprocessable(
             f"This order was placed in {order.currency.upper()}, and payments here are in {currency.upper()}.",
             "currency_not_supported",
         )
-    if requested not in (None, order.total):
-        raise Unprocessable("The order comes to another amount.", "amount_mismatch", totalInPence=order.total)
-    rules.check_amount(order.total)
-    return order.total
+    try:
+        amount = amount_to_take(order, wanted)
+    except PaymentInProgress:
+        raise _payment_in_progress(order) from None
+    rules.check_amount(amount)
+    return amount
+
+
+def _amount_to_charge(order: Order | None, request: PaymentRequest, currency: str) -> int:
+    """Return the amount to charge by the shop's own figures. Raises Unprocessable where the client gives another, and
+    as `amount_of_order`."""
+    if order is None:
+        if request.amount is None:
+            raise Unprocessable("Say how much is to be paid.", "amount_invalid")
+        return request.amount
+    if not request.takes_part and request.amount not in (None, order.amount_due) and order.currency == currency:
+        amounts = {"totalInPence": order.total, "amountDueInPence": order.amount_due}
+        raise Unprocessable("What is due for the order is another amount.", "amount_mismatch", **amounts)
+    return amount_of_order(order, request.amount if request.takes_part else None, currency)
+
+
+def _payment_in_progress(order: Order) -> Conflict:
+    """Return the conflict with the latest payment of an order that is under way, one of unknown outcome first."""
+    of_order = PosTransaction.site_id == order.site_id, PosTransaction.order_id == order.id
+    query = select(PosTransaction).where(*of_order, PosTransaction.status.in_(OPEN_STATUSES))
+    unknown_first = (PosTransaction.status == TransactionStatus.UNKNOWN).desc(), PosTransaction.created_at.desc()
+    other = db.session.scalars(query.order_by(*unknown_first).limit(1)).first()
+    about_it = {
+        "transactionId": other.id if other else None,
+        "paymentIntentId": other.processor_intent_id if other else None,
+        "amountDueInPence": order.amount_due,
+    }
+    if other is not None and other.status == TransactionStatus.UNKNOWN:
+        message = "Nobody knows yet whether this order was paid. Wait until that is known."
+        return Conflict(message, "outcome_unknown", **about_it)
+    return Conflict("A payment of this order is under way. Go on with that one.", "payment_in_progress", **about_it)
 
 
 def _with_request(payment: PosTransaction) -> _StoredPayment:
@@ -257,7 +264,7 @@ def _with_request(payment: PosTransaction) -> _StoredPayment:
         "siteId": str(payment.site_id),
     }
     metadata = {**payment.client_metadata, **own}
-    request = IntentRequest(payment.amount_in_pence, payment.currency, payment.description, metadata)
+    request = IntentRequest(payment.charged_amount, payment.currency, payment.description, metadata)
     return _StoredPayment(payment.id, ref_of(payment).ref, request, payment.processor_intent_id, is_new=False)
 
 

@@ -4,6 +4,9 @@ date: most payments are captured by the tap itself (docs/payments.md). Call thes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import select
 
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosTransaction
@@ -27,12 +30,12 @@ from app.domain.pos.processor import (
     PaymentProcessor,
     ProcessorError,
 )
-from app.domain.pos.states import PAID_STATUSES, TransactionStatus
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Conflict, NotFound
-from app.domain.shared.records import find_record
+from app.domain.shared.problems import Conflict
 from app.domain.sites import activity
 from app.domain.work.context import WorkContext, read_afresh
+from app.extensions import db
 
 _S = TransactionStatus
 
@@ -114,20 +117,21 @@ def read_payment(context: WorkContext, processor: PaymentProcessor, cashier: Cas
 
 
 def read_open_payment(context: WorkContext, processor: PaymentProcessor, author: Author, order: Order) -> None:
-    """Bring the payment under way for an order up to date, if there is one: the card may have paid without a report of
+    """Bring the payments under way for an order up to date, if there are any: a card may have paid without a report of
     it so far. Where the processor does not answer, nothing changes."""
-    if order.payment_lock is None or order.paid_at is not None:
+    if not order.reserved_amount:
         return
-    payment = find_record(PosTransaction, order.site_id, order.payment_lock)
-    if payment is None or payment.processor_intent_id is None or _is_final(payment):
-        return
-    target = ref_of(payment)
+    of_order = PosTransaction.site_id == order.site_id, PosTransaction.order_id == order.id
+    under_way = select(PosTransaction).where(*of_order, PosTransaction.status.in_(OPEN_STATUSES))
+    of_processor = PosTransaction.processor == processor.name, PosTransaction.processor_intent_id.is_not(None)
+    targets = [ref_of(payment) for payment in db.session.scalars(under_way.where(*of_processor))]
     read_afresh()
-    try:
-        intent = processor.retrieve_intent(target.ref, target.intent_id)
-    except ProcessorError:
-        return
-    context.commit(lambda: transitions.apply_intent(author, target.transaction_id, intent, "read"))
+    for target in targets:
+        try:
+            intent = processor.retrieve_intent(target.ref, target.intent_id)
+        except ProcessorError:
+            continue
+        context.commit(partial(transitions.apply_intent, author, target.transaction_id, intent, "read"))
 
 
 def capture(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, intent_id: str) -> PaymentState:
@@ -201,14 +205,6 @@ def _check_cancelled(payment: PosTransaction) -> PosTransaction:
     raise Conflict(
         "The card is being charged just now. Look again in a moment.", "payment_processing", **_ids_of(payment)
     )
-
-
-def transaction_of(cashier: Cashier, transaction_id: str) -> PosTransaction:
-    """Return a payment of this location by the id of its transaction. Raises NotFound."""
-    found = find_record(PosTransaction, cashier.author.site_id, transaction_id)
-    if found is None or found.location_id != cashier.location_id:
-        raise NotFound("This location has no such payment.", "transaction_not_found")
-    return found
 
 
 def _begin_calls(

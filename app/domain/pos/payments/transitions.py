@@ -1,17 +1,22 @@
 """Status changes of a transaction, which are made here only: by compare and set on its version, with an entry in the
-timeline, the time of the next check and what follows for the order. Call these within a database transaction; the
-processor's answer was read before it began."""
+timeline, the time of the next check, what follows for the order and the entry of the journal. Call these within a
+database transaction; the processor's answer was read before it began."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import select, update
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.orders.payment import PaidMark, mark_paid, release_payment_lock
+from app.domain.orders.payment import PaidSums, apply_payments, is_settled, lock_order, note_surplus
+from app.domain.pos.journal import EntryType, MoneyEvent
+from app.domain.pos.journal import append as append_to_journal
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
+from app.domain.pos.payments.cashier import CARD, CASH
 from app.domain.pos.processor import Intent
 from app.domain.pos.rules import note_problems
 from app.domain.pos.states import (
@@ -51,9 +56,14 @@ def apply_intent(
     )
 
 
-def apply_refunds(author: Author, transaction_id: str, refunded: int, action: str) -> PosTransaction:
-    """Apply the refunded sum of a paid transaction; it is lower than before where a refund failed."""
-    return _advance(author, transaction_id, lambda payment: outcome_of_refunds(payment, refunded), action)
+def apply_refunds(
+    author: Author, transaction_id: str, refunded: int, action: str, session_id: str | None = None
+) -> PosTransaction:
+    """Apply what was refunded to the card of a paid transaction in all; it is lower than before where a refund failed.
+    `session_id` is the work session that made the latest refund."""
+    return _advance(
+        author, transaction_id, lambda payment: outcome_of_refunds(payment, refunded), action, session_id=session_id
+    )
 
 
 def mark_creation_failed(author: Author, transaction_id: str, code: str, action: str = "create") -> PosTransaction:
@@ -90,6 +100,7 @@ def _advance(
     outcome_of: Callable[[PosTransaction], Outcome],
     action: str,
     checked: bool = False,
+    session_id: str | None = None,
 ) -> PosTransaction:
     """Write the outcome of a transaction, with what follows from it. Raises NotFound, and Conflict where others keep
     changing the transaction."""
@@ -98,14 +109,14 @@ def _advance(
         payment = db.session.scalar(query.execution_options(populate_existing=True))
         if payment is None:
             raise NotFound("There is no such payment.", "transaction_not_found")
-        before, anomaly_before, outcome = TransactionStatus(payment.status), payment.anomaly, outcome_of(payment)
+        before, anomaly_before, outcome = _MoneyState.of(payment), payment.anomaly, outcome_of(payment)
         if not outcome.values and not checked:
             return payment
         if _compare_and_set(author, payment, outcome, checked):
             db.session.refresh(payment)
             if outcome.values:
                 db.session.add(timeline_entry(author, payment, action, outcome.detail))
-                _follow_order(author, payment, before)
+                _follow_money(author, payment, before, session_id)
                 if payment.anomaly not in (None, anomaly_before):
                     _raise_alert(author, payment, payment.anomaly or "")
             return payment
@@ -142,18 +153,95 @@ def _raise_alert(author: Author, payment: PosTransaction, anomaly: str) -> None:
     raise_alert(author.clock, Cause.PAYMENT_ANOMALY, detail, payment.site_id, payment.id)
 
 
-def _follow_order(author: Author, payment: PosTransaction, before: TransactionStatus) -> None:
-    """Mark the order paid when the transaction becomes paid; release its payment lock when the transaction ends without
-    money."""
-    if payment.order_id is None:
+@dataclass(frozen=True, slots=True)
+class _MoneyState:
+    """What a transaction means for its order and the journal: whether it may still bring money, whether it did, and
+    what was refunded to the card."""
+
+    is_open: bool
+    is_paid: bool
+    refunded: int
+
+    @classmethod
+    def of(cls, payment: PosTransaction) -> _MoneyState:
+        status = payment.status
+        return cls(status in OPEN_STATUSES, status in PAID_STATUSES, payment.refunded_to_card)
+
+
+def _follow_money(author: Author, payment: PosTransaction, before: _MoneyState, session_id: str | None) -> None:
+    """Bring the order up to date where a transaction moved money or ended without it, and append what moved to the
+    journal, last, since the journal is locked until the commit."""
+    after = _MoneyState.of(payment)
+    if after == before:
         return
-    if payment.status in PAID_STATUSES and before not in PAID_STATUSES:
-        paid = mark_paid(author.clock, payment.order_id, payment.id, payment.captured_amount)
-        if paid is PaidMark.TWICE:
-            payment.anomaly = payment.anomaly or PAID_TWICE
-            db.session.flush()
-    elif before in OPEN_STATUSES and payment.status not in OPEN_STATUSES:
-        release_payment_lock(payment.order_id, payment.id)
+    is_sale = after.is_paid and not before.is_paid
+    follow_order(author, payment, is_sale)
+    if is_sale and payment.captured_amount:
+        record_money(author, payment, EntryType.SALE, payment.captured_amount, payment.session_id)
+    if given_back := after.refunded - before.refunded:
+        record_money(author, payment, EntryType.REFUND, -given_back, session_id)
+
+
+def follow_order(author: Author, payment: PosTransaction, is_sale: bool = False) -> None:
+    """Save what the payments of a payment's order come to now. A sale of an order that was paid already, or above what
+    was due, is an anomaly: the money must go back. The order's row is locked."""
+    db.session.flush()
+    order = lock_order(payment.order_id) if payment.order_id else None
+    if order is None:
+        return
+    if is_sale and is_settled(order):
+        payment.is_surplus, payment.anomaly = True, payment.anomaly or PAID_TWICE
+        note_surplus(author.clock, order, payment.id, payment.captured_amount)
+        db.session.flush()
+    sums = sums_of_order(order.site_id, order.id)
+    if is_sale and sums.paid > order.total and payment.anomaly is None:
+        payment.anomaly = PAID_TWICE
+    apply_payments(author.clock, order, sums)
+
+
+def sums_of_order(site_id: int, order_id: str) -> PaidSums:
+    """Return what the payments of an order come to, by one statement. Of a payment that was refunded in part, the tip
+    is what stays to the last."""
+    row = PosTransaction
+    columns = (
+        row.tender_type,
+        row.status,
+        row.amount_in_pence,
+        row.tip_in_pence,
+        row.captured_amount,
+        row.refunded_amount,
+    )
+    query = select(*columns).where(row.site_id == site_id, row.order_id == order_id, row.is_surplus.is_(False))
+    by_tender, reserved = {CARD: 0, CASH: 0}, 0
+    for tender, status, amount, tip, captured, refunded in db.session.execute(query):
+        if status in PAID_STATUSES:
+            by_tender[tender] += max(0, captured - tip - refunded)
+        elif status in OPEN_STATUSES:
+            reserved += amount
+    return PaidSums(by_tender[CARD], by_tender[CASH], reserved)
+
+
+def record_money(
+    author: Author,
+    payment: PosTransaction,
+    type: EntryType,
+    amount: int,
+    session_id: str | None,
+    tender_type: str | None = None,
+    at: datetime | None = None,
+) -> None:
+    """Append money that a payment moved to the journal; `amount` in minor units as the drawer and the account see it,
+    `tender_type` the payment's where it is None, `at` now."""
+    event = MoneyEvent(
+        type,
+        at or author.now(),
+        session_id,
+        payment.id,
+        payment.order_number,
+        amount,
+        tender_type or payment.tender_type,
+    )
+    append_to_journal(author.clock, author.site_id, event)
 
 
 def settle_anomaly(author: Author, transaction_id: str, note: str) -> None:

@@ -165,7 +165,7 @@ def _correct(author: Author, row: LedgerRow, intent: Intent, found: list[Differe
     """Apply the processor's state to a payment where a rule allows it; return the differences, those that are gone then
     marked as corrected."""
     payment = apply_intent(author, row.transaction_id, intent, ACTION)
-    if payment.status in PAID_STATUSES and payment.refunded_amount != intent.refunded:
+    if payment.status in PAID_STATUSES and payment.refunded_to_card != intent.refunded:
         payment = apply_refunds(author, row.transaction_id, intent.refunded, ACTION)
     left = {difference.kind for difference in differences_of(_ledger_row(payment), intent)}
     return [replace(difference, corrected=difference.kind not in left) for difference in found]
@@ -205,11 +205,11 @@ def _ledger_row(row: PosTransaction) -> LedgerRow:
         row.id,
         row.processor_account_id,
         row.processor_intent_id or "",
-        row.amount_in_pence,
+        row.charged_amount,
         row.currency,
         TransactionStatus(row.status),
         row.captured_amount,
-        row.refunded_amount,
+        row.refunded_to_card,
     )
 
 

@@ -26,9 +26,9 @@ from app.domain.pos.processor import (
 from app.domain.pos.refunds import (
     UNSETTLED,
     RefundState,
+    card_refunds_of,
     is_made,
     leave_to_admin,
-    refunds_of,
     schedule_refund_check,
     send_refund,
     settle_refund,
@@ -220,7 +220,7 @@ def _settle_by_charge(context: WorkContext, processor: PaymentProcessor, author:
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     payment = db.session.get_one(PosTransaction, refund.transaction_id)
     ref, intent_id = AccountRef(payment.processor_account_id), payment.processor_intent_id or ""
-    made = _made_sum(refunds_of(author.site_id, payment.id))
+    made = _made_sum(card_refunds_of(author.site_id, payment.id))
     db.session.rollback()
     unexplained = processor.retrieve_intent(ref, intent_id).refunded - made
     context.commit(lambda: _compare_with_charge(author, refund_id, made, unexplained))
@@ -230,7 +230,7 @@ def _compare_with_charge(author: Author, refund_id: str, made: int, unexplained:
     """Settle a refund by the refunded sum of its charge. It stays UNKNOWN where another refund was made since the
     charge was read, and, unless the sum is too small for it, while another one is still sent again."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
-    refunds = refunds_of(author.site_id, refund.transaction_id)
+    refunds = card_refunds_of(author.site_id, refund.transaction_id)
     others = [one for one in refunds if one.id != refund.id and one.status in UNSETTLED and not is_made(one)]
     was_made = was_refund_made(refund.amount, [one.amount for one in others], unexplained)
     if _made_sum(refunds) != made:
