@@ -83,6 +83,7 @@ COLUMNS: Mapping[str, Columns] = {
         none="type at session_id transaction_id order_number tender_type previous_hash hash"
     ),
     "pos_journal_heads": Columns(none="hash"),
+    "pos_journal_mails": _leased(personal="email", none="id hash"),
     "pos_ledger_differences": Columns(actor="settled_by", none="account_id intent_id transaction_id kind ours theirs"),
     "pos_locations": Columns(
         none="location_id display_name line1 line2 city state postal_code country processor_account_id"

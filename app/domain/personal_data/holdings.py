@@ -15,6 +15,7 @@ from app.domain.personal_data.people import Person, has_address
 from app.domain.pos.models import (
     PosAgent,
     PosIdempotencyKey,
+    PosJournalMail,
     PosReceiptMail,
     PosRefund,
     PosSession,
@@ -129,6 +130,18 @@ HOLDINGS: tuple[Holding, ...] = (
         OrderMail,
         _order_mails,
         ("order_id", "kind", "email", "state", "created_at", "finished_at"),
+        "The address is removed.",
+        lambda _person: {"email": None},
+    ),
+    Holding(
+        "journalMails",
+        "Mails of the till’s journal",
+        PosJournalMail,
+        lambda person: and_(
+            PosJournalMail.site_id == person.site_id,
+            has_address(PosJournalMail.email, person.email) if person.email else false(),
+        ),
+        ("sequence", "email", "state", "created_at", "finished_at"),
         "The address is removed.",
         lambda _person: {"email": None},
     ),

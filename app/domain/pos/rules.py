@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
+from app.domain.orders.basket import CONTACT_EMAIL, LONGEST_EMAIL
 from app.domain.pos.processor import Address
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import decimals, format_money
@@ -42,6 +43,14 @@ def note_problems(text: str, label: str, longest: int, pointer: str, required: b
     """Return the problems of a note of one line; no problem repeats the note."""
     problems = line_problems(text, label, longest, pointer, required)
     return problems or card_problems(text, pointer)
+
+
+def email_problems(email: str, pointer: str = "#/email") -> list[Problem]:
+    """Return the problems of an email address that every mail server must take."""
+    problems = note_problems(email, "The email address", LONGEST_EMAIL, pointer)
+    if problems or (CONTACT_EMAIL.fullmatch(email) and email.isascii()):
+        return problems
+    return [Problem("invalid_email", "This email address is not like name@example.com.", pointer)]
 
 
 def device_problems(device_id: str | None, device_name: str | None) -> list[Problem]:

@@ -46,6 +46,8 @@ BULK = Lane(
         r"GET /admin/activity[.]csv\Z",
         r"POST /admin/personal-data/(?:export|erase)\Z",
         r"GET /admin/pos/transactions[.]csv\Z",
+        r"GET /admin/pos/journal/verification\Z",
+        r"POST /admin/pos/journal/export\Z",
         rf"{ANY} /admin/search/analytics/.*[.]csv\Z",
         f"{ANY} /admin/search/[^/]+/(?:import|export)",
         r"POST /admin/search/(?:try|terms/try)\Z",
