@@ -18,10 +18,11 @@ from app.domain.alerts.causes import Cause
 from app.domain.pos import access, sessions
 from app.domain.pos.access import ADMINS, BasketUser
 from app.domain.pos.models import PosAgent, PosLocation
+from app.domain.pos.over_limit import AmountExceedsLimit
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.processor import Misconfigured
 from app.domain.shared.author import Author, Origin
-from app.domain.shared.problems import Forbidden, Unauthenticated, Unprocessable
+from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller, Audience
 from app.domain.sites.personal_tokens import TokenCaller, is_personal
@@ -34,7 +35,6 @@ from app.web.tokens import AccessClaims, not_ours, read_access_token
 
 Caller = ApiCaller | TokenCaller
 NOT_ALLOWED = "Your role on this site does not allow this."
-OVER_LIMIT = "amount_exceeds_limit"
 
 
 def requires_token(permission: Permission) -> Callable[[View], View]:
@@ -144,10 +144,8 @@ def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[Vi
             except Misconfigured as refusal:
                 _alert_owner(refusal)
                 raise
-            except Unprocessable as refusal:
-                if refusal.code == OVER_LIMIT:
-                    _note_over_limit()
-                raise
+            except AmountExceedsLimit as refusal:
+                raise _note_over_limit(refusal) from None
 
         setattr(checked, DECLARED, Permission.USE_POS.value)
         return checked  # type: ignore[return-value]
@@ -208,6 +206,8 @@ def admit_to_till(caller: ApiCaller, location_id: str | None, settles: bool = Fa
     return Till(caller, standing.agent, location, None if standing.session is None else standing.session.id)
 
 
-def _note_over_limit() -> None:
+def _note_over_limit(refusal: AmountExceedsLimit) -> AmountExceedsLimit:
+    """Note an amount above the limit, which may end the session; return the refusal, with a warning where it is due."""
     with transaction():
-        sessions.note_over_limit(ports.clock(), till().caller.session_id)
+        tries = sessions.note_over_limit(ports.clock(), till().caller.session_id, refusal.refused)
+    return refusal.with_warning(tries)

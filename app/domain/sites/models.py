@@ -165,8 +165,9 @@ class StoredEvent(Base):
 
 
 class SignInFailure(Base):
-    """A failed sign-in, counted per account and network or per known device, a refresh, counted per session, an order,
-    counted per hash of a network, or a mail, counted per hash of its recipient; purged when it no longer counts."""
+    """A failed sign-in, counted per account and network or per known device, a refresh or an amount above the limit,
+    counted per session, an order, counted per hash of a network, or a mail, counted per hash of its recipient; purged
+    when it no longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)
