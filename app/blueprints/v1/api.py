@@ -178,6 +178,9 @@ class ProblemShape(Shape):
     attempts_left = fields.Int(
         metadata={"description": "After so many further amounts above the limit the session ends; 0: it was ended."}
     )
+    missing_roles = fields.List(
+        fields.Str(), metadata={"description": "The roles of which the user needs one, of `pos_role_required`."}
+    )
     transaction_id = fields.Str(metadata={"description": "The transaction that this is about."})
     payment_intent_id = fields.Str(metadata={"description": "The payment that is under way already."})
 

@@ -24,7 +24,7 @@ from app.domain.pos.processor import Misconfigured
 from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
-from app.domain.sites.api_sessions import ApiCaller, Audience
+from app.domain.sites.api_sessions import ApiCaller, Audience, TillRoleRequired
 from app.domain.sites.personal_tokens import TokenCaller, is_personal
 from app.domain.sites.sites import site_by_host
 from app.operations.work_context import work_context
@@ -193,7 +193,7 @@ def admit_to_till(caller: ApiCaller, location_id: str | None, settles: bool = Fa
     NotFound."""
     g.api_caller = caller
     if not allowed(caller.roles, Permission.USE_POS):
-        raise Forbidden("Your role on this site does not allow working at a till.", "pos_role_required")
+        raise TillRoleRequired
     standing = access.read_standing(caller.site_id, caller.user_id, caller.session_id, location_id)
     access.check_agent(standing.agent, caller.roles, as_agent)
     if not settles:
