@@ -30,7 +30,7 @@ from app.domain.sites.sites import site_by_host
 from app.operations.work_context import work_context
 from app.transaction import transaction
 from app.web.callers import token_caller
-from app.web.permissions import DECLARED, Permission, View, allowed
+from app.web.permissions import DECLARED, SIGNED_IN, Permission, View, allowed
 from app.web.tokens import AccessClaims, not_ours, read_access_token
 
 Caller = ApiCaller | TokenCaller
@@ -55,8 +55,36 @@ def requires_token(permission: Permission) -> Callable[[View], View]:
     return decorate
 
 
+def requires_session(view: View) -> View:
+    """Lets users in by their sessions, for a till or for the API, whatever their role: for what is their own. Answers
+    401, and 403 for a personal access token."""
+
+    @wraps(view)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        g.api_caller = _holder_of_session()
+        return view(*args, **kwargs)
+
+    setattr(checked, DECLARED, SIGNED_IN)
+    return checked  # type: ignore[return-value]
+
+
+def _holder_of_session() -> ApiCaller:
+    """Return the holder of a session. Raises Unauthenticated, and Forbidden for a personal access token."""
+    token = sent_token()
+    if is_personal(token):
+        _of_this_shop(token_caller(token))
+        raise Forbidden("A personal access token has no session and no device. Sign in for that.", "personal_token")
+    return session_caller()
+
+
+def current_session_id() -> str:
+    """Return the id of the caller's session, within a view that requires one."""
+    found: ApiCaller = g.api_caller
+    return found.session_id
+
+
 def caller() -> Caller:
-    """Return the caller, within a view that requires a token."""
+    """Return the caller, within a view that requires a token or a session."""
     found: Caller = g.api_caller
     return found
 

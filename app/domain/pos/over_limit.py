@@ -25,12 +25,14 @@ class RefusedAmount:
 
 
 class AmountExceedsLimit(Unprocessable):
-    """The refusal of an amount above the limit, which `source` set: AGENT or SITE."""
+    """The refusal of an amount above the limit, which `source` set: AGENT or SITE. It names the attempts that are left
+    where the user is warned."""
 
     code = "amount_exceeds_limit"
 
-    def __init__(self, message: str, refused: RefusedAmount, source: str, **details: object) -> None:
-        super().__init__(message, maxAmountInPence=refused.limit, limitSource=source, **details)
+    def __init__(self, message: str, refused: RefusedAmount, source: str, attempts_left: int | None = None) -> None:
+        warning = {} if attempts_left is None else {"attemptsLeft": attempts_left}
+        super().__init__(message, None, maxAmountInPence=refused.limit, limitSource=source, **warning)
         self.refused = refused
         self.source = source
 
@@ -39,7 +41,7 @@ class AmountExceedsLimit(Unprocessable):
         if tries.attempts_left is None:
             return self
         message = f"{self.message} {tries.warning}"
-        return AmountExceedsLimit(message, self.refused, self.source, attemptsLeft=tries.attempts_left)
+        return AmountExceedsLimit(message, self.refused, self.source, tries.attempts_left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, exists, select, true, update
+from sqlalchemy import ColumnElement, and_, exists, select, true, update
 
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -254,6 +254,13 @@ def end_as_suspicious(clock: Clock, session_id: str, because: Because, why: str)
 def end_of_user(clock: Clock, user_id: int) -> None:
     """End all API sessions of a user, on every site."""
     _end(clock, Because.REVOKED, ApiSession.user_id == user_id)
+    publish(SessionsEnded(user_id))
+
+
+def end_of_device(clock: Clock, site_id: int, user_id: int, device_id: str) -> None:
+    """End a user's sessions on a device, which `device_id` names as the app does."""
+    same = ApiSession.site_id == site_id, ApiSession.user_id == user_id, ApiSession.device_id == device_id
+    _end(clock, Because.REVOKED, and_(*same))
     publish(SessionsEnded(user_id))
 
 

@@ -1,4 +1,4 @@
-"""Sites, users, their sessions and tokens, settings, stored events and the activity log."""
+"""Sites, users, their sessions, devices and tokens, settings, stored events and the activity log."""
 
 from __future__ import annotations
 
@@ -126,6 +126,22 @@ class ApiSession(Base):
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ended_because: Mapped[str | None] = mapped_column(String(100))
+
+
+class UserDevice(Base):
+    """A device on which a user signed in at /v1. `device_id` is the id that the app gave it and by which sessions name
+    it, `id` the one that others see; `last_seen_at` is the time of the latest sign-in or refresh there."""
+
+    __tablename__ = "user_devices"
+    __table_args__ = (UniqueConstraint("site_id", "user_id", "device_id"),)
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    device_id: Mapped[str] = mapped_column(String(100))
+    name: Mapped[str | None] = mapped_column(String(100))
+    first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
 
 
 class PersonalToken(Base):
