@@ -1,7 +1,7 @@
 """The journal of the till
 
 Revision: 3d1f0c8b7a52
-Follows: a6edd80e284b
+Follows: 3b0e5d1c7a42
 Date: 2026-11-28 04:00:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "3d1f0c8b7a52"
-down_revision = "a6edd80e284b"
+down_revision = "3b0e5d1c7a42"
 branch_labels = None
 depends_on = None
 

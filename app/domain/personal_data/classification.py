@@ -157,6 +157,7 @@ COLUMNS: Mapping[str, Columns] = {
         actor="saved_by", text="note", none="taxonomy_id name description root_levels changes renames"
     ),
     "taxonomy_tasks": _leased(none="id kind parameters report"),
+    "user_devices": Columns(personal="device_id name", none="id"),
     "users": Columns(personal="email display_name", secret="password_hash"),
     "variants": Columns(none="sku upc options picture"),
 }

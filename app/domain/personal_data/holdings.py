@@ -22,7 +22,7 @@ from app.domain.pos.models import (
     PosTransaction,
     StoredProcessorEvent,
 )
-from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User
+from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User, UserDevice
 from app.domain.sites.throttle import names_account
 from app.domain.taxonomy.models import TaxonomyDraft
 
@@ -271,6 +271,14 @@ HOLDINGS: tuple[Holding, ...] = (
         _of_user(ApiSession.user_id),
         ("device_id", "device_name", "audience", "created_at", "last_used_at", "ended_at", "ended_because"),
         "They are signed out.",
+    ),
+    Holding(
+        "devices",
+        "Devices on which they signed in",
+        UserDevice,
+        _of_user(UserDevice.user_id),
+        ("name", "device_id", "first_seen_at", "last_seen_at"),
+        "They are removed.",
     ),
     Holding(
         "accessTokens",

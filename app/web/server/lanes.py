@@ -30,7 +30,9 @@ def _lines(*lines: str) -> re.Pattern[str]:
 # A browser asks for the thirty files of a page at once. Signing in costs memory and 50 ms by design.
 FILES = f"{ANY} /(?:static|media|picture)/"
 QUICK = Lane("health and files", 2, 200, _lines(rf"{ANY} /(?:healthz|readyz|metrics)\Z", FILES))
-SIGN_IN = Lane("sign-in", 2, 20, _lines(rf"{ANY} /admin/(?:login|logout)\Z", f"{ANY} /v1/auth/"))
+SIGN_IN = Lane(
+    "sign-in", 2, 20, _lines(rf"{ANY} /admin/(?:login|logout)\Z", rf"{ANY} /v1/auth/(?:login|refresh|logout)\Z")
+)
 BULK = Lane(
     "bulk",
     2,
