@@ -163,7 +163,7 @@ class _Comparison:
     def _note_missing_row(self, account_id: str, intent: Intent, compared: _ComparedBatch) -> bool:
         """Note an intent without a payment of the shop; return whether none has to be there."""
         if intent.metadata.get(SITE_ID) != str(self.author.site_id):
-            compared.foreign += 1  # Made by another program with this account, or by another site on the platform's own.
+            compared.foreign += 1  # Of another program with this account, or of another site on the platform's own.
             return True
         missing = missing_row_difference(account_id, intent)
         if missing is None:
