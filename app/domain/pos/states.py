@@ -294,6 +294,11 @@ def card_name(brand: str | None, last4: str | None) -> str:
     return f"{name or 'Card'} •••• {last4}" if last4 else name
 
 
+def tender_name(tender_type: str, brand: str | None, last4: str | None) -> str:
+    """Return what a payment was made with: “Cash”, or the name of the card; "" where no card was read."""
+    return "Cash" if tender_type == "CASH" else card_name(brand, last4)
+
+
 def in_words(code: str) -> str:
     """Return a code in words: `insufficient_funds` as “Insufficient funds”, `contactless_emv` as “Contactless EMV”."""
     text = code.replace("_", " ").strip().replace(" emv", " EMV")

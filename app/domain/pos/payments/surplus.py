@@ -1,0 +1,33 @@
+"""What was paid too much for an order, as when a card succeeds after cash had settled it: how much of a payment must go
+back, and that it did."""
+
+from __future__ import annotations
+
+from app.domain.orders.models import Order
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.payments.transitions import end_anomaly, sums_of_order
+from app.domain.pos.states import PAID_TWICE
+from app.domain.shared.author import Author
+from app.domain.shared.records import find_record
+
+REASON = "The order had been paid already"  # Of its refund.
+GIVEN_BACK = "What was paid too much was given back"
+
+
+def surplus_of(payment: PosTransaction) -> int:
+    """Return the amount of a payment, in minor units, that must go back since its order had been paid already: all that
+    is left, tip included, where nothing was due; else what its order has too much. 0 without such an anomaly."""
+    if payment.anomaly != PAID_TWICE:
+        return 0
+    left = payment.captured_amount - payment.refunded_amount
+    if payment.is_surplus or payment.order_id is None:
+        return left
+    order = find_record(Order, payment.site_id, payment.order_id)
+    return left if order is None else min(left, max(0, sums_of_order(order.site_id, order.id).paid - order.total))
+
+
+def end_surplus(author: Author, payment: PosTransaction) -> None:
+    """End the anomaly of a locked payment once all that was paid too much was given back. Call it in a transaction,
+    after the refund was applied."""
+    if payment.anomaly == PAID_TWICE and surplus_of(payment) == 0:
+        end_anomaly(author, payment, "surplus refunded", GIVEN_BACK)
