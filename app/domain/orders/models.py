@@ -83,7 +83,7 @@ class Order(Base):
     @property
     def is_locked(self) -> bool:
         """Whether the contents stay as they are, since a payment is under way or brought money."""
-        return self.reserved_amount > 0 or self.paid_amount > 0 or self.paid_at is not None
+        return bool(self.reserved_amount or self.paid_amount or self.paid_at)  # Of a new order they are None.
 
     @property
     def amount_due(self) -> int:
