@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, and_, case, cast, func, or_, select
 
 from app.domain.pos.models import ATTENTION, MONEY_SUM, PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
+from app.domain.pos.payments.cashier import CASH
 from app.domain.pos.report_figures import (
     CountedPayments,
     DayFigures,
@@ -116,13 +117,18 @@ def has_agents(site_id: int) -> bool:
 def _sales(site_id: int, *spans: Span) -> list[Sale]:
     taken = PosTransaction.captured_at
     earliest = min(start for start, _ in spans) - LONGEST_PENDING
-    query = select(PosTransaction.agent_id, taken, PosTransaction.captured_amount).where(
-        PosTransaction.site_id == site_id,
-        PosTransaction.created_at >= earliest,
-        PosTransaction.status.in_(PAID_STATUSES),
+    row = PosTransaction
+    query = select(row.agent_id, taken, row.captured_amount, row.tender_type, row.tip_in_pence).where(
+        row.site_id == site_id,
+        row.created_at >= earliest,
+        row.status.in_(PAID_STATUSES),
         or_(*(and_(taken >= start, taken < end) for start, end in spans)),
     )
-    return [Sale(agent_id, at, amount) for agent_id, at, amount in db.session.execute(query) if at is not None]
+    sales = []
+    for agent_id, at, captured, tender, tip in db.session.execute(query):
+        tip = min(tip, captured)
+        sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
+    return sales
 
 
 def _sales_within(sales: Sequence[Sale], span: Span) -> list[Sale]:
@@ -142,7 +148,8 @@ def _day_figures(site_id: int, sales: Sequence[Sale], span: Span) -> DayFigures:
         PosTransaction.site_id == site_id, PosTransaction.created_at >= start, PosTransaction.created_at < end
     )
     sums = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
-    return DayFigures(len(sales), gross, *sums)
+    in_cash, tips = sum(sale.amount for sale in sales if sale.in_cash), sum(sale.tip for sale in sales)
+    return DayFigures(len(sales), gross, *sums, in_cash=in_cash, tips=tips)
 
 
 def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[ActiveAgent]:
