@@ -45,7 +45,8 @@ def by_card(till: AtTill, processor: FakeProcessor, amount: int, **more: object)
     request = IntentRequest(amount, "gbp", metadata={"transactionId": f"payment-{number}"})
     intent_id = processor.create_intent(AccountRef(), request, f"create-{number}").id
     processor.tap(intent_id)
-    return till.payment(processor_intent_id=intent_id, **({"amount_in_pence": amount, "captured_amount": amount} | more))
+    fields = {"id": f"payment-{number}", "amount_in_pence": amount, "captured_amount": amount} | more
+    return till.payment(processor_intent_id=intent_id, **fields)
 
 
 def order_of(app: Flask, till: AtTill, **more: object) -> str:
@@ -201,6 +202,32 @@ def test_of_a_payment_that_was_partly_due_the_rest_alone_goes_back(
     assert (payment.status, payment.anomaly, payment.refunded_amount) == ("PARTIALLY_REFUNDED", None, 300)
     with app.app_context():
         assert db.session.get_one(Order, order_id).paid_at is not None
+
+
+def test_a_card_that_succeeds_after_cash_had_settled_the_order_goes_back_by_one_button(
+    app: Flask, ada: PageClient, till: AtTill, processor: FakeProcessor
+) -> None:
+    order_id = order_of(app, till)
+    till.cash(amount_in_pence=1_000, rounding_in_pence=0, change_in_pence=0, order_id=order_id)
+    payment_id = by_card(till, processor, 1_000, order_id=order_id, status="CANCELLED", captured_amount=0)
+    page = page_after(ada, payment_id, "check")
+    assert "after the payment was given up" in page and "The order had been paid already." in page
+    assert "Refund £10.00</button>" in page
+    ada.post(f"{LIST}/{payment_id}/refunds", surplus_form(ada, payment_id))
+    payment = till.read(payment_id)
+    assert (payment.status, payment.anomaly, payment.is_surplus) == ("REFUNDED", None, True)
+    assert "Paid in cash" in text_of(ada, f"/admin/orders/{order_id}")
+
+
+def test_a_payment_that_was_given_up_and_is_due_is_no_surplus(
+    app: Flask, ada: PageClient, till: AtTill, processor: FakeProcessor
+) -> None:
+    order_id = order_of(app, till, paid_at=None, paid_amount=0)
+    payment_id = by_card(till, processor, 1_000, order_id=order_id, status="CANCELLED", captured_amount=0)
+    page = page_after(ada, payment_id, "check")
+    assert "Needs attention" in page and "Refund £10.00</button>" not in page
+    page = page_after(ada, payment_id, "refunds", amount="2", reason="Chipped")
+    assert "Needs attention" in page, "a refund for another reason ends nothing"
 
 
 def test_a_refund_of_a_part_of_what_is_too_much_leaves_the_rest_to_refund(
