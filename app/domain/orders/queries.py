@@ -21,9 +21,9 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class OrderRow:
-    """An order in a list; `total` and `paid_amount` in minor units of `currency`, `items` counts pieces. `placed_at` is when it was
-    submitted, or when a basket that is no order yet was paid, be it in part. `owner` is the name of the user who filled
-    it at a till, `location_id` the till's location."""
+    """An order in a list; `total` and `paid_amount` in minor units of `currency`, `items` counts pieces. `placed_at` is
+    when it was submitted, or when a basket that is no order yet was paid, be it in part. `owner` is the name of the
+    user who filled it at a till, `location_id` the till's location."""
 
     id: str
     number: int

@@ -15,8 +15,7 @@ from app.domain.orders.baskets import find_basket
 from app.domain.orders.lifecycle import submit
 from app.domain.orders.models import OPEN, Order
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
-from app.domain.pos.payments.cashier import CARD, CASH
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
+from app.domain.pos.states import CARD, CASH, OPEN_STATUSES, PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound

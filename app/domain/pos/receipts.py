@@ -13,7 +13,6 @@ from app.domain.orders.limits import Mailed, note_mail
 from app.domain.orders.models import Order
 from app.domain.orders.offers import subtotal_of
 from app.domain.pos.models import PosLocation, PosReceiptMail, PosRefund, PosTransaction
-from app.domain.pos.payments.cashier import CASH
 from app.domain.pos.payments.transitions import timeline_entry
 from app.domain.pos.processor import RECEIPT_FIELDS
 from app.domain.pos.receipt_content import (
@@ -26,7 +25,7 @@ from app.domain.pos.receipt_content import (
     receipt_mail,
 )
 from app.domain.pos.rules import email_problems
-from app.domain.pos.states import PAID_STATUSES, card_name, in_words
+from app.domain.pos.states import CASH, PAID_STATUSES, card_name, in_words
 from app.domain.pos.transactions import get_transaction
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock

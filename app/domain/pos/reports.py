@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, and_, case, cast, func, or_, select
 
 from app.domain.pos.models import ATTENTION, MONEY_SUM, PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
-from app.domain.pos.payments.cashier import CASH
 from app.domain.pos.report_figures import (
     CountedPayments,
     DayFigures,
@@ -25,7 +24,7 @@ from app.domain.pos.report_figures import (
     takings_by_hour,
     total_of,
 )
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
+from app.domain.pos.states import CASH, OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
 from app.domain.shared.clock import Clock, ends_at, same_time_before, starts_at
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
@@ -125,9 +124,10 @@ def _sales(site_id: int, *spans: Span) -> list[Sale]:
         or_(*(and_(taken >= start, taken < end) for start, end in spans)),
     )
     sales = []
-    for agent_id, at, captured, tender, tip in db.session.execute(query):
-        tip = min(tip, captured)
-        sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
+    for agent_id, at, captured, tender, asked_tip in db.session.execute(query):
+        tip = min(asked_tip, captured)
+        if at is not None:
+            sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
     return sales
 
 
@@ -147,9 +147,9 @@ def _day_figures(site_id: int, sales: Sequence[Sale], span: Span) -> DayFigures:
     declined = select(func.coalesce(func.sum(PosTransaction.attempts), 0)).where(
         PosTransaction.site_id == site_id, PosTransaction.created_at >= start, PosTransaction.created_at < end
     )
-    sums = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
+    refunds, tries = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
     in_cash, tips = sum(sale.amount for sale in sales if sale.in_cash), sum(sale.tip for sale in sales)
-    return DayFigures(len(sales), gross, *sums, in_cash=in_cash, tips=tips)
+    return DayFigures(len(sales), gross, refunds, tries, in_cash, tips)
 
 
 def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[ActiveAgent]:

@@ -156,7 +156,9 @@ def test_a_card_is_refunded_to_the_card_unless_cash_is_chosen(
     payment_id = by_card(till, processor, 1_250, card_brand="visa", card_last4="4242")
     page = ada.get(f"{LIST}/{payment_id}")
     assert [one["value"] for one in page.all("option")] == ["CARD", "CASH"]
-    assert "£2.00 goes back to the card." in page_after(ada, payment_id, "refunds", amount="2", reason="A", tender="CARD")
+    assert "£2.00 goes back to the card." in page_after(
+        ada, payment_id, "refunds", amount="2", reason="A", tender="CARD"
+    )
     shown = page_after(ada, payment_id, "refunds", amount="3", reason="B", tender="CASH")
     assert "Give the customer £3.00 in cash." in shown and "£3.00 of it in cash" in shown
     assert sorted(one[:2] for one in refunds(app)) == [("CARD", 200), ("CASH", 300)] and processor.made("refund") == 1

@@ -51,7 +51,7 @@ def test_why_cash_was_voided_or_moved_names_nobody_any_more(shop: Shop) -> None:
         reason = "The lady in red pays by card"
         db.session.add(PosTransactionEvent(**about, action="void", status="CANCELLED", detail=reason))
         nia = Author(shop.site_id, "Nia Nettle", shop.clock)
-        activity.record(nia, "pos.void", ("pos_transaction", payment), f"Took back a payment of £12.50 in cash: {reason}")
+        activity.record(nia, "pos.void", ("pos_transaction", payment), f"Took back £12.50 in cash: {reason}")
         moved = {"agent_id": shop.agent, "type": "PAY_OUT", "amount": 500, "reason": f"Deposit back to {SAM}"}
         place = db.session.get_one(PosTransaction, payment).location_id
         db.session.add(PosCashMovement(id="m", site_id=shop.site_id, location_id=place, created_at=WHEN, **moved))

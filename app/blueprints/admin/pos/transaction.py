@@ -19,7 +19,6 @@ from app.blueprints.receipt_links import qr_code, receipt_path
 from app.domain.pos import transactions
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments import settlement, surplus
-from app.domain.pos.payments.cashier import CARD, CASH
 from app.domain.pos.payments.transitions import settle_anomaly
 from app.domain.pos.processor import RECEIPT_FIELDS, PaymentProcessor, ProcessorError
 from app.domain.pos.receipts import mails_of, request_mail
@@ -32,7 +31,15 @@ from app.domain.pos.refunds import (
     refunds_of,
     request_refund,
 )
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TYPE_LABELS, TransactionStatus, card_name
+from app.domain.pos.states import (
+    CARD,
+    CASH,
+    OPEN_STATUSES,
+    PAID_STATUSES,
+    TYPE_LABELS,
+    TransactionStatus,
+    card_name,
+)
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import format_money, parse_money
 from app.domain.shared.problems import Conflict, DomainError, Invalid, TooManyRequests, Unprocessable
