@@ -419,6 +419,7 @@ POS_PAYMENTS: Rows = {
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
+    ("POST", f"{TILL}/offlineSales"): AT_TILLS,
     ("POST", f"{TILL}/transactions/<transaction_id>/void"): AT_TILLS,
     ("GET", f"{TILL}/paymentIntents/<payment_intent_id>"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/capture"): AT_TILLS,
