@@ -155,7 +155,7 @@ def test_another_program_with_the_refresh_token_ends_the_session(
     assert (answer.status_code, answer.json["code"]) == (401, "session_revoked")
     assert program.call("GET", ME).json["code"] == "session_revoked"
     with app.app_context():
-        assert db.session.scalar(select(PosSession.end_reason)) == "REVOKED"
+        assert db.session.scalar(select(PosSession.end_reason)) == "DEVICE_CHANGED"
         assert db.session.scalar(select(AuditEntry.action)) == "api_session.end"
 
 

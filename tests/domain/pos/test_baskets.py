@@ -8,13 +8,13 @@ import pytest
 from flask import Flask
 
 from app.domain.alerts.alerts import open_alerts
-from app.domain.orders import payment
 from app.domain.orders.baskets import Owner, WantedLine, create_basket
 from app.domain.orders.models import Order
 from app.domain.pos import access, order_payments
 from app.domain.pos.access import BasketUser
 from app.domain.pos.models import PosAgent, PosTransaction
 from app.domain.pos.order_payments import SUBMITTED_AFTER
+from app.domain.pos.payments import transitions
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Forbidden, NotFound
 from app.domain.sites.accounts import Role
@@ -56,7 +56,7 @@ def pay(author: Author, order: Order, amount: int = 1_000, intent_id: str = "pi_
         paid = make_transaction(
             agent, agent.locations[0], status, order_id=order.id, processor_intent_id=intent_id, amount_in_pence=amount
         )
-        payment.mark_paid(author.clock, order.id, paid.id, amount)
+        transitions.follow_order(author, paid, is_sale=True)
         return paid.id
 
 
