@@ -22,7 +22,7 @@ CLOCK_SKEW = timedelta(minutes=2)  # By which the clock of a device may be ahead
 OLDEST = timedelta(days=7)
 LARGEST_ROUNDING = 5  # Minor units by which an app may have rounded otherwise than the shop does now.
 MOST_NAMED, LONGEST_POINTER = 5, 80  # Of the problems of one sale.
-UUID_PATTERN = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # RANDOM_ID in ECMA 262.
+HEX = "[0-9a-fA-F]"
 OFFLINE_LINE = Record(
     skuCode=Text(
         required=True,
@@ -38,7 +38,9 @@ OFFLINE_LINE = Record(
 )
 OFFLINE_SALE = Record(
     clientSaleId=Text(
-        required=True, meaning="A UUID that the app made for the sale.", metadata={"pattern": UUID_PATTERN}
+        required=True,
+        meaning="A UUID that the app made for the sale.",
+        metadata={"pattern": f"^{HEX}{{8}}(-{HEX}{{4}}){{3}}-{HEX}{{12}}$"},
     ),
     soldAt=Moment(
         required=True,
