@@ -22,7 +22,6 @@ CLOCK_SKEW = timedelta(minutes=2)  # By which the clock of a device may be ahead
 OLDEST = timedelta(days=7)
 LARGEST_ROUNDING = 5  # Minor units by which an app may have rounded otherwise than the shop does now.
 MOST_NAMED, LONGEST_POINTER = 5, 80  # Of the problems of one sale.
-HEX = "[0-9a-fA-F]"
 OFFLINE_LINE = Record(
     skuCode=Text(
         required=True,
@@ -37,11 +36,7 @@ OFFLINE_LINE = Record(
     ),
 )
 OFFLINE_SALE = Record(
-    clientSaleId=Text(
-        required=True,
-        meaning="A UUID that the app made for the sale.",
-        metadata={"pattern": f"^{HEX}{{8}}(-{HEX}{{4}}){{3}}-{HEX}{{12}}$"},
-    ),
+    clientSaleId=Text(required=True, meaning="A UUID that the app made for the sale.", metadata={"format": "uuid"}),
     soldAt=Moment(
         required=True,
         meaning="When it was made (RFC 3339), at most seven days ago.",
