@@ -410,8 +410,8 @@ POS_PEOPLE: Rows = {
     ("GET", "/v1/pos/agents/me"): AT_TILLS,
     ("GET", POS_SESSION): AT_TILLS,
     ("PUT", POS_SESSION): AT_TILLS,
-    ("GET", f"{POS_SESSION}/report"): AT_TILLS,
-    ("POST", f"{POS_SESSION}/close"): AT_TILLS,
+    ("GET", "/v1/pos/sessions/<session_id>/report"): AT_TILLS,
+    ("POST", "/v1/pos/sessions/<session_id>/close"): AT_TILLS,
 }
 
 TILL = "/v1/pos/<location_id>"
@@ -420,6 +420,8 @@ POS_PAYMENTS: Rows = {
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
     ("POST", f"{TILL}/transactions/<transaction_id>/void"): AT_TILLS,
+    ("POST", f"{TILL}/cashMovements"): AT_TILLS,
+    ("GET", f"{TILL}/cashMovements"): AT_TILLS,
     ("GET", f"{TILL}/paymentIntents/<payment_intent_id>"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/capture"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/cancel"): AT_TILLS,
