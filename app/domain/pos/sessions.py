@@ -298,6 +298,21 @@ def location_of(session: PosSession) -> PosLocation | None:
     return None if session.location_id is None else db.session.get(PosLocation, session.location_id)
 
 
+def opened_location_of(session: PosSession) -> PosLocation | None:
+    """Return the location at which a session's Z report counts."""
+    return None if session.opened_location_id is None else db.session.get(PosLocation, session.opened_location_id)
+
+
+def agent_of(session: PosSession) -> PosAgent | None:
+    return None if session.agent_id is None else db.session.get(PosAgent, session.agent_id)
+
+
+def person_of(session: PosSession) -> str:
+    """Return the name of who opened a session; empty where the user was removed."""
+    found = agent_of(session) or (session.user_id and db.session.get(User, session.user_id))
+    return found.display_name if found else ""
+
+
 def open_sessions(site_id: int, user_id: int) -> list[PosSession]:
     """Return the open sessions of a user, the latest first."""
     query = select(PosSession).where(PosSession.site_id == site_id, PosSession.user_id == user_id)

@@ -9,6 +9,7 @@ PAGES = (
     ("Overview", "admin.pos_overview"),
     ("Transactions", "admin.pos_transactions"),
     ("Agents", "admin.pos_agents"),
+    ("Reports", "admin.pos_reports"),
     ("Settings", "admin.pos_settings"),
 )
 
