@@ -23,7 +23,7 @@ from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, personal_tokens
 from app.domain.sites.accounts import Role
-from app.domain.sites.models import Domain, Site, User
+from app.domain.sites.models import Domain, Site, User, UserDevice
 from app.domain.sites.personal_tokens import IssuedToken
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
@@ -53,6 +53,13 @@ def make_user(
 
 def make_token(site: Site, user: User, name: str = "Agent", days: int = 90) -> IssuedToken:
     return personal_tokens.make_token(Author(site.id, user.display_name, StoppedClock()), user.id, name, days)
+
+
+def make_device(site: Site, user: User, **more: object) -> UserDevice:
+    number = next(_numbers)
+    fields = {"id": f"device-{number}", "device_id": f"till-{number}", "name": "Phone"} | more
+    times = {"first_seen_at": WHEN, "last_seen_at": WHEN}
+    return _kept(UserDevice(site_id=site.id, user_id=user.id, **(times | fields)))
 
 
 def make_product(site: Site, sku: str | None = None, **more: object) -> Product:

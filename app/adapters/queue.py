@@ -37,6 +37,7 @@ JOBS = {  # Every job and its queue.
     "pos:check_payments": "default",
     "pos:deliver_simulated_events": "default",
     "pos:reconcile": "builds",
+    "pos:send_journal_mail": "default",
     "pos:send_receipt": "default",
     "seo:build_sitemap": "builds",
     "seo:check_site": "builds",

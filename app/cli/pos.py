@@ -1,18 +1,21 @@
-"""`pos reconcile`."""
+"""`pos reconcile`, `pos journal verify` and `pos journal export`."""
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 
 import click
 from flask.cli import AppGroup
 
-from app.cli.command import REFUSED, command_author, reports_refusals
+from app.cli.command import REFUSED, chosen_site, command_author, reports_refusals, with_site
+from app.domain.pos import journal
 from app.domain.pos.ledger import unsettled_differences
 from app.domain.pos.ledger_comparison import DifferenceKind
 from app.domain.pos.models import PaymentCheckRun, PosReconciliation
 from app.domain.pos.reconciliation import checks, nightly
 from app.domain.shared.author import Author
+from app.domain.shared.problems import Invalid
 from app.domain.shared.text import numbered
 from app.domain.sites import sites
 from app.domain.work.context import read_afresh
@@ -23,7 +26,11 @@ from app.transaction import transaction
 
 MOST_ROUNDS = 1_000  # Of a check, each of which lasts for some seconds.
 
+HASH = re.compile("[0-9a-f]{64}")
+
 pos_group = AppGroup("pos", help="Mobile point of sale.")
+journal_group = AppGroup("journal", help="The journal of the till, in which every entry is hashed with the one before.")
+pos_group.add_command(journal_group)
 
 
 @pos_group.command("reconcile")
@@ -80,3 +87,44 @@ def _compare(author: Author, host: str, day: date | None) -> str | None:
     run = db.session.get_one(PosReconciliation, run_id)
     click.echo(f"{host}: {numbered(run.done, 'payment')} of {run.day} compared, {run.differences:,} differ")
     return run.error
+
+
+@journal_group.command("verify")
+@with_site
+@click.option("--head", metavar="HEX", help="A hash that an entry must have, as one that a Z report names.")
+@reports_refusals
+def verify_command(host: str | None, head: str | None) -> None:
+    """Verify the whole journal of a site; the first broken entry is named.
+
+    The exit status is 1 when the journal is not whole. With --head also when no entry has that hash: then the end was
+    removed, or the whole journal rewritten, since the hash was noted.
+    """
+    site, expected = chosen_site(host), head and head.strip().lower()
+    if expected is not None and not HASH.fullmatch(expected):
+        raise Invalid.one("invalid_head", "A hash has 64 digits from 0 to 9 and a to f.")
+    found = journal.verify(site.id, expected)
+    if found.is_whole:
+        click.echo(f"{site.primary_host}: {entries(found.total)}, whole; the head is {found.head}")
+        return
+    if found.broken:
+        click.echo(f"{site.primary_host}: {found.broken.message}", err=True)
+    if not found.has_expected_head:
+        whole = f"Of {entries(found.total)}, none" if found.broken is None else "No entry before that"
+        click.echo(f"{site.primary_host}: {whole} has the hash {expected}.", err=True)
+    raise SystemExit(REFUSED)
+
+
+@journal_group.command("export")
+@with_site
+@reports_refusals
+def export_command(host: str | None) -> None:
+    """Write the journal of a site to the standard output: an entry a line, as JSON, the oldest first."""
+    author = command_author(chosen_site(host).id)
+    for line in journal.export_lines(author.site_id):
+        click.echo(line, nl=False)
+    with transaction():
+        journal.note_export(author)
+
+
+def entries(number: int) -> str:
+    return numbered(number, "entry", "entries")

@@ -14,7 +14,9 @@ from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as order_mails
 from app.domain.orders.mails import ORDER_MAIL
+from app.domain.pos import journal_mails
 from app.domain.pos import receipts as receipt_mails
+from app.domain.pos.journal_mails import JOURNAL_MAIL
 from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
@@ -88,6 +90,13 @@ LEASED_JOBS = {
             "receipt {}",
             pos.send_receipt,
             waiting=lambda: receipt_mails.due_mails(clock()),
+        ),
+        LeasedJob(
+            JOURNAL_MAIL,
+            "pos:send_journal_mail",
+            "mail of the journal {}",
+            pos.send_journal_mail,
+            waiting=lambda: journal_mails.due(clock()),
         ),
         LeasedJob(
             ORDER_MAIL,

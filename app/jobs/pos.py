@@ -1,5 +1,5 @@
 """The till: open payments and the ledger are compared with the payment processor, work sessions end with their API
-sessions, receipts are mailed."""
+sessions, receipts and the head of the journal are mailed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 import structlog
 
-from app.domain.pos import receipts, sessions
+from app.domain.pos import journal_mails, receipts, sessions
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.reconciliation import checks, nightly
 from app.domain.pos.reconciliation.checks import settle_retired
@@ -109,3 +109,7 @@ def end_sessions() -> None:
 
 def send_receipt(mail_id: str) -> bool:
     return receipts.send_mail(work_context(), mailer(), mail_id)
+
+
+def send_journal_mail(mail_id: str) -> bool:
+    return journal_mails.send(work_context(), mailer(), mail_id)

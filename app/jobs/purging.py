@@ -16,6 +16,7 @@ from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import purge as orders
 from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos import purge as pos
+from app.domain.pos.journal_mails import JOURNAL_MAIL
 from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance import learning, synonym_suggestions
@@ -53,6 +54,7 @@ RETENTIONS: tuple[Retention, ...] = (
     crawlers.RETENTION,
     leases.retention(RECONCILIATION, "reconciliations of payments"),
     leases.retention(RECEIPT_MAIL, "receipts that were mailed"),
+    leases.retention(JOURNAL_MAIL, "mails of the journal"),
     leases.retention(ORDER_MAIL, "mails about orders"),
     leases.retention(REPLAY, "replays"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),

@@ -20,7 +20,8 @@ from markupsafe import Markup
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs"
 DOCUMENTS = (
-    "guide", "bundle", "personal-data", "payments", "stripe", "mcp", "api", "admin-json", "deploy", "glossary",
+    "guide", "bundle", "personal-data", "payments", "journal", "stripe", "mcp", "api", "admin-json", "deploy",
+    "glossary",
 )  # fmt: skip
 WHERE = "/admin/help"
 NO_LETTER = re.compile(r"[^\w\- ]")

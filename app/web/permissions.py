@@ -16,6 +16,7 @@ from app.extensions import login_manager
 
 View = TypeVar("View", bound=Callable[..., Any])
 PUBLIC = "public"
+SIGNED_IN = "signed_in"  # Declared by views that every user with a session may call, about what is their own.
 DECLARED = "declared_permission"
 
 

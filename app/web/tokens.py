@@ -22,7 +22,7 @@ from itsdangerous.signer import SigningAlgorithm
 
 from app.config import Config
 from app.domain.shared.problems import Unauthenticated
-from app.domain.sites import accounts, sign_in_sessions
+from app.domain.sites import accounts, devices, sign_in_sessions
 from app.domain.sites.api_sessions import ApiCaller
 from app.domain.sites.models import User
 from app.domain.sites.sign_in_sessions import KnownDevice
@@ -60,7 +60,7 @@ class TokenKind:
 ACCESS = TokenKind("at+jwt", "shop-api", "access-tokens", timedelta(minutes=15), ("sid", "roles", "ver"))
 PAYMENT = TokenKind("pos-pay+jwt", "pos-reader", "payment-tokens", timedelta(minutes=5), ("sid", "agent", "location"))
 
-DEVICE = Purpose("known-devices", 2_048)  # Each user in it has an end of its own; twenty take some 1,200 characters.
+DEVICE = Purpose("known-devices", 2_048)  # Each user in it has an end of its own; twenty take some 1,700 characters.
 JOURNEY = Purpose("journey", 4_096)  # The cookie's age is its end.
 RECEIPT = Purpose("receipt", 120)
 RECEIVED_FILE = Purpose("received-file", 1_000, timedelta(minutes=50))  # An unused file is removed after an hour.
@@ -209,15 +209,18 @@ def read_access_token(token: str) -> AccessClaims:
 
 def device_of_token(token: str, email: str, now: datetime) -> str | None:
     """Return the id under which the device with this token is known for the user of the email address; None where it is
-    not."""
+    not, or was removed."""
     known = _known_devices(token, now)
     user = accounts.find_user(email) if known else None
-    return sign_in_sessions.device_of(known, user, now) if user else None
+    known_id = sign_in_sessions.device_of(known, user, now) if user else None
+    return None if user is None or known_id is None or devices.was_removed(user.id, known_id) else known_id
 
 
-def device_token_with_user(token: str, user: User, now: datetime) -> str:
-    """Return the token that the device stores in place of this one after the user has signed in on it."""
-    return current_signer().sign(DEVICE, sign_in_sessions.device_with_user(_known_devices(token, now), user, now), now)
+def device_token_with_user(token: str, user: User, now: datetime, listed_as: str = "") -> str:
+    """Return the token that the device stores in place of this one after the user has signed in on it. `listed_as` is
+    the id of the device in the user's list, empty where it is not listed."""
+    known = sign_in_sessions.device_with_user(_known_devices(token, now), user, now, listed_as)
+    return current_signer().sign(DEVICE, known, now)
 
 
 def _known_devices(token: str, now: datetime) -> list[KnownDevice]:

@@ -1,7 +1,7 @@
 """The journal of the till
 
 Revision: 3d1f0c8b7a52
-Follows: a6edd80e284b
+Follows: 3b0e5d1c7a42
 Date: 2026-11-28 04:00:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "3d1f0c8b7a52"
-down_revision = "a6edd80e284b"
+down_revision = "3b0e5d1c7a42"
 branch_labels = None
 depends_on = None
 
@@ -50,8 +50,39 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("site_id", name=op.f("pk_pos_journal_heads")),
     )
+    op.create_table(
+        "pos_journal_mails",
+        sa.Column("sequence", sa.Integer(), nullable=False),
+        sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=True),
+        sa.Column("next_try_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("site_id", sa.Integer(), nullable=False),
+        sa.Column("state", sa.String(length=16), nullable=False),
+        sa.Column("requested_by", sa.String(length=100), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("fence", sa.Integer(), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("done", sa.Integer(), nullable=False),
+        sa.Column("total", sa.Integer(), nullable=True),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.CheckConstraint(
+            "state in ('waiting', 'running', 'done', 'failed')", name=op.f("ck_pos_journal_mails_state_known")
+        ),
+        sa.ForeignKeyConstraint(
+            ["site_id"], ["sites.id"], name=op.f("fk_pos_journal_mails_site_id_sites"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_pos_journal_mails")),
+    )
+    op.create_index(
+        op.f("ix_pos_journal_mails_state_next_try_at"), "pos_journal_mails", ["state", "next_try_at"], unique=False
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("pos_journal_mails")
     op.drop_table("pos_journal_heads")
     op.drop_table("pos_journal_entries")

@@ -207,6 +207,7 @@ STAFF_OF_SHOP: Rows = {
     ("GET", "/admin/user/<user_id>"): ADMINS,
     ("POST", "/admin/user/<user_id>"): ADMINS,
     ("POST", "/admin/user/<user_id>/password"): ADMINS,
+    ("POST", "/admin/user/<user_id>/devices/<device_id>/remove"): ADMINS,
     ("POST", "/admin/user/<user_id>/tokens/<token_id>/revoke"): ADMINS,
     ("GET", "/admin/activity"): ADMINS,
     ("GET", "/admin/activity.csv"): ADMINS,
@@ -363,6 +364,10 @@ POS_PAGES: Rows = {
     ("GET", "/admin/pos"): ADMINS,
     ("GET", "/admin/pos/differences"): ADMINS,
     ("POST", "/admin/pos/differences/<difference_id>/settle"): ADMINS,
+    ("GET", "/admin/pos/journal"): ADMINS,
+    ("GET", "/admin/pos/journal/verification"): ADMINS,
+    ("POST", "/admin/pos/journal/export"): ADMINS,
+    ("POST", "/admin/pos/journal/mail"): ADMINS,
     ("GET", "/admin/pos/transactions"): ADMINS,
     ("GET", "/admin/pos/transactions.csv"): ADMINS,
     ("GET", "/admin/pos/transactions/<transaction_id>"): ADMINS,
@@ -441,6 +446,8 @@ V1_MERCHANDISING = "/v1/admin/merchandising"
 BASKET = "/v1/basket/<basket_id>"
 AT_TILLS = ADMINS | {Principal.POS_AGENT}
 V1: Rows = OPEN_TO_PROGRAMS | {
+    ("GET", "/v1/auth/devices"): STAFF | AT_TILLS,
+    ("DELETE", "/v1/auth/devices/<device_id>"): STAFF | AT_TILLS,
     ("POST", "/v1/basket"): AT_TILLS,
     ("GET", BASKET): AT_TILLS,
     ("PUT", BASKET): AT_TILLS,

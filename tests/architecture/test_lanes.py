@@ -22,6 +22,8 @@ BULK = {
     "GET /admin/activity.csv",
     "POST /admin/personal-data/erase",
     "POST /admin/personal-data/export",
+    "GET /admin/pos/journal/verification",
+    "POST /admin/pos/journal/export",
     "GET /admin/pos/transactions.csv",
     *(
         f"{method} {TAXONOMY}/{act}"

@@ -1,12 +1,19 @@
-"""`pos reconcile` does by hand what the scheduler requests, and its exit status says whether all is well."""
+"""`pos reconcile` does by hand what the scheduler requests, `pos journal` verifies and exports the journal; the exit
+status says whether all is well."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from click.testing import Result
 from flask import Flask
+from sqlalchemy import text
 
+from app.domain.pos import journal
+from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.models import PosTransaction
+from app.domain.sites import activity
 from app.extensions import db
 from app.operations.work_context import work_context
 from app.transaction import transaction
@@ -64,3 +71,57 @@ def test_the_scheduled_jobs_can_be_run_by_name(app: Flask, till: ShopWithTill, j
     result = app.test_cli_runner().invoke(args=["jobs", "run", job])
     assert result.exit_code == 0 and result.output.splitlines()[-1] == f"{job}: done"
     assert stored(payment).status == ("SUCCEEDED" if job == "pos-check" else "PENDING")
+
+
+@pytest.fixture
+def hashes(till: ShopWithTill) -> list[str]:
+    """Those of a journal of three sales."""
+    made = []
+    for amount in (100, 200, 300):
+        with transaction():
+            event = MoneyEvent(EntryType.SALE, till.clock.now(), amount=amount, tender_type="CASH")
+            made.append(journal.append(till.clock, till.site_id, event).hash)
+    return made
+
+
+def of_journal(app: Flask, *arguments: str) -> Result:
+    db.session.rollback()
+    return app.test_cli_runner().invoke(args=["pos", "journal", *arguments])
+
+
+def tamper(statement: str) -> None:
+    with transaction():
+        db.session.execute(text(statement))
+
+
+def test_a_journal_that_is_whole_is_exit_status_0(app: Flask, hashes: list[str]) -> None:
+    result = of_journal(app, "verify")
+    assert (result.exit_code, result.output) == (0, f"localhost: 3 entries, whole; the head is {hashes[-1]}\n")
+    assert of_journal(app, "verify", "--site", "localhost", "--head", hashes[1].upper()).exit_code == 0
+
+
+def test_the_first_broken_entry_of_a_journal_is_named_and_exit_status_1(app: Flask, hashes: list[str]) -> None:
+    tamper("update pos_journal_entries set amount = 1 where sequence > 1")
+    result = of_journal(app, "verify", "--site", "localhost")
+    assert (result.exit_code, result.output) == (1, "localhost: Entry 2 was changed after it was written.\n")
+
+
+def test_a_known_hash_that_no_entry_of_the_journal_has_is_exit_status_1(app: Flask, hashes: list[str]) -> None:
+    tamper("delete from pos_journal_entries where sequence = 3")
+    tamper(f"update pos_journal_heads set sequence = 2, hash = '{hashes[1]}'")
+    assert of_journal(app, "verify").exit_code == 0
+    result = of_journal(app, "verify", "--head", hashes[2])
+    assert (result.exit_code, result.output) == (1, f"localhost: Of 2 entries, none has the hash {hashes[2]}.\n")
+
+
+@pytest.mark.parametrize("head", ["abc", "g" * 64, ""])
+def test_a_head_that_is_no_hash_is_refused(app: Flask, hashes: list[str], head: str) -> None:
+    result = of_journal(app, "verify", "--head", head)
+    assert result.exit_code == 1 and "64 digits" in result.output
+
+
+def test_the_journal_is_exported_as_lines_of_json(app: Flask, till: ShopWithTill, hashes: list[str]) -> None:
+    result = of_journal(app, "export", "--site", "localhost")
+    assert result.exit_code == 0
+    assert [json.loads(line)["hash"] for line in result.stdout.splitlines()] == hashes
+    assert activity.last_action(till.site_id) == "pos.journal_export"

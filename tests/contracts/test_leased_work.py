@@ -30,7 +30,9 @@ from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.orders import mails as order_mails
 from app.domain.orders.mails import ORDER_MAIL, OrderMailKind
 from app.domain.orders.models import Order
-from app.domain.pos import receipts
+from app.domain.pos import journal, journal_mails, receipts
+from app.domain.pos.journal import EntryType, MoneyEvent
+from app.domain.pos.journal_mails import JOURNAL_MAIL
 from app.domain.pos.receipts import RECEIPT_MAIL
 from app.domain.pos.reconciliation import checks as payment_checks
 from app.domain.pos.reconciliation import nightly
@@ -52,6 +54,7 @@ from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.models import Site
+from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.work import leases
@@ -99,6 +102,12 @@ def mail_receipt(_context: SearchContext, author: Author) -> None:
     receipts.request_mail(author, payment.id, "sam@home.test", "https://shop.test/r/x")
 
 
+def mail_journal(_context: SearchContext, author: Author) -> None:
+    change_settings(author.site_id, {"posJournalMail": "ada@books.test"})
+    sale = journal.append(author.clock, author.site_id, MoneyEvent(EntryType.SALE, author.now()))
+    journal_mails.request_mail(author, sale)
+
+
 def mail_about_order(_context: SearchContext, author: Author) -> None:
     numbers = select(func.count()).select_from(Order).where(Order.site_id == author.site_id)
     number = (db.session.scalar(numbers) or 0) + 1
@@ -144,6 +153,7 @@ EXAMPLES = {
         ),
         Example(RECONCILIATION, lambda _, author: nightly.request(author)),
         Example(RECEIPT_MAIL, mail_receipt),
+        Example(JOURNAL_MAIL, mail_journal),
         Example(ORDER_MAIL, mail_about_order),
         Example(SITE_CHECK, lambda _, author: site_check.request_check(author)),
         Example(BUNDLE_RUN, export_shop),

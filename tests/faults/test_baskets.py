@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.orders import payment
 from app.domain.orders.baskets import Owner, WantedLine, create_basket
 from app.domain.orders.models import COLLECTED, OPEN, SUBMITTED, Order
 from app.domain.shared.author import Author
@@ -16,6 +15,7 @@ from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site, StoredEvent
 from app.extensions import db
 from app.transaction import transaction
+from tests.domain.orders.till import pay_by_card
 from tests.factories import make_user
 from tests.faults.shops import SITE, Shop, check
 
@@ -35,10 +35,8 @@ def basket_id(shop: Shop) -> str:
         with transaction():
             author = Author(SITE, "Tilly Till", context.clock)
             order = create_basket(author, Owner(user_id, "POS"), [WantedLine("sku-1", 1)])
-        with transaction():
-            payment.lock_for_payment(order, "tx-1")
-            payment.mark_paid(context.clock, order.id, "tx-1", order.total)
-            return order.id
+        pay_by_card(context.clock, order.id, order.total)
+        return order.id
 
 
 def state(shop: Shop) -> tuple[str, int | None, int]:

@@ -21,7 +21,7 @@ from app.domain.sites.sign_in_sessions import DEVICE_KNOWN_FOR, SignedIn
 from app.domain.sites.sites import site_by_host
 from app.extensions import login_manager
 from app.transaction import transaction
-from app.web.permissions import Permission, public, requires
+from app.web.permissions import Permission, allowed, public, requires
 from app.web.tokens import device_of_token, device_token_with_user
 
 LONGEST_RETURN_ADDRESS = 2_000
@@ -102,9 +102,11 @@ def _note_seen(token: str) -> None:
 @public
 def sign_in() -> Answer:
     wanted = return_to(request.args.get("next"))
-    if current_user.is_authenticated:
-        return redirect(wanted or url_for("admin.dashboard"))
-    return _sign_in_page(FieldErrors(), wanted)
+    if not current_user.is_authenticated:
+        return _sign_in_page(FieldErrors(), wanted)
+    if _only_sells(current_user):
+        return render_template("admin/sign_in/till.html", shop_address=_shop_address(current_user))
+    return redirect(wanted or url_for("admin.dashboard"))
 
 
 @bp.post("/login")
@@ -171,7 +173,7 @@ def _site_of_host() -> int:
 
 def _admit(user: User, site_id: int, wanted: str | None = None) -> Response:
     """Open a new session on the site in the place of the browser's own, and redirect to the wanted page, by default the
-    dashboard."""
+    dashboard; for users who only sell, to the page that says where."""
     clock, host = ports.clock(), request_host()
     with transaction():
         if current_user.is_authenticated:
@@ -179,9 +181,23 @@ def _admit(user: User, site_id: int, wanted: str | None = None) -> Response:
         token = sign_in_sessions.open_session(clock, user, host, site_id)
     session.clear()
     login_user(sign_in_sessions.find_session(clock, token, host))
-    response = redirect(wanted or url_for("admin.dashboard"))
+    page = url_for("admin.sign_in") if _only_sells(current_user) else wanted or url_for("admin.dashboard")
+    response = redirect(page)
     remember_device(response, user)
     return response
+
+
+def _only_sells(user: SignedIn) -> bool:
+    """Whether a user works at tills and has no page of the admin."""
+    return allowed(user.roles, Permission.USE_POS) and not allowed(user.roles, Permission.USE_ADMIN)
+
+
+def _shop_address(user: SignedIn) -> str:
+    """Return the address of the user's shop: the one that the browser used, unless it is another shop's."""
+    here = site_by_host(request_host())
+    if here is not None and here.id == user.site_id:
+        return request.host
+    return next(site.host for site in accounts.reachable_sites(user.user_id) if site.id == user.site_id)
 
 
 def _sign_in_page(errors: FieldErrors, wanted: str | None) -> str:

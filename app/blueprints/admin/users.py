@@ -10,8 +10,9 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.admin.shell import ROLE_NAMES
+from app.blueprints.callers import current_author
 from app.domain.shared.problems import Invalid
-from app.domain.sites import personal_tokens, staff
+from app.domain.sites import devices, personal_tokens, staff
 from app.domain.sites.staff import grantable
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
@@ -99,6 +100,16 @@ def user_password(user_id: int) -> Answer:
     return redirect(url_for("admin.user_edit", user_id=user_id))
 
 
+@bp.post(f"{USER}/devices/<device_id>/remove")
+@requires(Permission.MANAGE_USERS)
+def user_device_remove(user_id: int, device_id: str) -> Response:
+    staff.member(current_user, user_id)
+    with transaction():
+        name = devices.remove_device(current_author(), user_id, device_id)
+    flash(f"{f'“{name}”' if name else 'The device'} is removed and signed out.", "good")
+    return redirect(url_for("admin.user_edit", user_id=user_id))
+
+
 def _new_page(errors: FieldErrors) -> str:
     return render_template("admin/users/new.html", errors=errors, sent=request.form, **_roles())
 
@@ -112,6 +123,7 @@ def _edit_page(user_id: int, errors: FieldErrors, is_typed: bool = False) -> str
         "admin/users/edit.html",
         member=member,
         form=typed if is_typed else stored,
+        devices=devices.devices_of(current_user.site_id, user_id),
         tokens=personal_tokens.tokens_of(ports.clock(), current_user.site_id, user_id),
         errors=errors,
         **_roles(),

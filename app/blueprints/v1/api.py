@@ -175,6 +175,12 @@ class ProblemShape(Shape):
     retryable = fields.Bool(metadata={"description": "Whether the same payment can be tried again."})
     max_amount_in_pence = fields.Int(metadata={"description": "The limit that the amount exceeds."})
     limit_source = fields.Str(metadata={"description": "Whose limit it is: AGENT or SITE."})
+    attempts_left = fields.Int(
+        metadata={"description": "After so many further amounts above the limit the session ends; 0: it was ended."}
+    )
+    missing_roles = fields.List(
+        fields.Str(), metadata={"description": "The roles of which the user needs one, of `pos_role_required`."}
+    )
     transaction_id = fields.Str(metadata={"description": "The transaction that this is about."})
     payment_intent_id = fields.Str(metadata={"description": "The payment that is under way already."})
 

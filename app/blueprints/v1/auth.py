@@ -1,4 +1,4 @@
-"""Signing in for a token, exchanging it, and signing out."""
+"""Signing in for a token, exchanging it, signing out, and the user's own devices."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from marshmallow import fields, validate
 from werkzeug.exceptions import HTTPException
 
 from app import ports
-from app.blueprints.callers import request_host, user_by_credentials
+from app.blueprints.callers import rate_limited, request_host, user_by_credentials
 from app.blueprints.v1.api import ApiBlueprint, Body, Shape, ShortLine, UtcTime
-from app.blueprints.v1.callers import sent_claims, sent_token
+from app.blueprints.v1.callers import (
+    caller,
+    calling_author,
+    current_session_id,
+    requires_session,
+    sent_claims,
+    sent_token,
+)
 from app.blueprints.v1.pos_agents import PosAgentShape, PosLocationShape, agent_json, location_json
 from app.domain.pos import access, agents, sessions
 from app.domain.pos.models import PosAgent
 from app.domain.pos.rules import device_problems
 from app.domain.shared.problems import Forbidden, Invalid, NotFound, Unauthenticated
-from app.domain.sites import accounts, api_sessions
+from app.domain.sites import accounts, api_sessions, devices
 from app.domain.sites.accounts import LONGEST_PASSWORD
 from app.domain.sites.api_sessions import Audience, Because, Device, Granted
 from app.domain.sites.personal_tokens import is_personal
@@ -34,6 +41,7 @@ from app.web.tokens import (
     key_for,
 )
 
+DEVICES = ("devices", 60)  # A minute.
 bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
 
 
@@ -43,7 +51,10 @@ class LoginBody(Body):
         required=True, validate=validate.Length(max=LONGEST_PASSWORD), metadata={"example": "demo-password-1"}
     )
     device_id = ShortLine(
-        metadata={"description": "Binds the session to a device: every refresh must then give the same `deviceId`."}
+        metadata={
+            "description": "Binds the session to a device, which is listed at `GET /v1/auth/devices`: every refresh "
+            "must then give the same `deviceId`."
+        }
     )
     device_name = ShortLine(metadata={"description": "For people.", "example": "Stockroom import"})
     device_token = fields.Str(
@@ -120,6 +131,25 @@ class SignedInShape(TokensShape):
     )
 
 
+class DeviceShape(Shape):
+    id = fields.Str(required=True)
+    name = fields.Str(
+        required=True, allow_none=True, metadata={"description": "null: the app gave it no `deviceName`."}
+    )
+    last_seen_at = UtcTime(required=True, metadata={"description": "The latest sign-in or refresh there."})
+    current = fields.Bool(
+        required=True, attribute="is_current", metadata={"description": "Whether the caller's session is there."}
+    )
+
+
+class DevicesShape(Shape):
+    items = fields.List(
+        fields.Nested(DeviceShape),
+        required=True,
+        metadata={"description": "The one seen last first.", "maxItems": devices.MOST_LISTED},
+    )
+
+
 @bp.post("/login")
 @public
 @bp.open_to_all
@@ -149,7 +179,9 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
         granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
         program, address = request.user_agent.string, request.remote_addr or ""
         agent = sessions.open_session(ports.clock(), granted.caller, device, program, address)
-        return _tokens_json(granted, agent) | {"device_token": device_token_with_user(token, user, ports.clock().now())}
+        listed_as = devices.note_sign_in(ports.clock(), granted.caller, device)
+        device_token = device_token_with_user(token, user, ports.clock().now(), listed_as)
+        return _tokens_json(granted, agent) | {"device_token": device_token}
 
 
 @bp.post("/refresh")
@@ -172,6 +204,8 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
         )
         if isinstance(granted, Unauthenticated):
             sessions.apply_end_of_session(ports.clock(), api_sessions.session_id_in(body["refresh_token"]) or "")
+        else:
+            devices.note_use(ports.clock(), granted.caller.session_id)
     if isinstance(granted, Unauthenticated):
         raise granted
     return _tokens_json(granted, access.find_agent(granted.caller.site_id, granted.caller.user_id))
@@ -206,6 +240,28 @@ def logout() -> None:
             else:
                 api_sessions.end(ports.clock(), session_id, because)
             sessions.apply_end_of_session(ports.clock(), session_id)
+
+
+@bp.get("/devices")
+@requires_session
+@rate_limited(*DEVICES)
+@bp.described("listDevices", 401, 403, 429)
+@bp.response(200, DevicesShape)
+def list_devices() -> dict[str, Any]:
+    """The devices on which the caller signed in with a `deviceId`, in this shop."""
+    return {"items": devices.devices_of(caller().site_id, caller().user_id, current_session_id())}
+
+
+@bp.delete("/devices/<device_id>")
+@requires_session
+@rate_limited(*DEVICES)
+@bp.described("removeDevice", 401, 403, 404, 429)
+@bp.response(204)
+def remove_device(device_id: str) -> None:
+    """Remove one of the caller's devices: its sessions end, the caller's own as well where it is the current one, and
+    its `deviceToken` counts as none for them. It is listed again when they sign in there."""
+    with transaction():
+        devices.remove_device(calling_author(), caller().user_id, device_id)
 
 
 def _read_device(body: Mapping[str, Any]) -> Device:

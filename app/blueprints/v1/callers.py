@@ -18,23 +18,23 @@ from app.domain.alerts.causes import Cause
 from app.domain.pos import access, sessions
 from app.domain.pos.access import ADMINS, BasketUser
 from app.domain.pos.models import PosAgent, PosLocation
+from app.domain.pos.over_limit import AmountExceedsLimit
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.processor import Misconfigured
 from app.domain.shared.author import Author, Origin
-from app.domain.shared.problems import Forbidden, Unauthenticated, Unprocessable
+from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
-from app.domain.sites.api_sessions import ApiCaller, Audience
+from app.domain.sites.api_sessions import ApiCaller, Audience, TillRoleRequired
 from app.domain.sites.personal_tokens import TokenCaller, is_personal
 from app.domain.sites.sites import site_by_host
 from app.operations.work_context import work_context
 from app.transaction import transaction
 from app.web.callers import token_caller
-from app.web.permissions import DECLARED, Permission, View, allowed
+from app.web.permissions import DECLARED, SIGNED_IN, Permission, View, allowed
 from app.web.tokens import AccessClaims, not_ours, read_access_token
 
 Caller = ApiCaller | TokenCaller
 NOT_ALLOWED = "Your role on this site does not allow this."
-OVER_LIMIT = "amount_exceeds_limit"
 
 
 def requires_token(permission: Permission) -> Callable[[View], View]:
@@ -55,8 +55,36 @@ def requires_token(permission: Permission) -> Callable[[View], View]:
     return decorate
 
 
+def requires_session(view: View) -> View:
+    """Lets users in by their sessions, for a till or for the API, whatever their role: for what is their own. Answers
+    401, and 403 for a personal access token."""
+
+    @wraps(view)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        g.api_caller = _holder_of_session()
+        return view(*args, **kwargs)
+
+    setattr(checked, DECLARED, SIGNED_IN)
+    return checked  # type: ignore[return-value]
+
+
+def _holder_of_session() -> ApiCaller:
+    """Return the holder of a session. Raises Unauthenticated, and Forbidden for a personal access token."""
+    token = sent_token()
+    if is_personal(token):
+        _of_this_shop(token_caller(token))
+        raise Forbidden("A personal access token has no session and no device. Sign in for that.", "personal_token")
+    return session_caller()
+
+
+def current_session_id() -> str:
+    """Return the id of the caller's session, within a view that requires one."""
+    found: ApiCaller = g.api_caller
+    return found.session_id
+
+
 def caller() -> Caller:
-    """Return the caller, within a view that requires a token."""
+    """Return the caller, within a view that requires a token or a session."""
     found: Caller = g.api_caller
     return found
 
@@ -144,10 +172,8 @@ def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[Vi
             except Misconfigured as refusal:
                 _alert_owner(refusal)
                 raise
-            except Unprocessable as refusal:
-                if refusal.code == OVER_LIMIT:
-                    _note_over_limit()
-                raise
+            except AmountExceedsLimit as refusal:
+                raise _note_over_limit(refusal) from None
 
         setattr(checked, DECLARED, Permission.USE_POS.value)
         return checked  # type: ignore[return-value]
@@ -195,7 +221,7 @@ def admit_to_till(caller: ApiCaller, location_id: str | None, settles: bool = Fa
     NotFound."""
     g.api_caller = caller
     if not allowed(caller.roles, Permission.USE_POS):
-        raise Forbidden("Your role on this site does not allow working at a till.", "pos_role_required")
+        raise TillRoleRequired
     standing = access.read_standing(caller.site_id, caller.user_id, caller.session_id, location_id)
     access.check_agent(standing.agent, caller.roles, as_agent)
     if not settles:
@@ -208,6 +234,8 @@ def admit_to_till(caller: ApiCaller, location_id: str | None, settles: bool = Fa
     return Till(caller, standing.agent, location, None if standing.session is None else standing.session.id)
 
 
-def _note_over_limit() -> None:
+def _note_over_limit(refusal: AmountExceedsLimit) -> AmountExceedsLimit:
+    """Note an amount above the limit, which may end the session; return the refusal, with a warning where it is due."""
     with transaction():
-        sessions.note_over_limit(ports.clock(), till().caller.session_id)
+        tries = sessions.note_over_limit(ports.clock(), till().caller.session_id, refusal.refused)
+    return refusal.with_warning(tries)

@@ -166,7 +166,7 @@ HEADERS: dict[int, dict[str, Any]] = {
 }
 # The tags of operations, in the order of the page that shows them.
 TAGS = {
-    "Tokens": "Signing in, exchanging tokens, signing out.",
+    "Tokens": "Signing in, exchanging tokens, signing out, devices.",
     "POS": "Tills on phones: locations, agents, card payments, refunds, receipts and work sessions.",
     "Catalogue": "Products and collections, for everybody.",
     "Basket": "Baskets of tills, their payment and submission.",

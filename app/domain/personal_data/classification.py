@@ -84,6 +84,7 @@ COLUMNS: Mapping[str, Columns] = {
         none="type at session_id transaction_id order_number tender_type previous_hash hash"
     ),
     "pos_journal_heads": Columns(none="hash"),
+    "pos_journal_mails": _leased(personal="email", none="id hash"),
     "pos_ledger_differences": Columns(actor="settled_by", none="account_id intent_id transaction_id kind ours theirs"),
     "pos_locations": Columns(
         none="location_id display_name line1 line2 city state postal_code country processor_account_id"
@@ -160,6 +161,7 @@ COLUMNS: Mapping[str, Columns] = {
         actor="saved_by", text="note", none="taxonomy_id name description root_levels changes renames"
     ),
     "taxonomy_tasks": _leased(none="id kind parameters report"),
+    "user_devices": Columns(personal="device_id name", none="id"),
     "users": Columns(personal="email display_name", secret="password_hash"),
     "variants": Columns(none="sku upc options picture"),
 }

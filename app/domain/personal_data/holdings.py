@@ -15,13 +15,14 @@ from app.domain.personal_data.people import Person, has_address
 from app.domain.pos.models import (
     PosAgent,
     PosIdempotencyKey,
+    PosJournalMail,
     PosReceiptMail,
     PosRefund,
     PosSession,
     PosTransaction,
     StoredProcessorEvent,
 )
-from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User
+from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User, UserDevice
 from app.domain.sites.throttle import names_account
 from app.domain.taxonomy.models import TaxonomyDraft
 
@@ -129,6 +130,18 @@ HOLDINGS: tuple[Holding, ...] = (
         OrderMail,
         _order_mails,
         ("order_id", "kind", "email", "state", "created_at", "finished_at"),
+        "The address is removed.",
+        lambda _person: {"email": None},
+    ),
+    Holding(
+        "journalMails",
+        "Mails of the till’s journal",
+        PosJournalMail,
+        lambda person: and_(
+            PosJournalMail.site_id == person.site_id,
+            has_address(PosJournalMail.email, person.email) if person.email else false(),
+        ),
+        ("sequence", "email", "state", "created_at", "finished_at"),
         "The address is removed.",
         lambda _person: {"email": None},
     ),
@@ -258,6 +271,14 @@ HOLDINGS: tuple[Holding, ...] = (
         _of_user(ApiSession.user_id),
         ("device_id", "device_name", "audience", "created_at", "last_used_at", "ended_at", "ended_because"),
         "They are signed out.",
+    ),
+    Holding(
+        "devices",
+        "Devices on which they signed in",
+        UserDevice,
+        _of_user(UserDevice.user_id),
+        ("name", "device_id", "first_seen_at", "last_seen_at"),
+        "They are removed.",
     ),
     Holding(
         "accessTokens",

@@ -423,6 +423,16 @@ class PosReceiptMail(MailToSend, Base):
     link: Mapped[str] = mapped_column(String(500))
 
 
+class PosJournalMail(MailToSend, Base):
+    """A mail that names the head of the journal after a Z report: the sequence and the hash of its entry."""
+
+    __tablename__ = "pos_journal_mails"
+    __table_args__ = (Index(None, "state", "next_try_at"), state_known())
+
+    sequence: Mapped[int] = mapped_column(Integer)
+    hash: Mapped[str] = mapped_column(String(64))
+
+
 class PaymentCheckRun(LeasedWork, Base):
     """The latest check of a site's open payments, refunds and events at the processor. `done` counts those checked,
     `failed` those that could not be."""

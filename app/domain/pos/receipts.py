@@ -9,7 +9,6 @@ from datetime import timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import selectinload
 
-from app.domain.orders.basket import CONTACT_EMAIL, LONGEST_EMAIL
 from app.domain.orders.limits import Mailed, note_mail
 from app.domain.orders.models import Order
 from app.domain.orders.offers import subtotal_of
@@ -17,12 +16,12 @@ from app.domain.pos.models import PosLocation, PosReceiptMail, PosRefund, PosTra
 from app.domain.pos.payments.transitions import timeline_entry
 from app.domain.pos.processor import RECEIPT_FIELDS
 from app.domain.pos.receipt_content import Purchase, Receipt, ReceiptLine, ReceiptRefund, receipt_mail
-from app.domain.pos.rules import note_problems
+from app.domain.pos.rules import email_problems
 from app.domain.pos.states import PAID_STATUSES, card_name, in_words
 from app.domain.pos.transactions import get_transaction
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import Invalid, NotFound, Problem, TooManyRequests
+from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.domain.shared.records import existing, find_record
 from app.domain.sites import activity
 from app.domain.sites.models import Site
@@ -131,13 +130,6 @@ def request_mail(
     db.session.flush()
     publish(WorkRequested(RECEIPT_MAIL.name, mail.id))
     return mail
-
-
-def email_problems(email: str) -> list[Problem]:
-    problems = note_problems(email, "The email address", LONGEST_EMAIL, "#/email")
-    if problems or (CONTACT_EMAIL.fullmatch(email) and email.isascii()):
-        return problems
-    return [Problem("invalid_email", "This email address is not like name@example.com.", "#/email")]
 
 
 def mails_of(site_id: int, transaction_id: str) -> Sequence[PosReceiptMail]:

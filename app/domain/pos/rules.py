@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
+from app.domain.orders.basket import CONTACT_EMAIL, LONGEST_EMAIL
+from app.domain.pos.over_limit import AmountExceedsLimit, RefusedAmount
 from app.domain.pos.processor import Address
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import decimals, format_money
@@ -44,6 +46,14 @@ def note_problems(text: str, label: str, longest: int, pointer: str, required: b
     return problems or card_problems(text, pointer)
 
 
+def email_problems(email: str, pointer: str = "#/email") -> list[Problem]:
+    """Return the problems of an email address that every mail server must take."""
+    problems = note_problems(email, "The email address", LONGEST_EMAIL, pointer)
+    if problems or (CONTACT_EMAIL.fullmatch(email) and email.isascii()):
+        return problems
+    return [Problem("invalid_email", "This email address is not like name@example.com.", pointer)]
+
+
 def device_problems(device_id: str | None, device_name: str | None) -> list[Problem]:
     """Return the problems of the id and the name that a device gives itself. A random id (a UUID) is no card number,
     whatever its digits are."""
@@ -56,6 +66,17 @@ def program_name(user_agent: str) -> str:
     """Return the user agent of a program as it is stored: cut to LONGEST_PROGRAM, and empty where it holds the number
     of a card."""
     return "" if names_card(user_agent) else user_agent[:LONGEST_PROGRAM]
+
+
+def is_other_program(stored: str, user_agent: str) -> bool:
+    """Whether a user agent is another program's than the stored one, which is empty where nothing is known of it. An
+    app that was updated is the same program: versions, and what else it says of its surroundings, count for nothing."""
+    return bool(stored) and _product_of(stored) != _product_of(program_name(user_agent))
+
+
+def _product_of(user_agent: str) -> str:
+    """Return the name of the first product (RFC 9110): what comes before its version and before a comment."""
+    return user_agent.partition("/")[0].partition("(")[0].strip()
 
 
 def card_problems(text: str, pointer: str) -> list[Problem]:
@@ -240,12 +261,8 @@ def check_largest(site: SiteTerms, agent: AgentTerms, amount: int, currency: str
         raise Unprocessable(f"This shop takes payments in {site.currency.upper()}.", "currency_not_supported")
     limit = effective_limit(agent.max_amount, site.max_amount)
     if amount > limit.amount:
-        raise Unprocessable(
-            f"A payment here is at most {format_money(limit.amount, currency)}.",
-            "amount_exceeds_limit",
-            maxAmountInPence=limit.amount,
-            limitSource=limit.source.value,
-        )
+        message = f"A payment here is at most {format_money(limit.amount, currency)}."
+        raise AmountExceedsLimit(message, RefusedAmount(amount, limit.amount), limit.source.value)
 
 
 def round_cash(amount: int, step: int) -> int:

@@ -11,10 +11,11 @@ from enum import StrEnum
 
 from sqlalchemy import ColumnElement, and_, func, select, update
 
-from app.domain.pos import journal
+from app.domain.pos import journal, rules
 from app.domain.pos.access import ADMINS, find_agent
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.models import PosAgent, PosAgentLocation, PosLocation, PosSession
+from app.domain.pos.over_limit import RefusedAmount, TriesOverLimit, count_tries
 from app.domain.pos.report_figures import ReportType, report_to_json
 from app.domain.pos.reports import compute_report
 from app.domain.pos.rules import note_problems, program_name
@@ -34,7 +35,6 @@ from app.extensions import db
 
 USE_NOTED_EVERY = timedelta(minutes=1)
 LONGEST_NOTE = 500
-MOST_OVER_LIMIT = 3  # Within ten minutes.
 MISSING = "There is no such work session in this shop."
 NO_SESSION = "You have no work session: sign in at the till."
 CLOSED = "This work session was closed already."
@@ -136,7 +136,7 @@ def is_use_to_note(clock: Clock, session: PosSession, location: PosLocation | No
 def is_other_program(session_id: str, user_agent: str) -> bool:
     """Whether a till’s session was opened by another program than the one that calls now."""
     session = db.session.get(PosSession, session_id)
-    return session is not None and bool(session.user_agent) and session.user_agent != program_name(user_agent)
+    return session is not None and rules.is_other_program(session.user_agent, user_agent)
 
 
 def set_opening_float(author: Author, session: PosSession, amount: int) -> None:
@@ -232,6 +232,8 @@ class EndReason(StrEnum):
     REFRESH_REUSE = "REFRESH_REUSE"
     PIN_LOCKOUT = "PIN_LOCKOUT"
     PASSWORD_CHANGED = "PASSWORD_CHANGED"
+    DEVICE_CHANGED = "DEVICE_CHANGED"
+    OVER_LIMIT = "OVER_LIMIT"
 
 
 # Any other reason of an API session is a revocation; the activity log has the cause.
@@ -328,10 +330,13 @@ def past_sessions(site_id: int, user_id: int, page_number: int) -> Paged[PosSess
     return Paged(rows, page_number, SESSIONS_SHOWN, total)
 
 
-def note_over_limit(clock: Clock, session_id: str) -> None:
-    """Count a payment that was refused as above the limit; the third within ten minutes ends the session: its agent
-    would hardly try that (ASVS 5 section 7.4)."""
-    if throttle.count_over_limit(clock, session_id) >= MOST_OVER_LIMIT:
-        why = "three payments above the limit were tried within ten minutes"
+def note_over_limit(clock: Clock, session_id: str, refused: RefusedAmount) -> TriesOverLimit:
+    """Note an amount that was refused as above the limit, and return the tries of the session. The third that counts
+    within ten minutes ends it: its agent would hardly try that (ASVS 5 section 7.4)."""
+    noted = throttle.note_over_limit(clock, session_id, refused.amount, refused.limit)
+    tries = count_tries(RefusedAmount(amount, limit) for amount, limit in noted)
+    if tries.ends_session:
+        why = "different amounts above the limit were tried within ten minutes"
         api_sessions.end_as_suspicious(clock, session_id, Because.OVER_LIMIT, why)
         apply_end_of_session(clock, session_id)
+    return tries

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, exists, select, true, update
+from sqlalchemy import ColumnElement, and_, exists, select, true, update
 
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -38,7 +38,7 @@ IDLE = timedelta(hours=12)  # Without a refresh.
 GRACE = timedelta(seconds=20)  # An answer may get lost, and two windows may refresh at once.
 ENDED_AS_SUSPICIOUS = "api_session.end"  # In the activity log.
 OLDEST_SPENT = int(LONGEST / throttle.REFRESH_WINDOW) * throttle.REFRESHES
-TILL_ROLES = frozenset((Role.POS_AGENT, Role.ADMIN, Role.SUPERADMIN))
+TILL_ROLES = (Role.POS_AGENT, Role.ADMIN, Role.SUPERADMIN)
 NO_TOKEN = "This token is not one of ours, or is for another shop."
 OVER = "This session has reached its end. Sign in again."
 ENDED = "This session was ended. Sign in again."
@@ -108,7 +108,15 @@ class RoleRequired(Forbidden):
 
 
 class TillRoleRequired(Forbidden):
+    """The error of a user without a role for a till. `missingRoles` are those of which one is needed."""
+
     code = "pos_role_required"
+
+    def __init__(self) -> None:
+        *others, last = TILL_ROLES
+        roles = f"{', '.join(others)} or {last}"
+        message = f"Working at a till takes the role {roles} on this site. Ask someone who runs it for one."
+        super().__init__(message, missingRoles=[role.value for role in TILL_ROLES])
 
 
 def first_token(session_id: str) -> str:
@@ -146,12 +154,12 @@ def token_age(key: bytes, token: str, current_hash: str, oldest: int) -> int | N
 
 def open_session(clock: Clock, user: User, site_id: int, audience: Audience, device: Device) -> Granted:
     """Open a session. Raises Forbidden for a user without any role on the site, who could do nothing with a token, and
-    for a till when the user holds no role for one."""
+    TillRoleRequired for a till when the user holds no role for one."""
     roles = roles_of(user.id, site_id)
     if audience is Audience.API and not roles:
         raise RoleRequired("You have no role on this site. Ask someone who runs it for one.")
-    if audience is Audience.POS and not roles & TILL_ROLES:
-        raise TillRoleRequired("Your role on this site does not allow working at a till.")
+    if audience is Audience.POS and roles.isdisjoint(TILL_ROLES):
+        raise TillRoleRequired
     now = clock.now()
     session_id = str(uuid.uuid4())
     token = first_token(session_id)
@@ -246,6 +254,13 @@ def end_as_suspicious(clock: Clock, session_id: str, because: Because, why: str)
 def end_of_user(clock: Clock, user_id: int) -> None:
     """End all API sessions of a user, on every site."""
     _end(clock, Because.REVOKED, ApiSession.user_id == user_id)
+    publish(SessionsEnded(user_id))
+
+
+def end_of_device(clock: Clock, site_id: int, user_id: int, device_id: str) -> None:
+    """End a user's sessions on a device, which `device_id` names as the app does."""
+    same = ApiSession.site_id == site_id, ApiSession.user_id == user_id, ApiSession.device_id == device_id
+    _end(clock, Because.REVOKED, and_(*same))
     publish(SessionsEnded(user_id))
 
 

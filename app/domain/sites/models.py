@@ -1,4 +1,4 @@
-"""Sites, users, their sessions and tokens, settings, stored events and the activity log."""
+"""Sites, users, their sessions, devices and tokens, settings, stored events and the activity log."""
 
 from __future__ import annotations
 
@@ -128,6 +128,22 @@ class ApiSession(Base):
     ended_because: Mapped[str | None] = mapped_column(String(100))
 
 
+class UserDevice(Base):
+    """A device on which a user signed in at /v1. `device_id` is the id that the app gave it and by which sessions name
+    it, `id` the one that others see; `last_seen_at` is the time of the latest sign-in or refresh there."""
+
+    __tablename__ = "user_devices"
+    __table_args__ = (UniqueConstraint("site_id", "user_id", "device_id"),)
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    device_id: Mapped[str] = mapped_column(String(100))
+    name: Mapped[str | None] = mapped_column(String(100))
+    first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
 class PersonalToken(Base):
     """The token that a program sends to act as a user on the site (app/domain/sites/personal_tokens.py): its SHA-256,
     and the few characters by which its user recognises it. `last_used_at` is written once an hour."""
@@ -165,8 +181,9 @@ class StoredEvent(Base):
 
 
 class SignInFailure(Base):
-    """A failed sign-in, counted per account and network or per known device, a refresh, counted per session, an order,
-    counted per hash of a network, or a mail, counted per hash of its recipient; purged when it no longer counts."""
+    """A failed sign-in, counted per account and network or per known device, a refresh or an amount above the limit,
+    counted per session, an order, counted per hash of a network, or a mail, counted per hash of its recipient; purged
+    when it no longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)

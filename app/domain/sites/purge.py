@@ -1,4 +1,5 @@
-"""The retention of sessions and tokens after their end, and of the counts against callers who try too often."""
+"""The retention of sessions and tokens after their end, of devices that are no longer seen, and of the counts against
+callers who try too often."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.retention.purging import Retention
 from app.domain.sites import api_sessions, sign_in_sessions
-from app.domain.sites.models import ApiSession, PersonalToken, SignInFailure, SignInSession
+from app.domain.sites.models import ApiSession, PersonalToken, SignInFailure, SignInSession, UserDevice
 from app.domain.sites.throttle import GROWTH_WINDOW
 
 ENDED_TOKENS_KEPT = timedelta(days=90)  # As long as their users may want to know what they were.
@@ -40,6 +41,12 @@ RETENTIONS = (
         ApiSession,
         dated=ApiSession.created_at,
         is_old=lambda now: _is_without_use(ApiSession.created_at, now, api_sessions.LONGEST),
+    ),
+    Retention(
+        "devices",
+        UserDevice,
+        dated=UserDevice.last_seen_at,
+        is_old=lambda now: _is_without_use(UserDevice.last_seen_at, now, sign_in_sessions.DEVICE_KNOWN_FOR),
     ),
     Retention(
         "throttled attempts",

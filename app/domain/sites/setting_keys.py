@@ -48,7 +48,7 @@ class SettingKey:
 
 
 WEIGHTS = ("none", "low", "medium", "high")
-SEARCH, RANKING, SEO, TILL = "search", "ranking", "seo", "pos"  # Pages of the admin.
+SEARCH, RANKING, SEO, TILL, JOURNAL = "search", "ranking", "seo", "pos", "journal"  # Pages of the admin.
 SETTINGS: Mapping[str, SettingKey] = {
     setting.key: setting
     for setting in (
@@ -324,6 +324,16 @@ SETTINGS: Mapping[str, SettingKey] = {
             page=TILL,
             name="allows_tips",
             title="tips",
+        ),
+        SettingKey(
+            "posJournalMail",
+            str,
+            None,
+            "The email address that gets the head of the journal after each Z report.",
+            page=JOURNAL,
+            name="address",
+            title="the address for the journal",
+            in_bundles=False,
         ),
     )
 }

@@ -137,8 +137,8 @@ def _hash_token(token: str) -> str:
 
 
 class KnownDevice(NamedTuple):
-    """A device as one user knows it: `id` is random, `known_at` in seconds since 1970. A change of the password, which
-    raises the user's session version, makes it unknown."""
+    """A device as one user knows it: `id` is random, with what `listed_device` reads; `known_at` in seconds since 1970.
+    A change of the password, which raises the user's session version, makes it unknown."""
 
     id: str
     user_id: int
@@ -159,7 +159,14 @@ def device_of(known: Iterable[KnownDevice], user: User, now: datetime) -> str | 
     )
 
 
-def device_with_user(known: Iterable[KnownDevice], user: User, now: datetime) -> list[KnownDevice]:
-    """Return the list that the device stores after the user signed in, the latest first."""
-    latest = KnownDevice(secrets.token_urlsafe(12), user.id, user.session_version, int(now.timestamp()))
+def device_with_user(known: Iterable[KnownDevice], user: User, now: datetime, listed_as: str = "") -> list[KnownDevice]:
+    """Return the list that the device stores after the user signed in, the latest first. `listed_as` is the id of the
+    device in the user's list of devices (app/domain/sites/devices.py), empty where it is not listed."""
+    known_id = secrets.token_urlsafe(12) + (f".{listed_as}" if listed_as else "")
+    latest = KnownDevice(known_id, user.id, user.session_version, int(now.timestamp()))
     return [latest, *(device for device in known if device.user_id != user.id)][:MOST_USERS_OF_DEVICE]
+
+
+def listed_device(known_id: str) -> str:
+    """Return the id in the user's list of devices that a known device has, empty where it is not listed."""
+    return known_id.partition(".")[2]

@@ -1,4 +1,5 @@
-"""Throttle in the database, for all processes: sign-in attempts, refreshes of a session, orders and mails to customers.
+"""Throttle in the database, for all processes: sign-in attempts, refreshes of a session, its amounts above the limit,
+orders and mails to customers.
 
 An attempt to sign in counts for its device where the user signed in on it before, else for the account, for the network
 that it comes from, and for both together. What others did to the account delays nobody by more than SHARED_DELAY; the
@@ -181,14 +182,15 @@ def _wait_below(key: str, now: datetime, most: int, window: timedelta) -> timede
     return first + window - now if number >= most else timedelta(0)
 
 
-def count_over_limit(clock: Clock, session_id: str) -> int:
-    """Count a payment above the limit that was tried in a session; return how many there were within
-    OVER_LIMIT_WINDOW."""
-    key, now = f"over-limit:{session_id}", clock.now()
+def note_over_limit(clock: Clock, session_id: str, amount: int, limit: int) -> list[tuple[int, int]]:
+    """Note an amount that a session tried above the limit, both in minor units. Return every such amount and limit
+    within OVER_LIMIT_WINDOW, the oldest first."""
+    key, now = f"over-limit:{session_id}:", clock.now()
     _take_turns(key)
-    number, _ = _count(key, now, OVER_LIMIT_WINDOW)
-    db.session.add(SignInFailure(key=key, at=now))
-    return number + 1
+    db.session.add(SignInFailure(key=f"{key}{amount}:{limit}", at=now))
+    noted = select(SignInFailure.key).where(SignInFailure.key.startswith(key), _counts_at(now, OVER_LIMIT_WINDOW))
+    pairs = (text.removeprefix(key).split(":") for text in db.session.scalars(noted.order_by(SignInFailure.id)))
+    return [(int(tried), int(allowed)) for tried, allowed in pairs]
 
 
 def order_key(site_id: int, address: str) -> str:
@@ -249,7 +251,11 @@ def _take_turns(*keys: str) -> None:
 
 
 def _counts(key: str, now: datetime, window: timedelta) -> ColumnElement[bool]:
-    return and_(SignInFailure.key == key, SignInFailure.at > now - window, SignInFailure.at < now + AHEAD)
+    return and_(SignInFailure.key == key, _counts_at(now, window))
+
+
+def _counts_at(now: datetime, window: timedelta) -> ColumnElement[bool]:
+    return and_(SignInFailure.at > now - window, SignInFailure.at < now + AHEAD)
 
 
 def _count(key: str, now: datetime, window: timedelta) -> tuple[int, datetime | None]:

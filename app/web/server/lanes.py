@@ -30,7 +30,9 @@ def _lines(*lines: str) -> re.Pattern[str]:
 # A browser asks for the thirty files of a page at once. Signing in costs memory and 50 ms by design.
 FILES = f"{ANY} /(?:static|media|picture)/"
 QUICK = Lane("health and files", 2, 200, _lines(rf"{ANY} /(?:healthz|readyz|metrics)\Z", FILES))
-SIGN_IN = Lane("sign-in", 2, 20, _lines(rf"{ANY} /admin/(?:login|logout)\Z", f"{ANY} /v1/auth/"))
+SIGN_IN = Lane(
+    "sign-in", 2, 20, _lines(rf"{ANY} /admin/(?:login|logout)\Z", rf"{ANY} /v1/auth/(?:login|refresh|logout)\Z")
+)
 BULK = Lane(
     "bulk",
     2,
@@ -46,6 +48,8 @@ BULK = Lane(
         r"GET /admin/activity[.]csv\Z",
         r"POST /admin/personal-data/(?:export|erase)\Z",
         r"GET /admin/pos/transactions[.]csv\Z",
+        r"GET /admin/pos/journal/verification\Z",
+        r"POST /admin/pos/journal/export\Z",
         rf"{ANY} /admin/search/analytics/.*[.]csv\Z",
         f"{ANY} /admin/search/[^/]+/(?:import|export)",
         r"POST /admin/search/(?:try|terms/try)\Z",

@@ -10,9 +10,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.blueprints.admin.pos.agents import END_REASONS
 from app.domain.pos import agents
 from app.domain.pos.models import PosAgent, PosRefund, PosSession
 from app.domain.pos.rules import AgentFields
+from app.domain.pos.sessions import EndReason
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import ApiSession, AuditEntry, Site, User
 from app.extensions import db
@@ -145,6 +147,15 @@ def test_an_agent_is_changed_unless_another_user_was_first(app: Flask, admin: Pa
     assert page.value("displayName") == "Late"
     with app.app_context():
         assert db.session.scalar(select(PosAgent.display_name)) == "Till"
+
+
+def test_the_page_has_a_word_for_every_end_of_a_session(app: Flask, admin: PageClient, tilly: None) -> None:
+    assert END_REASONS.keys() == set(EndReason)
+    with app.app_context(), transaction():
+        for reason in EndReason:
+            make_work_session(db.session.get_one(PosAgent, 1), id=reason, ended_at=WHEN, end_reason=reason)
+    page = admin.client.get(AGENT, base_url=admin.base).text
+    assert [words for words in END_REASONS.values() if words not in page] == []
 
 
 def test_disabling_and_enabling(app: Flask, admin: PageClient, tilly: None) -> None:

@@ -48,6 +48,37 @@ def test_who_is_not_signed_in_signs_in_and_comes_back(browser: PageClient) -> No
     assert browser.post("/admin/login", form).location == "/admin/search?x=1"
 
 
+def test_who_only_sells_reads_where_and_sees_nothing_else(browser: PageClient) -> None:
+    browser.get("/admin/login")
+    form = {"email": "pos_agent@shop.test", "password": PASSWORD, "next": "/admin/search"}
+    answer = browser.post("/admin/login", form)
+    assert answer.location == "/admin/login"
+    page = browser.get("/admin/login")
+    assert page.texts["h1"] == "Sell in the till app"
+    facts = browser.client.get("/admin/login").text
+    assert "<dd>localhost</dd>" in facts and "<dd>pos_agent@shop.test</dd>" in facts
+    assert [form["action"] for form in page.all("form")] == ["/admin/logout"]
+    assert browser.client.get("/admin/").status_code == 403
+    browser.post("/admin/logout", {})
+    assert browser.get("/admin/login").texts["h1"] == "Sign in"
+
+
+def test_who_sells_for_another_shop_reads_the_address_of_that_shop(app: Flask, browser: PageClient) -> None:
+    with app.app_context(), transaction():
+        make_user(make_site("other.localhost", "Other"), Role.POS_AGENT, email="tilly@other.test")
+    browser.get("/admin/login")
+    browser.post("/admin/login", {"email": "tilly@other.test", "password": PASSWORD})
+    assert "<dd>other.localhost</dd>" in browser.client.get("/admin/login").text
+
+
+def test_who_sells_and_manages_opens_the_admin(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context(), transaction():
+        accounts.grant(accounts.get_user("pos_agent@shop.test"), site_id, Role.MERCHANDISER)
+    browser.get("/admin/login")
+    answer = browser.post("/admin/login", {"email": "pos_agent@shop.test", "password": PASSWORD})
+    assert answer.location == "/admin/"
+
+
 def test_the_sixth_try_must_wait_even_with_the_right_password(browser: PageClient, clock: StoppedClock) -> None:
     browser.get("/admin/login")
     for _ in range(5):

@@ -6,12 +6,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, select
 
+from app.domain.pos.models import PosSession
 from app.domain.sites import accounts
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction
-from tests.factories import make_site, make_user
+from tests.factories import PASSWORD, make_device, make_site, make_user
 from tests.page_client import PageClient
 
 NEW = {"email": "Nia@Shop.test", "displayName": " Nia  Nettle ", "password": "nine blue kettles"}
@@ -177,3 +178,38 @@ def _queries(app: Flask, browser: PageClient) -> int:
         browser.get("/admin/users")
         event.remove(db.engine, "before_cursor_execute", note)
     return len(statements)
+
+
+def test_an_admin_removes_a_device_of_a_user(app: Flask, signed_in) -> None:
+    admin, program = signed_in(Role.ADMIN), app.test_client()
+    login = {"email": "pos_agent@shop.test", "password": PASSWORD, "deviceId": "phone", "deviceName": "Tilly’s phone"}
+    tokens = program.post("/v1/auth/login", json=login | {"audience": "pos"}).json
+    bearer = {"Authorization": f"Bearer {tokens['token']}"}
+    user_id = tokens["user"]["id"]
+    page = admin.get(f"/admin/user/{user_id}")
+    address = next(form["action"] for form in page.all("form") if "/devices/" in form.get("action", ""))
+    assert "Tilly’s phone" in page.texts["th"]
+    merchandiser = signed_in(Role.MERCHANDISER)
+    merchandiser.get("/admin/tokens")
+    merchandiser.post(address, {}, status=403)
+    assert program.get("/v1/auth/devices", headers=bearer).status_code == 200
+    assert admin.post(address, {}).location.endswith(f"/admin/user/{user_id}")
+    assert program.get("/v1/auth/devices", headers=bearer).status_code == 401
+    page = admin.get(f"/admin/user/{user_id}")
+    assert not [form for form in page.all("form") if "/devices/" in form.get("action", "")]
+    with app.app_context():
+        entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "device.remove")).one()
+        assert (entry.summary, entry.subject_id) == ("Removed a device of The Pos_Agent", user_id)
+        assert db.session.scalars(select(PosSession.end_reason)).one() == "REVOKED"
+
+
+def test_a_device_is_removed_by_an_admin_of_its_shop_alone(app: Flask, signed_in) -> None:
+    admin = signed_in(Role.ADMIN)
+    with app.app_context(), transaction():
+        user, other = accounts.get_user("pos_agent@shop.test"), make_site("other.localhost", "Other")
+        accounts.grant(user, other.id, Role.POS_AGENT)
+        device = make_device(other, user, name="Elsewhere").id
+        user_id = user.id
+    assert "Elsewhere" not in admin.client.get(f"/admin/user/{user_id}").text
+    admin.get("/admin/users")
+    admin.post(f"/admin/user/{user_id}/devices/{device}/remove", {}, status=404)

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product
-from app.domain.orders import lifecycle, limits, payment
+from app.domain.orders import lifecycle, limits
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
 from app.domain.sites.models import SignInFailure
@@ -18,6 +18,7 @@ from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.shopper import CONTACT, Shopper
 from tests.blueprints.storefront.test_basket import change
+from tests.domain.orders.till import pay_by_card
 from tests.fakes.clock import StoppedClock
 
 
@@ -186,10 +187,9 @@ def test_the_page_of_an_order_tells_what_became_of_it(
 
 def test_the_page_of_an_order_says_that_a_card_paid_it(app: Flask, mia: Shopper, clock: StoppedClock) -> None:
     page = mia.order().location
-    with app.app_context(), transaction():
-        order = payment.order_to_pay(db.session.query(Order).one().site_id, db.session.query(Order).one().id)
-        payment.lock_for_payment(order, "tx-1")
-        payment.mark_paid(clock, order.id, "tx-1", order.total)
+    with app.app_context():
+        order = db.session.query(Order).one()
+        pay_by_card(clock, order.id, order.total)
     shown = mia.get(page).text
     assert "it is paid" in shown and "Paid by card" in shown and "pay there" not in shown
 

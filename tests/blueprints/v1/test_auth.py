@@ -89,7 +89,13 @@ def test_a_host_without_a_shop_signs_nobody_in(stranger: ApiClient) -> None:
 def test_a_till_wants_a_role_for_it(stranger: ApiClient) -> None:
     answer = stranger.sign_in("merchandiser@shop.test", audience="pos")
     assert (answer.status_code, answer.json["code"]) == (403, "pos_role_required")
-    assert stranger.sign_in("pos_agent@shop.test", audience="pos").status_code == 200
+    assert answer.json["missingRoles"] == ["POS_AGENT", "ADMIN", "SUPERADMIN"]
+    assert "POS_AGENT, ADMIN or SUPERADMIN" in answer.json["detail"]
+    assert stranger.sign_in("nobody@shop.test", audience="pos").json["missingRoles"]
+    wrong = stranger.sign_in("merchandiser@shop.test", "wrong", audience="pos")
+    assert (wrong.status_code, "missingRoles" in wrong.json) == (401, False), "roles are nobody else's business"
+    for role in ("pos_agent", "admin", "superadmin"):
+        assert stranger.sign_in(f"{role}@shop.test", audience="pos").status_code == 200
 
 
 UNSOUND_LOGINS = (

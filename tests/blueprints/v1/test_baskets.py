@@ -8,7 +8,6 @@ import pytest
 from flask import Flask
 
 from app.blueprints.v1.baskets import BasketShape
-from app.domain.orders import payment
 from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent
 from app.domain.sites.accounts import Role
@@ -17,6 +16,7 @@ from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import ApiClient, Signed
+from tests.domain.orders.till import pay_by_card
 from tests.factories import make_agent, make_location, make_product, make_site
 from tests.fakes.clock import StoppedClock
 from tests.statements import statements
@@ -54,9 +54,8 @@ def begin(till: ApiClient, **body: object) -> dict[str, Any]:
 
 
 def pay(app: Flask, clock: StoppedClock, basket: dict[str, Any]) -> None:
-    with app.app_context(), transaction():
-        payment.lock_for_payment(payment.order_to_pay(1, basket["id"]), "tx-1")
-        payment.mark_paid(clock, basket["id"], "tx-1", basket["total"])
+    with app.app_context():
+        pay_by_card(clock, basket["id"], basket["total"])
 
 
 def refused(answer: Any) -> tuple[int, str]:

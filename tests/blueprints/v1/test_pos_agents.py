@@ -61,6 +61,8 @@ def test_an_agent_learns_at_signing_in_what_they_may_do_and_where(
         "canBuildOrders": True,
         "canRefund": False,
         "canDiscount": False,
+        "canTakeCash": True,
+        "canMoveCash": False,
         "maxTransactionAmount": 5_000,
     }
     assert isinstance(agent["id"], str) and agent["userId"] == answer.json["user"]["id"]
@@ -155,7 +157,7 @@ def test_another_program_with_the_refresh_token_ends_the_session(
     assert (answer.status_code, answer.json["code"]) == (401, "session_revoked")
     assert program.call("GET", ME).json["code"] == "session_revoked"
     with app.app_context():
-        assert db.session.scalar(select(PosSession.end_reason)) == "REVOKED"
+        assert db.session.scalar(select(PosSession.end_reason)) == "DEVICE_CHANGED"
         assert db.session.scalar(select(AuditEntry.action)) == "api_session.end"
 
 

@@ -67,11 +67,20 @@ def test_nothing_is_ordered_before_it_is_paid(till: Till) -> None:
     assert (order(basket_id).status, stock("KETTLE")) == ("OPEN", 3)
 
 
-def test_nothing_is_ordered_for_another_amount_until_staff_accept_it(till: Till) -> None:
+@pytest.mark.parametrize(("paid", "code"), [(1_999, "payment_required"), (2_001, "amount_mismatch")])
+def test_nothing_is_ordered_for_another_amount_until_staff_accept_it(till: Till, paid: int, code: str) -> None:
     basket_id = till.fill({"KETTLE": 1})
-    till.pay(basket_id, amount=1_999)
-    assert refusal(till, basket_id) == "amount_mismatch"
+    till.pay(basket_id, amount=paid)
+    assert refusal(till, basket_id) == code
     assert till.submit(basket_id, accept_difference=True).status == "SUBMITTED"
+
+
+def test_staff_place_no_basket_of_which_a_payment_is_under_way(till: Till) -> None:
+    basket_id = till.fill({"KETTLE": 1})
+    till.lock(basket_id)
+    with pytest.raises(Conflict) as refused:
+        till.submit(basket_id, accept_difference=True)
+    assert refused.value.code == "payment_required" and refused.value.details["amountDueInPence"] == 2_000
 
 
 def test_what_costs_nothing_needs_no_payment(till: Till) -> None:
@@ -186,8 +195,8 @@ def test_twenty_submissions_at_once_take_the_stock_once(app: Flask, till: Till) 
 @pytest.mark.concurrent
 def test_of_twenty_paid_baskets_none_is_lost_and_no_stock_is_sold_twice(app: Flask, till: Till) -> None:
     baskets = [till.fill({"KETTLE": 1, "TENT-S": 1}) for _ in range(20)]
-    for number, basket_id in enumerate(baskets):
-        till.pay(basket_id, f"tx-{number}")
+    for basket_id in baskets:
+        till.pay(basket_id)
     db.session.remove()
 
     def press(basket_id: str) -> list[int]:
@@ -207,10 +216,10 @@ def test_one_of_twenty_payments_at_once_locks_a_basket(app: Flask, till: Till) -
     basket_id = till.fill({"KETTLE": 1})
     db.session.remove()
 
-    def begin(number: int) -> bool:
+    def begin(_: int) -> bool:
         with app.app_context():
             try:
-                return till.lock(basket_id, f"tx-{number}") == 2_000
+                return till.lock(basket_id) == 2_000
             except PaymentInProgress:
                 return False
 
@@ -228,7 +237,7 @@ def test_who_pays_and_who_changes_at_once_agree_on_the_contents(app: Flask, till
             try:
                 if number % 2:
                     return till.replace(basket_id, {"MUG": 2}, revision=1).total
-                return till.lock(basket_id, f"tx-{number}")
+                return till.lock(basket_id)
             except Conflict:
                 return None
 

@@ -19,7 +19,7 @@ from app.domain.sites.models import AuditEntry, User
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.personal_data.shop_of_sam import Shop, named
-from tests.factories import WHEN, make_golden, make_site, make_user, make_work_session
+from tests.factories import WHEN, make_device, make_golden, make_site, make_user, make_work_session
 
 
 def test_a_user_is_closed_and_the_activity_log_keeps_a_number(shop: Shop) -> None:
@@ -80,6 +80,13 @@ def test_work_at_a_till_is_ended_first(shop: Shop) -> None:
         session.ended_at = WHEN
     shop.erase("nia@shop.test")
     assert not named("10.1.2.3", "For Tom", "Phone")
+
+
+def test_the_devices_of_a_user_go_with_the_user(shop: Shop) -> None:
+    with transaction():
+        make_device(shop.site(), db.session.get_one(User, shop.nia), name="Nia’s phone", device_id="ios-7")
+    shop.erase("nia@shop.test")
+    assert not named("Nia’s phone", "ios-7")
 
 
 def test_one_who_wrote_hundreds_of_notes_is_erased_with_all_of_them(shop: Shop) -> None:

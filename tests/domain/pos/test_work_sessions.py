@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from sqlalchemy import select
 
 from app.domain.pos import agents, sessions
+from app.domain.pos.over_limit import RefusedAmount
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites import accounts, api_sessions
 from app.domain.sites.api_sessions import Because
@@ -23,19 +26,14 @@ def test_signing_in_at_a_till_begins_a_session_for_a_day(staff: Staff, sign_in: 
     assert (session.expires_at - session.started_at).days == 1
 
 
-@pytest.mark.parametrize(
-    ("because", "reason"),
-    [(because, because.value if because.value in sessions.NAMES else "REVOKED") for because in Because],
-)
-def test_a_session_ends_for_the_reason_of_the_api_session(
-    staff: Staff, sign_in: SignIn, because: Because, reason: str
-) -> None:
+@pytest.mark.parametrize("because", Because)
+def test_a_session_ends_for_the_reason_of_the_api_session(staff: Staff, sign_in: SignIn, because: Because) -> None:
     session_id = sign_in(staff.tilly).id
     with transaction():
         api_sessions.end(staff.author.clock, session_id, because)
         assert sessions.apply_ends(staff.author.clock) == 1
         assert sessions.apply_ends(staff.author.clock) == 0
-    assert stored(session_id).end_reason == reason
+    assert stored(session_id).end_reason == because.value
 
 
 def test_a_changed_password_and_a_disabled_user_end_sessions(staff: Staff, sign_in: SignIn) -> None:
@@ -106,21 +104,22 @@ def test_an_admin_signs_a_till_out(staff: Staff, sign_in: SignIn) -> None:
         sessions.revoke(staff.author, "nothing")
 
 
-def test_the_third_payment_above_the_limit_within_ten_minutes_ends_the_session(
+def test_the_third_amount_far_above_the_limit_within_ten_minutes_ends_the_session(
     staff: Staff, sign_in: SignIn, clock: StoppedClock
 ) -> None:
-    session_id = sign_in(staff.tilly).id
+    session_id, other = sign_in(staff.tilly).id, sign_in(staff.tilly).id
+    amounts = count(100_001)
 
-    def tried() -> str | None:
+    def tried(at: str = session_id) -> str | None:
         with transaction():
-            sessions.note_over_limit(clock, session_id)
-        return stored(session_id).end_reason
+            sessions.note_over_limit(clock, at, RefusedAmount(next(amounts), 50_000))
+        return stored(at).end_reason
 
     assert [tried(), tried()] == [None, None]
     clock.move(minutes=10)
-    assert [tried(), tried(), tried(), tried()] == [None, None, "REVOKED", "REVOKED"]
+    assert [tried(), tried(), tried(other), tried(), tried()] == [None, None, None, "OVER_LIMIT", "OVER_LIMIT"]
     entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "api_session.end")).one()
-    assert entry.summary.endswith("three payments above the limit were tried within ten minutes")
+    assert entry.summary.endswith("different amounts above the limit were tried within ten minutes")
     assert agents.suspected_users(clock, staff.site_id, [staff.tilly, staff.merchandiser]) == {staff.tilly}
     clock.move(days=7)
     assert agents.suspected_users(clock, staff.site_id, [staff.tilly]) == set()

@@ -51,6 +51,8 @@ END_REASONS = {
     "REFRESH_REUSE": "A stolen token was used",
     "PIN_LOCKOUT": "Wrong PIN five times",
     "PASSWORD_CHANGED": "Password changed",
+    "DEVICE_CHANGED": "Device changed",
+    "OVER_LIMIT": "Over the limit",
 }
 Answer = str | Response | tuple[str, int]
 AGENT = "/pos/agents/<int(max=2147483647):agent_id>"

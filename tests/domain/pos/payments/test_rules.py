@@ -132,3 +132,22 @@ def test_a_card_number_in_the_description_is_refused_and_not_repeated(card: str)
     with pytest.raises(Unprocessable) as refused:
         rules.check_texts(f"Paid with {card} by Ann", {})
     assert (code_of(refused), card in refused.value.message) == ("description_invalid", False)
+
+
+@pytest.mark.parametrize(
+    ("stored", "sent", "is_other"),
+    [
+        ("TillApp/1.2", "TillApp/1.3", False),
+        ("TillApp/1.2 (iPhone; iOS 19.1)", "TillApp/2 (iPhone; iOS 20) CFNetwork/3000", False),
+        ("TillApp (iPhone; iOS 19.1)", "TillApp/1", False),
+        ("The Till/1", "The Thief/1", True),
+        ("TillApp/1.2", "tillapp/1.2", True),
+        ("TillApp/1.2", "", True),
+        ("TillApp/1.2", "TillApp 4242424242424242", True),
+        ("", "curl/8", False),
+        ("curl", "curl", False),
+        ("x" * 200, "x" * 300, False),
+    ],
+)
+def test_a_program_is_known_by_its_name_and_not_by_its_version(stored: str, sent: str, is_other: bool) -> None:
+    assert rules.is_other_program(stored, sent) is is_other
