@@ -78,7 +78,6 @@ COLUMNS: Mapping[str, Columns] = {
     "picture_uploads": _leased(none="id file name alt"),
     "pos_agent_locations": Columns(),
     "pos_agents": Columns(personal="display_name", actor="disabled_by"),
-    "pos_cash_movements": Columns(personal="reason", none="id session_id type"),
     "pos_idempotency_keys": Columns(secret="key request_hash", none="operation record_id"),
     "pos_journal_entries": Columns(
         none="type at session_id transaction_id order_number tender_type previous_hash hash"
@@ -95,10 +94,7 @@ COLUMNS: Mapping[str, Columns] = {
     "pos_refunds": Columns(
         personal="reason", actor="requested_by", none="id transaction_id status processor_refund_id error"
     ),
-    "pos_sessions": Columns(
-        personal="device_id device_name user_agent ip closing_note",
-        none="id end_reason currency z_report journal_head",
-    ),
+    "pos_sessions": Columns(personal="device_id device_name user_agent ip closing_note", none="id end_reason currency"),
     "pos_transaction_events": Columns(actor="actor", text="detail", none="transaction_id action status"),
     "pos_transactions": Columns(
         personal="description client_metadata",
