@@ -23,6 +23,7 @@ DAY_OR_TIME = {
     "description": "A day in the shop's time zone, or a time (RFC 3339).",
     "example": "2026-11-20",
 } | ANY_TEXT
+LAST_DAY = DAY_OR_TIME | {"description": "A day in the shop's time zone, which counts as well, or a time."}
 bp = ApiBlueprint("v1_pos_transactions", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 
 
@@ -76,10 +77,7 @@ class PosTransactionsShape(ListShape):
 
 class TransactionsQuery(PageQuery):
     start_date = fields.Str(load_default=None, metadata=DAY_OR_TIME)
-    end_date = fields.Str(
-        load_default=None,
-        metadata=DAY_OR_TIME | {"description": "A day in the shop's time zone, which counts as well, or a time."},
-    )
+    end_date = fields.Str(load_default=None, metadata=LAST_DAY)
     status = fields.Str(load_default=None, validate=validate.OneOf(SHOWN))
     agent_id = fields.Str(load_default=None, metadata=ANY_TEXT)
 

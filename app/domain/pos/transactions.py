@@ -3,10 +3,9 @@ statements a page, however many there are."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,11 +20,11 @@ from app.domain.pos.models import (
     PosTransactionEvent,
     StoredProcessorEvent,
 )
+from app.domain.pos.query_dates import span_of_dates
 from app.domain.pos.states import TransactionStatus, in_words
 from app.domain.pos.transaction_list import StatusFilter, TransactionList
 from app.domain.shared.clock import ends_at, starts_at
 from app.domain.shared.paging import Paged
-from app.domain.shared.problems import DomainError, Problem
 from app.domain.shared.records import existing, find_record
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
@@ -70,8 +69,6 @@ COLUMNS: tuple[Any, ...] = (
 )
 MOST_STEPS = 500
 CASH_STEPS = {"cash": "Paid in cash", "void": "Voided"}
-YEARS = range(2000, 2200)
-DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T|\Z)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +320,7 @@ def _newest_first(query: Select[PosTransaction], start: int, size: int, total: i
 def _client_conditions(site_id: int, wanted: PaymentFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if wanted.start is not None or wanted.end is not None:
-        start, end = _window(wanted.start, wanted.end, ZoneInfo(time_zone_of(site_id)))
+        start, end = span_of_dates(wanted.start, wanted.end, ZoneInfo(time_zone_of(site_id)))
         found += [PosTransaction.created_at >= start] if start else []
         found += [PosTransaction.created_at < end] if end else []
     if wanted.status is not None:
@@ -332,54 +329,3 @@ def _client_conditions(site_id: int, wanted: PaymentFilter) -> list[ColumnElemen
     if wanted.agent_id is not None:
         found.append(PosTransaction.agent_id == wanted.agent_id)
     return found
-
-
-def _window(start: str | None, end: str | None, zone: ZoneInfo) -> tuple[datetime | None, datetime | None]:
-    """Return the half-open span of time between two dates, each optional. Raises DomainError with every problem."""
-    problems: list[Problem] = []
-    first = _read_date("startDate", start, zone, problems)
-    last = _read_date("endDate", end, zone, problems)
-    if problems:
-        raise _bad_request(problems)
-    begin, until = first and first[0], last and last[1]
-    if begin and until and begin >= until:
-        raise _bad_request([Problem("invalid", "endDate comes before startDate.", "#/endDate")])
-    return begin, until
-
-
-def _read_date(
-    name: str, text: str | None, zone: ZoneInfo, problems: list[Problem]
-) -> tuple[datetime, datetime] | None:
-    """Return the beginning and the end of a date: of a whole day, or of one microsecond. None for no text and for an
-    invalid one, whose problem is added to `problems`."""
-    if text is None:
-        return None
-    try:
-        if not DATE.match(text):
-            raise ValueError("ISO 8601 knows other forms, which nobody means.")
-        return _day(date.fromisoformat(text), zone) if len(text) == 10 else _instant(datetime.fromisoformat(text), zone)
-    except (ValueError, OverflowError):
-        message = f"“{name}” is a date such as 2026-11-20 or a time such as 2026-11-20T21:04:05Z."
-        problems.append(Problem("invalid", message, f"#/{name}"))
-    return None
-
-
-def _day(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return the beginning and the end of a day. Raises ValueError for a year out of range."""
-    if day.year not in YEARS:
-        raise ValueError("Nothing was paid then.")
-    return starts_at(day, zone), ends_at(day, zone)
-
-
-def _instant(moment: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return a time, in `zone` where it names none, and the microsecond after it. Raises ValueError and
-    OverflowError."""
-    if moment.year not in YEARS:
-        raise ValueError("Nothing was paid then.")
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
-    return moment, moment + timedelta(microseconds=1)
-
-
-def _bad_request(problems: list[Problem]) -> DomainError:
-    words = problems[0].message if len(problems) == 1 else f"{len(problems)} things need fixing."
-    return DomainError(words, "bad_request", errors=[problem.as_json() for problem in problems])
