@@ -23,7 +23,6 @@ from app.domain.pos.models import (
     PosSession,
     PosTransaction,
 )
-from app.domain.pos.payments.cashier import CARD, CASH
 from app.domain.pos.report_figures import (
     CountedPayments,
     DayFigures,
@@ -39,7 +38,7 @@ from app.domain.pos.report_figures import (
     takings_by_agent,
     takings_by_hour,
 )
-from app.domain.pos.states import CASH, OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
+from app.domain.pos.states import CARD, CASH, OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
 from app.domain.shared.clock import Clock, ends_at, same_time_before, starts_at
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
