@@ -106,9 +106,9 @@ def make_agent(site: Site, user: User, *locations: PosLocation, **more: object) 
 
 def make_work_session(agent: PosAgent, **more: object) -> PosSession:
     """Open, on the agent's phone, without an API session."""
-    fields = {"id": f"session-{next(_numbers)}", "currency": "gbp", "device_name": "Phone"} | more
+    fields = {"id": f"session-{next(_numbers)}", "user_id": agent.user_id, "currency": "gbp", "device_name": "Phone"}
     times = {"started_at": WHEN, "last_seen_at": WHEN, "expires_at": WHEN + timedelta(days=1)}
-    return _kept(PosSession(site_id=agent.site_id, user_id=agent.user_id, agent_id=agent.id, **(times | fields)))
+    return _kept(PosSession(site_id=agent.site_id, agent_id=agent.id, **(times | fields | more)))
 
 
 def make_transaction(agent: PosAgent, location: PosLocation, status: str = "PENDING", **more: object) -> PosTransaction:

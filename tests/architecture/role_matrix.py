@@ -426,6 +426,7 @@ POS_PAYMENTS: Rows = {
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
+    ("POST", f"{TILL}/offlineSales"): AT_TILLS,
     ("POST", f"{TILL}/transactions/<transaction_id>/void"): AT_TILLS,
     ("POST", f"{TILL}/cashMovements"): AT_TILLS,
     ("GET", f"{TILL}/cashMovements"): AT_TILLS,

@@ -16,9 +16,10 @@ from app.domain.pos import journal, rules, sessions
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.models import PosAgent, PosCashMovement, PosSession
 from app.domain.pos.payments import idempotency
-from app.domain.pos.payments.cashier import CASH, Cashier
+from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.idempotency import Claim, KeyedRequest
 from app.domain.pos.query_dates import span_of_dates
+from app.domain.pos.states import CASH
 from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.domain.shared.paging import Paged

@@ -207,22 +207,30 @@ def sum_of(counted: Iterable[CountedPayments | Sums]) -> Sums:
 
 
 class Sale(NamedTuple):
-    """A payment that was taken; `amount` in minor units."""
+    """A payment that was taken; money in minor units, `amount` without the tip."""
 
     agent_id: int
     at: datetime
     amount: int
+    in_cash: bool = False
+    tip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class DayFigures:
-    """The figures of one day, money in minor units. `declined` counts declined tries of cards, perhaps several for one
-    payment."""
+    """The figures of one day, money in minor units; `gross` is without tips, and `in_cash` the part of it in cash.
+    `declined` counts declined tries of cards, perhaps several for one payment."""
 
     sales: int = 0
     gross: int = 0
     refunds: int = 0
     declined: int = 0
+    in_cash: int = 0
+    tips: int = 0
+
+    @property
+    def by_card(self) -> int:
+        return self.gross - self.in_cash
 
     @property
     def net(self) -> int:

@@ -23,7 +23,6 @@ from app.domain.pos.models import (
     PosSession,
     PosTransaction,
 )
-from app.domain.pos.payments.cashier import CARD, CASH
 from app.domain.pos.report_figures import (
     CountedPayments,
     DayFigures,
@@ -39,7 +38,7 @@ from app.domain.pos.report_figures import (
     takings_by_agent,
     takings_by_hour,
 )
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
+from app.domain.pos.states import CARD, CASH, OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
 from app.domain.shared.clock import Clock, ends_at, same_time_before, starts_at
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
@@ -131,13 +130,19 @@ def has_agents(site_id: int) -> bool:
 def _sales(site_id: int, *spans: Span) -> list[Sale]:
     taken = PosTransaction.captured_at
     earliest = min(start for start, _ in spans) - LONGEST_PENDING
-    query = select(PosTransaction.agent_id, taken, PosTransaction.captured_amount).where(
-        PosTransaction.site_id == site_id,
-        PosTransaction.created_at >= earliest,
-        PosTransaction.status.in_(PAID_STATUSES),
+    row = PosTransaction
+    query = select(row.agent_id, taken, row.captured_amount, row.tender_type, row.tip_in_pence).where(
+        row.site_id == site_id,
+        row.created_at >= earliest,
+        row.status.in_(PAID_STATUSES),
         or_(*(and_(taken >= start, taken < end) for start, end in spans)),
     )
-    return [Sale(agent_id, at, amount) for agent_id, at, amount in db.session.execute(query) if at is not None]
+    sales = []
+    for agent_id, at, captured, tender, asked_tip in db.session.execute(query):
+        tip = min(asked_tip, captured)
+        if at is not None:
+            sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
+    return sales
 
 
 def _sales_within(sales: Sequence[Sale], span: Span) -> list[Sale]:
@@ -156,8 +161,9 @@ def _day_figures(site_id: int, sales: Sequence[Sale], span: Span) -> DayFigures:
     declined = select(func.coalesce(func.sum(PosTransaction.attempts), 0)).where(
         PosTransaction.site_id == site_id, PosTransaction.created_at >= start, PosTransaction.created_at < end
     )
-    sums = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
-    return DayFigures(len(sales), gross, *sums)
+    refunds, tries = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
+    in_cash, tips = sum(sale.amount for sale in sales if sale.in_cash), sum(sale.tip for sale in sales)
+    return DayFigures(len(sales), gross, refunds, tries, in_cash, tips)
 
 
 def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[ActiveAgent]:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Select, cast, func, or_, select
+from sqlalchemy import ColumnElement, Select, case, cast, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.pos.models import (
@@ -33,6 +33,8 @@ FETCHED_AT_ONCE = 500
 SHORTEST_PREFIX = 6
 FARTHEST = (date(1970, 1, 2), date(9000, 1, 1))  # Days beyond these cannot be converted in every time zone.
 T = PosTransaction
+TIP = case((T.captured_amount > T.tip_in_pence, T.tip_in_pence), else_=T.captured_amount)  # That was taken.
+LEFT = T.captured_amount - TIP - T.refunded_amount
 COLUMNS: tuple[Any, ...] = (
     T.id,
     T.created_at,
@@ -43,9 +45,14 @@ COLUMNS: tuple[Any, ...] = (
     PosLocation.display_name.label("location"),
     T.order_id,
     T.order_number,
+    T.tender_type,
     T.amount_in_pence.label("amount"),
     T.captured_amount.label("captured"),
+    TIP.label("tip"),
+    T.change_in_pence.label("change"),
+    T.rounding_in_pence.label("rounding"),
     T.refunded_amount.label("refunded"),
+    T.refunded_in_cash,
     T.currency,
     T.card_brand,
     T.card_last4,
@@ -58,13 +65,16 @@ COLUMNS: tuple[Any, ...] = (
     T.processor_charge_id.label("charge_id"),
     T.processor_account_id.label("account_id"),
     T.captured_at,
+    T.client_sale_id,
 )
 MOST_STEPS = 500
+CASH_STEPS = {"cash": "Paid in cash", "void": "Voided"}
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionRow:
-    """A transaction in a list; money in minor units of `currency`."""
+    """A transaction in a list; money in minor units of `currency`. `tip` is the part of `captured` that is no
+    revenue; `change` and `rounding` are None for cards. Of a refund in part, the tip is what stays to the last."""
 
     id: str
     created_at: datetime
@@ -75,9 +85,14 @@ class TransactionRow:
     location: str
     order_id: str | None
     order_number: str | None
+    tender_type: str
     amount: int
     captured: int
+    tip: int
+    change: int | None
+    rounding: int | None
     refunded: int
+    refunded_in_cash: int
     currency: str
     card_brand: str | None
     card_last4: str | None
@@ -90,24 +105,30 @@ class TransactionRow:
     charge_id: str | None
     account_id: str
     captured_at: datetime | None
+    client_sale_id: str | None
+
+    @property
+    def taken(self) -> int:
+        """What was taken for the sale: without the tip."""
+        return self.captured - self.tip
 
     @property
     def net(self) -> int:
-        return self.captured - self.refunded
+        """What is left of the sale: without the tip."""
+        return max(0, self.taken - self.refunded)
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The totals of all transactions that a filter finds, in one currency."""
+    """The totals of all transactions that a filter finds, in one currency and in minor units. `taken` and `net` are
+    without tips, `refunded` is all that was given back."""
 
     currency: str
     count: int
-    captured: int
+    taken: int
+    tips: int
     refunded: int
-
-    @property
-    def net(self) -> int:
-        return self.captured - self.refunded
+    net: int
 
 
 Choice = tuple[int, str]  # An agent or a location to filter by: id and name.
@@ -156,10 +177,11 @@ def _select_rows(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Any:
 
 def _totals(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Sequence[Totals]:
     """Return the totals by currency, of which a shop has one unless it changed."""
-    captured, refunded = (func.sum(cast(column, MONEY_SUM)) for column in (T.captured_amount, T.refunded_amount))
-    query = select(T.currency, func.count(), captured, refunded).where(*_conditions(site_id, zone, filters))
+    amounts = T.captured_amount - TIP, TIP, T.refunded_amount, case((LEFT > 0, LEFT), else_=0)
+    sums = (func.sum(cast(amount, MONEY_SUM)) for amount in amounts)
+    query = select(T.currency, func.count(), *sums).where(*_conditions(site_id, zone, filters))
     found = db.session.execute(query.group_by(T.currency).order_by(T.currency))
-    return [Totals(currency, count, int(taken), int(given)) for currency, count, taken, given in found]
+    return [Totals(currency, count, *map(int, summed)) for currency, count, *summed in found]
 
 
 def _conditions(site_id: int, zone: ZoneInfo, filters: TransactionList) -> list[ColumnElement[bool]]:
@@ -170,6 +192,8 @@ def _conditions(site_id: int, zone: ZoneInfo, filters: TransactionList) -> list[
         conditions.append(T.location_id == filters.location_id)
     if filters.type:
         conditions.append(T.type == filters.type)
+    if filters.tender:
+        conditions.append(T.tender_type == filters.tender)
     if filters.words:
         conditions.append(or_(*_matches(filters.words)))
     return conditions
@@ -231,10 +255,10 @@ def _own_steps(transaction: PosTransaction) -> Iterator[TimelineStep]:
 
 
 def _describe_step(event: PosTransactionEvent) -> tuple[str, str]:
-    """Return the action of an event, in words, and the status after it. A payment begins in the shop, before the
-    processor knows of it."""
+    """Return the action of an event, in words, and the status after it. A payment by card begins in the shop, before
+    the processor knows of it."""
     if event.action != "create":
-        return in_words(event.action), event.status
+        return CASH_STEPS.get(event.action) or in_words(event.action), event.status
     return ("Begun", "") if event.status == TransactionStatus.CREATING else ("At the processor", event.status)
 
 

@@ -84,7 +84,9 @@ def test_one_of_the_shops_users_becomes_an_agent(app: Flask, admin: PageClient, 
     assert answer.location.endswith(AGENT)
     with app.app_context():
         agent = agents.agent_of(ids.site, 1)
-        expected = AgentFields("Mia Moss", False, True, False, False, 1_250, ("tml_fair",))
+        expected = AgentFields(
+            "Mia Moss", False, can_take_cash=False, max_transaction_amount=1_250, location_ids=("tml_fair",)
+        )
         assert agents.fields_of(agent) == expected
         assert db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all() == ["pos_agent.enable"]
     page = admin.get(AGENT)
@@ -203,6 +205,17 @@ def test_a_session_is_signed_out(app: Flask, admin: PageClient, tilly: None) -> 
     assert admin.post(f"{AGENT}/sessions/open/revoke", {}).status_code == 302
     with app.app_context():
         assert db.session.get_one(PosSession, "open").end_reason == "REVOKED"
+
+
+def test_an_agent_may_take_and_move_cash(app: Flask, admin: PageClient, tilly: None, ids: Ids) -> None:
+    page = admin.get(AGENT)
+    assert _checked(page) == {"canProcessQuickPayments", "canBuildOrders", "canTakeCash", "locations"}
+    shown = admin.get(AGENTS).texts["span"]
+    assert ("Cash" in shown, "Cash movements" in shown) == (True, False)
+    form = {"revision": "1", "displayName": "Tilly Till", "canMoveCash": "on"}
+    admin.post(AGENT, form)
+    assert _checked(admin.get(AGENT)) == {"canMoveCash"}
+    assert "Cash movements" in admin.get(AGENTS).texts["span"]
 
 
 def test_the_list_is_searched_and_asks_as_much_for_many_as_for_one(
