@@ -13,7 +13,7 @@ from app.domain.merchandising import nodes
 from app.domain.merchandising.arrangement import Target
 from app.domain.merchandising.models import Node
 from app.domain.orders.models import Order, OrderLine
-from app.domain.pos.models import PosAgent, PosLocation, PosSession, PosTransaction
+from app.domain.pos.models import PosAgent, PosCashMovement, PosLocation, PosRefund, PosSession, PosTransaction
 from app.domain.pos.states import PAID_STATUSES
 from app.domain.relevance.models import GoldenSearch, SearchReplay, SearchRule, Synonym
 from app.domain.relevance.synonym_definition import fingerprint
@@ -106,9 +106,9 @@ def make_agent(site: Site, user: User, *locations: PosLocation, **more: object) 
 
 def make_work_session(agent: PosAgent, **more: object) -> PosSession:
     """Open, on the agent's phone, without an API session."""
-    fields = {"id": f"session-{next(_numbers)}", "currency": "gbp", "device_name": "Phone"} | more
+    fields = {"id": f"session-{next(_numbers)}", "user_id": agent.user_id, "currency": "gbp", "device_name": "Phone"}
     times = {"started_at": WHEN, "last_seen_at": WHEN, "expires_at": WHEN + timedelta(days=1)}
-    return _kept(PosSession(site_id=agent.site_id, user_id=agent.user_id, agent_id=agent.id, **(times | fields)))
+    return _kept(PosSession(site_id=agent.site_id, agent_id=agent.id, **(times | fields | more)))
 
 
 def make_transaction(agent: PosAgent, location: PosLocation, status: str = "PENDING", **more: object) -> PosTransaction:
@@ -129,6 +129,21 @@ def make_transaction(agent: PosAgent, location: PosLocation, status: str = "PEND
     return _kept(
         PosTransaction(site_id=agent.site_id, agent_id=agent.id, location_id=location.id, status=status, **fields)
     )
+
+
+def make_refund(payment: PosTransaction, amount: int, **more: object) -> PosRefund:
+    """A refund as the payment was paid, which succeeded."""
+    fields = {"id": f"refund-{next(_numbers)}", "reason": "Torn", "status": "SUCCEEDED", "requested_by": "Ada"}
+    times = {"created_at": more.pop("at", WHEN), "updated_at": WHEN}
+    of = {"site_id": payment.site_id, "transaction_id": payment.id, "tender_type": payment.tender_type}
+    return _kept(PosRefund(amount=amount, **(of | times | fields | more)))
+
+
+def make_movement(session: PosSession, type: str, amount: int, **more: object) -> PosCashMovement:
+    """A cash movement of a session, where it was used last."""
+    of = {"site_id": session.site_id, "session_id": session.id, "location_id": session.location_id}
+    fields = {"id": f"movement-{next(_numbers)}", "reason": "As agreed", "agent_id": session.agent_id}
+    return _kept(PosCashMovement(type=type, amount=amount, **(of | {"created_at": WHEN} | fields | more)))
 
 
 def make_run(site: Site, state: str = "done", **more: object) -> RebuildRun:

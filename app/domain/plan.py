@@ -117,9 +117,9 @@ COUNTED: Mapping[str, _Limit] = {
     "collections": _Limit("Collections", "Groups of products chosen by hand.", _count_records(catalogue.Collection)),
     "users": _Limit("Users", "Users with a role in this shop.", _count_users),
     "agents": _Limit(
-        "Till agents", "Agents who can take card payments.", _count_records(PosAgent, PosAgent.enabled.is_(True))
+        "Till agents", "Agents who can take payments.", _count_records(PosAgent, PosAgent.enabled.is_(True))
     ),
-    "locations": _Limit("Till locations", "Places where card payments are taken.", _count_records(PosLocation)),
+    "locations": _Limit("Till locations", "Places where payments are taken.", _count_records(PosLocation)),
     "taxonomies": _Limit("Taxonomies", "Active or not.", _count_records(Taxonomy)),
     "trees": _Limit("Merchandising trees", "Shoppers browse the primary one.", _count_records(Tree), MOST_TREES),
     "rules": _Limit("Search rules", "Live, paused and ended rules.", _count_records(SearchRule), MOST_RULES),

@@ -93,6 +93,7 @@ def upgrade() -> None:
             ondelete="SET NULL",
         )
 
+    _keep_reports()
     with op.batch_alter_table("pos_sessions") as batch_op:
         batch_op.add_column(sa.Column("opened_location_id", sa.Integer(), nullable=True))
         batch_op.add_column(sa.Column("z_number", sa.Integer(), nullable=True))
@@ -192,3 +193,13 @@ def _follow_payments() -> None:
         f"update orders set paid_at = null, paid_amount = (select captured_amount - refunded_amount from {refunded}) "
         f"where orders.status = 'OPEN' and exists (select 1 from {refunded} and captured_amount >= refunded_amount)"
     )
+
+
+def _keep_reports() -> None:
+    """Refunds that a report counts so far, which is that of the payment's session, belong to that session."""
+    of_payment = (
+        "select pos_sessions.id from pos_transactions join pos_sessions on pos_sessions.id = pos_transactions.session_id "
+        "where pos_transactions.id = pos_refunds.transaction_id "
+        "and (pos_sessions.closed_at is null or pos_refunds.created_at <= pos_sessions.closed_at)"
+    )
+    op.execute(f"update pos_refunds set session_id = ({of_payment})")

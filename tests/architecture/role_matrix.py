@@ -385,8 +385,10 @@ POS_PAGES: Rows = {
     ("POST", "/admin/pos/agents/<agent_id>"): ADMINS,
     ("POST", "/admin/pos/agents/<agent_id>/disable"): ADMINS,
     ("POST", "/admin/pos/agents/<agent_id>/enable"): ADMINS,
-    ("GET", "/admin/pos/agents/<agent_id>/sessions/<session_id>"): ADMINS,
     ("POST", "/admin/pos/agents/<agent_id>/sessions/<session_id>/revoke"): ADMINS,
+    ("GET", "/admin/pos/sessions/<session_id>"): ADMINS,
+    ("POST", "/admin/pos/sessions/<session_id>/close"): ADMINS,
+    ("GET", "/admin/pos/reports"): ADMINS,
     ("GET", "/admin/pos/settings"): ADMINS,
     ("POST", "/admin/pos/settings"): ADMINS,
     ("GET", "/admin/pos/locations/new"): ADMINS,
@@ -415,8 +417,8 @@ POS_PEOPLE: Rows = {
     ("GET", "/v1/pos/agents/me"): AT_TILLS,
     ("GET", POS_SESSION): AT_TILLS,
     ("PUT", POS_SESSION): AT_TILLS,
-    ("GET", f"{POS_SESSION}/report"): AT_TILLS,
-    ("POST", f"{POS_SESSION}/close"): AT_TILLS,
+    ("GET", "/v1/pos/sessions/<session_id>/report"): AT_TILLS,
+    ("POST", "/v1/pos/sessions/<session_id>/close"): AT_TILLS,
 }
 
 TILL = "/v1/pos/<location_id>"
@@ -424,7 +426,10 @@ POS_PAYMENTS: Rows = {
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
+    ("POST", f"{TILL}/offlineSales"): AT_TILLS,
     ("POST", f"{TILL}/transactions/<transaction_id>/void"): AT_TILLS,
+    ("POST", f"{TILL}/cashMovements"): AT_TILLS,
+    ("GET", f"{TILL}/cashMovements"): AT_TILLS,
     ("GET", f"{TILL}/paymentIntents/<payment_intent_id>"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/capture"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/cancel"): AT_TILLS,

@@ -117,6 +117,8 @@ def _json(rule: str, shops: Shops) -> dict[str, object]:
         return {"json": {"rules": []}}
     if rule == "/v1/basket/<basket_id>/paymentIntent":
         return {"json": {"locationId": shops.own["location_id"]}}
+    if rule == "/v1/pos/sessions/<session_id>/close":
+        return {"json": {"countedCash": 0}}
     if rule == "/v1/basket/<basket_id>":
         return {"json": {"lines": [], "revision": 1}}
     return {"json": {"revision": 1, "name": "Theirs", "rootLevels": []}} if rule.endswith("/structure") else {}

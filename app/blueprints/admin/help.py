@@ -59,6 +59,8 @@ PARTS = {
     "/admin/pos": Help("guide", "mobile-pos", "Mobile POS"),
     "/admin/pos/agents": Help("payments", "agents-locations-and-work-sessions", "agents and their sessions"),
     "/admin/pos/locations": Help("payments", "agents-locations-and-work-sessions", "locations"),
+    "/admin/pos/sessions": Help("payments", "the-drawer-and-its-reports", "the drawer and its reports"),
+    "/admin/pos/reports": Help("payments", "the-drawer-and-its-reports", "the drawer and its reports"),
     "/admin/pos/journal": Help("journal", "verifying", "the journal"),
     "/admin/pos/transactions": Help("payments", "states", "the states of a payment"),
     "/admin/settings": Help("guide", "settings", "settings"),

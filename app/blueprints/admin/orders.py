@@ -19,10 +19,12 @@ from app.domain.orders.mails import OrderMailKind, can_mail, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.order_payments import (
     location_names,
-    payment_state_of,
-    payment_states_of,
+    payment_summaries,
     payments_of_order,
     submit_basket,
+    summary_of,
+    summary_of_order,
+    words_of_tenders,
 )
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
@@ -45,7 +47,7 @@ def orders_list() -> Response:
         "counts": queries.counts(ports.clock(), site_id),
         "filters": filters,
         "overdue_days": OVERDUE_AFTER.days,
-        "payments": payment_states_of(site_id, {row.id: row.is_paid for row in found.items}),
+        "payments": payment_summaries(site_id, {row.id: row.is_paid for row in found.items}),
         "locations": location_names(site_id) if any(row.location_id for row in found.items) else {},
     }
     return make_response(render_template(template, **context))
@@ -60,8 +62,12 @@ def order_page(order_id: str) -> str:
     context = {
         "order": order,
         "payments": payments,
-        "payment_state": payment_state_of(order.paid_at is not None, [payment.status for payment in payments]),
+        "summary": summary_of(
+            order.paid_at is not None, [(one.tender_type, one.status) for one in payments if not one.is_surplus]
+        ),
         "kept": sum(payment.kept for payment in payments),
+        "kept_how": words_of_tenders({payment.tender_type for payment in payments if payment.kept}),
+        "paid": sum(payment.paid for payment in payments),
         "location": location_names(site_id).get(order.pos_location_id or "") if order.pos_location_id else None,
         "owner": queries.owner_of(order),
         "mails": mails_of(order),
@@ -82,7 +88,10 @@ def order_packing_slip(order_id: str) -> str:
     """Return the packing slip of an order, made to be printed."""
     site_id = current_user.site_id
     order = lifecycle.order_of(site_id, order_id)
-    return render_template("admin/orders/packing_slip.html", order=order, time_zone=time_zone_of(site_id))
+    summary = summary_of_order(order)
+    return render_template(
+        "admin/orders/packing_slip.html", order=order, summary=summary, time_zone=time_zone_of(site_id)
+    )
 
 
 @bp.post(f"{ORDER}/ready")

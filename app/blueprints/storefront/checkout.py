@@ -1,5 +1,5 @@
-"""The checkout: the contact of an order, then its page, and the receipt of a card payment. The order is paid for when
-it is collected."""
+"""The checkout: the contact of an order, then its page, and the receipt of a payment. The order is paid for when it
+is collected."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
+from app.domain.pos.order_payments import summary_of_order
 from app.domain.pos.receipt_content import receipt_rows
 from app.domain.pos.receipts import NO_RECEIPT, receipt_of
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
@@ -87,7 +88,8 @@ def order(token: str) -> Response:
     placed = basket_contents.order_by_token(shop.site_id, token)
     if placed is None or placed.status == OPEN:
         raise NotFound("This order does not exist, or it was collected long ago.")
-    return private("storefront/order.html", order=placed, pictures=pictures_of(placed.lines), items=0)
+    pictures, payments = pictures_of(placed.lines), summary_of_order(placed)
+    return private("storefront/order.html", order=placed, payments=payments, pictures=pictures, items=0)
 
 
 def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = None, refused: str = "") -> Response:
@@ -114,7 +116,7 @@ def _secret_of_form() -> str:
 @bp.get("/r/<token>")
 @public
 def receipt(token: str) -> Response:
-    """The receipt of a card payment, for every holder of its link."""
+    """The receipt of a payment, for every holder of its link."""
     site_id = current_shop().site_id
     transaction_id = transaction_of_link(site_id, token)
     if transaction_id is None:

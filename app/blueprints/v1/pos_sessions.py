@@ -1,4 +1,4 @@
-"""The caller's work session at a till: its opening float, X report and closing."""
+"""Work sessions at a till: the caller's own with its opening float; X and Z reports of those that they may close."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from app.blueprints.v1.api import BLOCK, ApiBlueprint, Body, Shape, UtcTime
 from app.blueprints.v1.callers import requires_till, till
 from app.domain.pos import reports, sessions
 from app.domain.pos.models import PosSession
+from app.domain.pos.report_figures import LocationSums, SessionReport, Sums
 from app.domain.pos.sessions import LONGEST_NOTE, EndReason
 from app.domain.shared.money import LARGEST
 from app.domain.shared.schema import Text, Whole
+from app.domain.sites.api_sessions import Because
 from app.transaction import transaction
 
 MINOR_UNITS = {"description": "In minor units.", "example": 12_500}
 CASH = {"minimum": 0, "maximum": LARGEST, "description": "In minor units.", "example": 5_000}
-bp = ApiBlueprint("v1_pos_sessions", __name__, url_prefix="/v1/pos/sessions/current", tag="POS")
+SESSION = "/<session_id>"  # An id, or `current`.
+bp = ApiBlueprint("v1_pos_sessions", __name__, url_prefix="/v1/pos/sessions", tag="POS")
 
 
 class PosSessionShape(Shape):
@@ -71,20 +74,98 @@ class UnresolvedShape(Shape):
     amount = fields.Int(required=True, metadata=MINOR_UNITS)
 
 
+class SalesShape(Shape):
+    sales = fields.Int(required=True, metadata={"description": "Without tips, in minor units."})
+    count = fields.Int(required=True, metadata={"description": "Payments that were taken."})
+
+
+class TenderShape(SalesShape):
+    refunds = fields.Int(
+        required=True, metadata={"description": "That the session made, whoever took the payments; in minor units."}
+    )
+
+
+class BrandTenderShape(TenderShape):
+    brand = fields.Str(required=True, metadata={"example": "visa"})
+
+
+class CardTenderShape(TenderShape):
+    by_brand = fields.List(fields.Nested(BrandTenderShape), required=True)
+
+
+class TendersShape(Shape):
+    cash = fields.Nested(TenderShape, required=True)
+    card = fields.Nested(CardTenderShape, required=True)
+
+
+class MovementsShape(Shape):
+    """Cash that was moved other than by payments, in minor units."""
+
+    pay_in = fields.Int(required=True)
+    pay_out = fields.Int(required=True)
+    drop = fields.Int(required=True)
+
+
+class OtherLocationShape(Shape):
+    location_id = fields.Str(required=True)
+    display_name = fields.Str(required=True)
+    cash = fields.Nested(SalesShape, required=True)
+    card = fields.Nested(SalesShape, required=True)
+
+
 class SessionReportShape(Shape):
     type = fields.Str(required=True, metadata={"description": "`X` while the session is open, `Z` once it is closed."})
     generated_at = UtcTime(required=True)
     session = fields.Nested(PosSessionShape, required=True)
     currency = fields.Str(required=True)
     cards = fields.List(fields.Nested(BrandSumsShape), required=True, metadata={"description": "By brand of card."})
-    total = fields.Nested(SumsShape, required=True)
+    total = fields.Nested(SumsShape, required=True, metadata={"description": "Of all tenders."})
     unresolved = fields.Nested(UnresolvedShape, required=True)
+    tenders = fields.Nested(TendersShape, required=True)
+    tips = fields.Int(required=True, metadata=MINOR_UNITS | {"description": "In no other sum; in minor units."})
+    rounding = fields.Int(
+        required=True,
+        metadata={"description": "What the drawer got more (or less) by rounding cash, in minor units.", "example": 2},
+    )
+    movements = fields.Nested(MovementsShape, required=True)
+    opening_float = fields.Int(required=True, allow_none=True, metadata=MINOR_UNITS)
+    expected_cash = fields.Int(
+        required=True,
+        metadata=MINOR_UNITS
+        | {"description": "Opening float, cash sales and rounding less cash refunds, and movements; in minor units."},
+    )
+    counted_cash = fields.Int(required=True, allow_none=True, metadata=MINOR_UNITS)
+    difference = fields.Int(
+        required=True, allow_none=True, metadata={"description": "Counted less expected cash; null before counting."}
+    )
     cash_difference = fields.Int(
-        required=True, allow_none=True, metadata={"description": "Counted cash less opening float; null before both."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The same; null also without an opening float."},
+    )
+    other_locations = fields.List(
+        fields.Nested(OtherLocationShape),
+        required=True,
+        metadata={
+            "description": "Payments that were taken elsewhere than where the session was opened, counted above."
+        },
+    )
+    z_number = fields.Int(
+        required=True,
+        allow_none=True,
+        metadata={"description": "From 1, without gaps, at the location where the session was opened.", "example": 12},
+    )
+    journal_head = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Hash of the journal's latest entry, of a Z report that of its own; null for one from "
+            "before there was a journal."
+        },
     )
 
 
-@bp.get("")
+@bp.get("/current")
 @requires_till(settles=True)
 @rate_limited(*TILL_READS)
 @bp.described("getCurrentPosSession", 401, 403, 404, 429)
@@ -95,7 +176,7 @@ def current() -> dict[str, Any]:
     return _session_json(sessions.current_session(till().caller))
 
 
-@bp.put("")
+@bp.put("/current")
 @requires_till(settles=True)
 @rate_limited("pos-session", 30)
 @bp.described("setPosOpeningFloat", 401, 403, 404, 409, 415, 429)
@@ -109,27 +190,31 @@ def set_opening_float(body: dict[str, Any]) -> dict[str, Any]:
     return _session_json(session)
 
 
-@bp.get("/report")
+@bp.get(f"{SESSION}/report")
 @requires_till(settles=True)
 @rate_limited(*TILL_READS)
 @bp.described("getPosSessionReport", 401, 403, 404, 429)
 @bp.response(200, SessionReportShape)
-def report() -> dict[str, Any]:
-    """The X report: what was taken so far, by brand of card. It changes nothing."""
-    return _report_json(sessions.current_session(till().caller))
+def report(session_id: str) -> dict[str, Any]:
+    """The X report of a work session of yours, `current` or by its id, for admins of any: what it took and gave back so
+    far. It changes nothing. Once the session is closed, its Z report as it was then."""
+    return _report_json(sessions.session_for(till().caller, session_id))
 
 
-@bp.post("/close")
+@bp.post(f"{SESSION}/close")
 @requires_till(settles=True)
 @rate_limited("pos-session", 30)
 @bp.described("closePosSession", 401, 403, 404, 409, 415, 429)
 @bp.arguments(CloseBody)
 @bp.response(200, SessionReportShape)
-def close(body: dict[str, Any]) -> dict[str, Any]:
-    """Close the session with the counted cash, and get its Z report. The caller is signed out."""
+def close(body: dict[str, Any], session_id: str) -> dict[str, Any]:
+    """Close a work session of yours, for admins any, with the counted cash, and get its Z report. Its user is signed
+    out of that session; one that ended without being closed can still be closed by its id."""
+    at = till()
     with transaction():
-        session = sessions.current_session(till().caller, to_change=True)
-        sessions.close(till().author, session, body["counted_cash"], body["closing_note"])
+        session = sessions.session_for(at.caller, session_id, to_change=True)
+        because = Because.LOGOUT if session.user_id == at.caller.user_id else Because.REVOKED
+        sessions.close(at.author, session, body["counted_cash"], body["closing_note"], because)
     return _report_json(session)
 
 
@@ -149,5 +234,34 @@ def _report_json(session: PosSession) -> dict[str, Any]:
         "cards": report.cards,
         "total": report.total,
         "unresolved": report.unresolved,
+        "tenders": _tenders_json(report),
+        "tips": report.tips,
+        "rounding": report.rounding,
+        "movements": report.movements,
+        "opening_float": report.opening_float,
+        "expected_cash": report.expected_cash,
+        "counted_cash": report.counted_cash,
+        "difference": report.difference,
         "cash_difference": report.cash_difference,
+        "other_locations": [_location_json(location) for location in report.other_locations],
+        "z_number": session.z_number,
+        "journal_head": sessions.journal_head_of(session),
+    }
+
+
+def _tenders_json(report: SessionReport) -> dict[str, Any]:
+    by_brand = [{"brand": card.card_brand} | _tender_json(card.sums) for card in report.cards]
+    return {"cash": _tender_json(report.cash), "card": {"by_brand": by_brand} | _tender_json(report.card)}
+
+
+def _tender_json(sums: Sums) -> dict[str, int]:
+    return {"sales": sums.gross, "refunds": sums.refunds, "count": sums.count}
+
+
+def _location_json(location: LocationSums) -> dict[str, Any]:
+    return {
+        "location_id": location.location_id,
+        "display_name": location.display_name,
+        "cash": {"sales": location.cash.gross, "count": location.cash.count},
+        "card": {"sales": location.card.gross, "count": location.card.count},
     }

@@ -10,8 +10,8 @@ from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, ListShape, PageQuery, Shape, UtcTime
 from app.blueprints.v1.callers import cashier, requires_till
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments.cashier import CARD, CASH, ORDER_PAYMENT, QUICK_PAYMENT, transaction_of
-from app.domain.pos.states import TransactionStatus
+from app.domain.pos.payments.cashier import ORDER_PAYMENT, QUICK_PAYMENT, transaction_of
+from app.domain.pos.states import CARD, CASH, TransactionStatus
 from app.domain.pos.transactions import PaymentFilter, payments_of_location
 from app.domain.shared.paging import Paged
 
@@ -23,6 +23,7 @@ DAY_OR_TIME = {
     "description": "A day in the shop's time zone, or a time (RFC 3339).",
     "example": "2026-11-20",
 } | ANY_TEXT
+LAST_DAY = DAY_OR_TIME | {"description": "A day in the shop's time zone, which counts as well, or a time."}
 bp = ApiBlueprint("v1_pos_transactions", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 
 
@@ -76,10 +77,7 @@ class PosTransactionsShape(ListShape):
 
 class TransactionsQuery(PageQuery):
     start_date = fields.Str(load_default=None, metadata=DAY_OR_TIME)
-    end_date = fields.Str(
-        load_default=None,
-        metadata=DAY_OR_TIME | {"description": "A day in the shop's time zone, which counts as well, or a time."},
-    )
+    end_date = fields.Str(load_default=None, metadata=LAST_DAY)
     status = fields.Str(load_default=None, validate=validate.OneOf(SHOWN))
     agent_id = fields.Str(load_default=None, metadata=ANY_TEXT)
 

@@ -49,23 +49,22 @@ LOCATION = Record(
     processorAccountId=Text(allow_none=True),
     enabled=Flag(),
 )
-AGENT = Record(
-    email=Text(required=True),
-    displayName=Text(),
-    enabled=Flag(),
-    canProcessQuickPayments=Flag(),
-    canBuildOrders=Flag(),
-    canRefund=Flag(),
-    canDiscount=Flag(),
-    maxTransactionAmount=Whole(allow_none=True),
-    locations=Texts(),
-)
 PERMISSIONS = {
     "canProcessQuickPayments": "can_process_quick_payments",
     "canBuildOrders": "can_build_orders",
     "canRefund": "can_refund",
     "canDiscount": "can_discount",
+    "canTakeCash": "can_take_cash",
+    "canMoveCash": "can_move_cash",
 }
+AGENT = Record(
+    email=Text(required=True),
+    displayName=Text(),
+    enabled=Flag(),
+    **{name: Flag() for name in PERMISSIONS},
+    maxTransactionAmount=Whole(allow_none=True),
+    locations=Texts(),
+)
 
 
 def import_pos(task: ImportTask) -> None:
@@ -279,10 +278,7 @@ def _agent_json(agent: PosAgent, email: str) -> dict[str, Any]:
         "email": email,
         "displayName": fields.display_name,
         "enabled": agent.enabled,
-        "canProcessQuickPayments": fields.can_process_quick_payments,
-        "canBuildOrders": fields.can_build_orders,
-        "canRefund": fields.can_refund,
-        "canDiscount": fields.can_discount,
+        **{name: getattr(fields, field) for name, field in PERMISSIONS.items()},
         "maxTransactionAmount": fields.max_transaction_amount,
         "locations": list(fields.location_ids),
     }

@@ -8,6 +8,7 @@ delivered at least once; `fulfilled_at` makes the second delivery change nothing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -18,7 +19,7 @@ from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.orders.mails import OrderMailKind, end_untrue, request_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order, OrderNumbers
-from app.domain.orders.offers import check_available, give_back, offers_of, reprice, take_stock
+from app.domain.orders.offers import Offer, check_available, give_back, offers_of, reprice, take_stock
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import format_money
@@ -43,7 +44,7 @@ def submit(author: Author, order_id: str, accept_difference: bool = False) -> Or
     if order.status != OPEN:
         return order
     _check_submission(order, accept_difference)
-    missing = _take_stock(author, order)
+    missing = take_lines(author.clock, order, lock_offers(order))
     order.status = SUBMITTED
     order.submitted_at = order.updated_at = author.now()
     order.revision += 1
@@ -100,13 +101,19 @@ def _check_free(order: Order) -> None:
     check_available(order, offers)
 
 
-def _take_stock(author: Author, order: Order) -> list[str]:
-    """Take the lines of an order from stock; return a description of each shortage."""
-    offers = offers_of(order.site_id, order.lines, to_sell=True, hidden_too=True)
+def lock_offers(order: Order) -> dict[int, Offer]:
+    """Return what the lines of an order were made of, by the line's id, of hidden products too; locked until the
+    transaction ends. What is gone from the catalogue has none."""
+    return offers_of(order.site_id, order.lines, to_sell=True, hidden_too=True)
+
+
+def take_lines(clock: Clock, order: Order, offers: Mapping[int, Offer]) -> list[str]:
+    """Take the lines of an order from stock; return a description of each shortage. `offers` are those of
+    `lock_offers`."""
     shortages = []
     for line in order.lines:
         offer = offers.get(line.id)  # None for what is gone from the catalogue: all of it is missing.
-        missing = line.quantity if offer is None else take_stock(author.clock, line, offer, order.number or 0)
+        missing = line.quantity if offer is None else take_stock(clock, line, offer, order.number or 0)
         if missing:
             shortages.append(f"{missing} of {line.quantity} × {line.name} ({line.sku})")
     return shortages
@@ -283,7 +290,7 @@ def _return_stock(clock: Clock, order: Order) -> tuple[str, ...]:
     """Return to stock what each line took, of hidden products too; return the names of the lines for which that was not
     possible."""
     taken = [line for line in order.lines if line.stock_taken]
-    offers = offers_of(order.site_id, order.lines, to_sell=True, hidden_too=True)
+    offers = lock_offers(order)
     not_returned = []
     for line in taken:
         offer = offers.get(line.id)

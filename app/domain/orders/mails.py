@@ -53,7 +53,7 @@ SUBJECTS = {
 def order_mail(kind: OrderMailKind, order: Order, sender: Sender, to: str, key: str) -> Mail:
     """Return the mail about an order, whose lines are as they were bought."""
     heading = SUBJECTS[kind].format(number=order.number)
-    payment = ". It is paid" if order.paid_at else " and pay there" if order.total else ""
+    payment = _payment_words(order)
     if kind is OrderMailKind.READY:
         opening = f"Your order is ready: collect it at {sender.name}{payment}."
     else:
@@ -68,6 +68,15 @@ def order_mail(kind: OrderMailKind, order: Order, sender: Sender, to: str, key: 
     text = text_of(heading, words, rows_text(rows), f"{sender.name}: {sender.address}")
     body = f"<p>{escape(words)}</p>{rows_html(rows)}{link_html(sender.address, sender.name)}"
     return Mail(to, one_line(f"{heading} – {sender.name}"), text, html_of(heading, heading, body), key)
+
+
+def _payment_words(order: Order) -> str:
+    """Return what the sentence about the collection says of the payment."""
+    if order.paid_at:
+        return ". It is paid"
+    if order.paid_amount:
+        return f" and pay the remaining {format_money(order.amount_due, order.currency)} there"
+    return " and pay there" if order.total else ""
 
 
 def reason_untrue(kind: OrderMailKind, order: Order) -> str | None:

@@ -76,12 +76,13 @@ def offer_of(site_id: int, sku: str) -> Offer:
     return Offer(product, variant)
 
 
-def offers_by_sku(site_id: int, skus: Collection[str]) -> dict[str, Offer]:
+def offers_by_sku(site_id: int, skus: Collection[str], hidden_too: bool = False) -> dict[str, Offer]:
     """Return the offers of the SKUs, by SKU, in a few statements; what is not sold has none. The offer of a product
-    with variants `needs_variant`."""
+    with variants `needs_variant`. `hidden_too` includes products that are hidden."""
     of_variant = select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))
     named = or_(Product.sku.in_(skus), Product.id.in_(of_variant))
-    products = db.session.scalars(_enabled_products(site_id).where(named)).all() if skus else []
+    query = _products(site_id) if hidden_too else _enabled_products(site_id)
+    products = db.session.scalars(query.where(named)).all() if skus else []
     found = {product.sku: Offer(product) for product in products}
     found |= {variant.sku: Offer(product, variant) for product in products for variant in product.variants}
     return {sku: found[sku] for sku in skus if sku in found}

@@ -21,9 +21,9 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class OrderRow:
-    """An order in a list; `total` in minor units of `currency`, `items` counts pieces. `placed_at` is when it was
-    submitted, or when a basket that is no order yet was paid, be it in part. `owner` is the name of the user who filled
-    it at a till, `location_id` the till's location."""
+    """An order in a list; `total` and `paid_amount` in minor units of `currency`, `items` counts pieces. `placed_at` is
+    when it was submitted, or when a basket that is no order yet was paid, be it in part. `owner` is the name of the
+    user who filled it at a till, `location_id` the till's location."""
 
     id: str
     number: int
@@ -36,9 +36,14 @@ class OrderRow:
     owner: str | None
     location_id: str | None
     is_paid: bool
+    paid_amount: int
     items: int
     is_ready: bool
     is_overdue: bool
+
+    @property
+    def amount_due(self) -> int:
+        return 0 if self.is_paid else max(0, self.total - self.paid_amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,7 @@ COLUMNS = (
     User.display_name.label("owner"),
     Order.pos_location_id.label("location_id"),
     Order.paid_at.is_not(None).label("is_paid"),
+    Order.paid_amount,
     READY.label("is_ready"),
 )
 

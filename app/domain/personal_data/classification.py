@@ -78,6 +78,7 @@ COLUMNS: Mapping[str, Columns] = {
     "picture_uploads": _leased(none="id file name alt"),
     "pos_agent_locations": Columns(),
     "pos_agents": Columns(personal="display_name", actor="disabled_by"),
+    "pos_cash_movements": Columns(text="reason", none="id session_id type"),
     "pos_idempotency_keys": Columns(secret="key request_hash", none="operation record_id"),
     "pos_journal_entries": Columns(
         none="type at session_id transaction_id order_number tender_type previous_hash hash"
@@ -92,15 +93,20 @@ COLUMNS: Mapping[str, Columns] = {
     "pos_receipt_mails": _leased(personal="email link", none="id transaction_id"),
     "pos_reconciliations": _leased(none="id"),
     "pos_refunds": Columns(
-        personal="reason", actor="requested_by", none="id transaction_id status processor_refund_id error"
+        personal="reason",
+        actor="requested_by",
+        none="id transaction_id session_id tender_type status processor_refund_id error",
     ),
-    "pos_sessions": Columns(personal="device_id device_name user_agent ip closing_note", none="id end_reason currency"),
+    "pos_sessions": Columns(
+        personal="device_id device_name user_agent ip closing_note",
+        none="id end_reason currency z_report journal_head",
+    ),
     "pos_transaction_events": Columns(actor="actor", text="detail", none="transaction_id action status"),
     "pos_transactions": Columns(
         personal="description client_metadata",
         none="id session_id type order_id order_number currency status processor processor_account_id "
         "processor_intent_id processor_charge_id card_brand card_last4 funding read_method wallet emv "
-        "last_error_code decline_code anomaly",
+        "last_error_code decline_code anomaly tender_type client_sale_id notes",
     ),
     "processor_events": Columns(
         personal="payload", text="error", none="processor event_id account_id type intent_id outcome"

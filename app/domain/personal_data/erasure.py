@@ -198,7 +198,7 @@ def _unsettled_payments(person: Person) -> Iterator[Obstacle]:
     )
     query = select(PosTransaction.id, PosTransaction.created_at).where(mine, unsettled)
     for payment_id, at in db.session.execute(query.order_by(PosTransaction.created_at).limit(MOST_OBSTACLES)):
-        reason = f"A card payment of {at:%Y-%m-%d} is not settled: wait until it is, or settle it."
+        reason = f"A payment of {at:%Y-%m-%d} is not settled: wait until it is, or settle it."
         yield Obstacle(reason, payment_id=payment_id)
 
 

@@ -14,6 +14,7 @@ from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.personal_data.people import Person, has_address
 from app.domain.pos.models import (
     PosAgent,
+    PosCashMovement,
     PosIdempotencyKey,
     PosJournalMail,
     PosReceiptMail,
@@ -87,6 +88,12 @@ def _payments_taken(person: Person) -> ColumnElement[bool]:
     return PosTransaction.agent_id.in_(agents)
 
 
+def _cash_moved(person: Person) -> ColumnElement[bool]:
+    if person.account is None:
+        return false()
+    return PosCashMovement.agent_id.in_(select(PosAgent.id).where(PosAgent.user_id == person.account.user_id))
+
+
 def _idempotency_keys(person: Person) -> ColumnElement[bool]:
     mine: ColumnElement[bool] = PosIdempotencyKey.record_id.in_(person.payment_ids)
     if person.account:
@@ -150,7 +157,7 @@ HOLDINGS: tuple[Holding, ...] = (
         "Refunds",
         PosRefund,
         lambda person: PosRefund.transaction_id.in_(person.payment_ids),
-        ("id", "transaction_id", "amount", "status", "reason", "created_at"),
+        ("id", "transaction_id", "tender_type", "amount", "rounding", "status", "reason", "created_at"),
         f"The reason is removed. {LEDGER}",
         lambda _person: {"reason": ERASED},
     ),
@@ -175,12 +182,13 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "payments",
-        "Card payments",
+        "Payments",
         PosTransaction,
         lambda person: person.payments,
         (
-            *("id", "type", "order_number", "amount_in_pence", "currency", "status", "captured_amount"),
-            *("refunded_amount", "card_brand", "card_last4", "description", "client_metadata", "created_at"),
+            *("id", "type", "order_number", "tender_type", "amount_in_pence", "tip_in_pence", "change_in_pence"),
+            *("rounding_in_pence", "currency", "status", "captured_amount", "refunded_amount", "refunded_in_cash"),
+            *("card_brand", "card_last4", "description", "client_metadata", "client_sale_id", "notes", "created_at"),
         ),
         f"The description and the till’s own notes are removed. {LEDGER}",
         lambda _person: {
@@ -219,11 +227,21 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "paymentsTaken",
-        "Card payments taken at tills",
+        "Payments taken at tills",
         PosTransaction,
         _payments_taken,
-        ("id", "amount_in_pence", "currency", "status", "created_at"),
+        ("id", "tender_type", "amount_in_pence", "tip_in_pence", "currency", "status", "created_at"),
         "Kept for accounting, with a number in place of the name.",
+        _unchanged,
+        stays=True,
+    ),
+    Holding(
+        "cashMoved",
+        "Cash moved at tills",
+        PosCashMovement,
+        _cash_moved,
+        ("id", "type", "amount", "reason", "created_at"),
+        "Kept for accounting, with a number in place of the name. Addresses and names in reasons are replaced.",
         _unchanged,
         stays=True,
     ),
@@ -244,7 +262,10 @@ HOLDINGS: tuple[Holding, ...] = (
         "Till agent",
         PosAgent,
         _of_user(PosAgent.user_id),
-        ("id", "display_name", "enabled", "can_refund", "can_discount", "max_transaction_amount", "created_at"),
+        (
+            *("id", "display_name", "enabled", "can_refund", "can_discount", "can_take_cash", "can_move_cash"),
+            *("max_transaction_amount", "created_at"),
+        ),
         "The name is replaced by a number, and the agent is disabled.",
         _closed_agent,
     ),

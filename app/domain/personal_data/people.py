@@ -62,7 +62,7 @@ class Person:
 
     @property
     def payments(self) -> ColumnElement[bool]:
-        """The condition for card payments of the person's orders, or with a receipt mailed to the person."""
+        """The condition for payments of the person's orders, or with a receipt mailed to the person."""
         mine: ColumnElement[bool] = PosTransaction.order_id.in_(self.order_ids)
         if self.email:
             sent = select(PosReceiptMail.transaction_id).where(

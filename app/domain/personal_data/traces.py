@@ -26,6 +26,7 @@ FEWEST_DIGITS = 5  # A shorter number may be anything.
 LOOKED_FOR_AT_ONCE = 40  # Words: each has several forms in several columns, and SQLite nests conditions 1,000 deep.
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # All that SQLite makes lower.
 SETTLED = "settled"  # The transaction event whose detail ends with a person's note.
+VOID = "void"  # The transaction event whose detail is a person's reason.
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +129,11 @@ def _own_words(person: Person) -> set[str]:
 
 
 def _notes(person: Person) -> Iterator[str]:
-    settled = select(PosTransactionEvent.detail).where(
-        PosTransactionEvent.transaction_id.in_(person.payment_ids), PosTransactionEvent.action == SETTLED
+    noted = select(PosTransactionEvent.action, PosTransactionEvent.detail).where(
+        PosTransactionEvent.transaction_id.in_(person.payment_ids), PosTransactionEvent.action.in_((SETTLED, VOID))
     )
-    for detail in db.session.scalars(settled):
-        yield detail.partition(": ")[2]
+    for action, detail in db.session.execute(noted):
+        yield detail if action == VOID else detail.partition(": ")[2]
     if person.account:
         notes = select(PosSession.closing_note).where(PosSession.user_id == person.account.user_id)
         yield from db.session.scalars(notes)

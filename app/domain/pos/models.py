@@ -325,6 +325,8 @@ class PosCashMovement(Base):
     reason: Mapped[str] = mapped_column(String(200))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
+    agent: Mapped[PosAgent | None] = relationship()
+
 
 class PosIdempotencyKey(Base):
     """A request that carried an Idempotency-Key, and the record that it made, so that a repetition gets the same

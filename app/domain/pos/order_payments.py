@@ -15,7 +15,7 @@ from app.domain.orders.baskets import find_basket
 from app.domain.orders.lifecycle import submit
 from app.domain.orders.models import OPEN, Order
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
+from app.domain.pos.states import CARD, CASH, OPEN_STATUSES, PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
@@ -38,6 +38,31 @@ class OrderPaymentState(StrEnum):
     UNKNOWN = "Payment unknown"
 
 
+TENDER_WORDS = {CARD: "by card", CASH: "in cash"}
+
+
+def words_of_tenders(tenders: Collection[str]) -> str:
+    """Return the words for what was paid with: “by card”, “in cash” or “by card and in cash”; "" for none."""
+    return " and ".join(words for tender, words in TENDER_WORDS.items() if tender in tenders)
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentSummary:
+    """What the pages of orders say of an order's payments: their state, and the tenders of which money was kept."""
+
+    state: OrderPaymentState
+    tenders: frozenset[str] = frozenset()
+
+    @property
+    def label(self) -> str:
+        """The state in words, “Paid by card and in cash”; "" for unpaid."""
+        return self.how_paid if self.state is OrderPaymentState.PAID else self.state.value
+
+    @property
+    def how_paid(self) -> str:
+        return f"Paid {words_of_tenders(self.tenders)}".strip()
+
+
 @dataclass(frozen=True, slots=True)
 class OrderPayment:
     """A payment that was begun for an order; amounts in minor units."""
@@ -56,6 +81,7 @@ class OrderPayment:
     agent: str
     location: str
     anomaly: str | None
+    is_surplus: bool
 
     @property
     def is_kept(self) -> bool:
@@ -65,6 +91,11 @@ class OrderPayment:
     @property
     def kept(self) -> int:
         return self.captured - self.refunded if self.is_kept else 0
+
+    @property
+    def paid(self) -> int:
+        """What it pays of the order: without the tip, and nothing where the order had been paid already."""
+        return 0 if self.is_surplus else max(0, self.kept - self.tip)
 
 
 def transactions_of(order: Order) -> Sequence[PosTransaction]:
@@ -93,6 +124,7 @@ def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
             PosAgent.display_name.label("agent"),
             PosLocation.display_name.label("location"),
             payment.anomaly,
+            payment.is_surplus,
         )
         .join(PosAgent, PosAgent.id == payment.agent_id)
         .join(PosLocation, PosLocation.id == payment.location_id)
@@ -102,34 +134,41 @@ def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
     return [OrderPayment(**row._mapping) for row in rows]
 
 
-def payment_states_of(site_id: int, paid: Mapping[str, bool]) -> Mapping[str, OrderPaymentState]:
-    """Return the state of the payments of each order by id, by one statement. `paid` says of each whether it was paid
+def payment_summaries(site_id: int, paid: Mapping[str, bool]) -> Mapping[str, PaymentSummary]:
+    """Return the summary of the payments of each order by id, by one statement. `paid` says of each whether it was paid
     in full."""
     if not paid:
         return {}
     row = PosTransaction
-    query = select(row.order_id, row.status).where(row.site_id == site_id, row.order_id.in_(paid))
-    statuses: dict[str, list[str]] = {}
-    for order_id, status in db.session.execute(query.where(row.is_surplus.is_(False))):
-        statuses.setdefault(order_id or "", []).append(status)
-    return {order_id: payment_state_of(is_paid, statuses.get(order_id, ())) for order_id, is_paid in paid.items()}
+    query = select(row.order_id, row.tender_type, row.status).where(row.site_id == site_id, row.order_id.in_(paid))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for order_id, tender, status in db.session.execute(query.where(row.is_surplus.is_(False))):
+        found.setdefault(order_id or "", []).append((tender, status))
+    return {order_id: summary_of(is_paid, found.get(order_id, ())) for order_id, is_paid in paid.items()}
 
 
-def payment_state_of(is_paid: bool, statuses: Collection[str]) -> OrderPaymentState:
-    """Return the state of an order's payments by their statuses. What needs a look comes first."""
-    found = set(statuses)
+def summary_of_order(order: Order) -> PaymentSummary:
+    return payment_summaries(order.site_id, {order.id: order.paid_at is not None})[order.id]
+
+
+def summary_of(is_paid: bool, payments: Collection[tuple[str, str]]) -> PaymentSummary:
+    """Return the summary of an order's payments, each with its tender and its status. What needs a look comes first."""
+    found = {status for _, status in payments}
     took = found & PAID_STATUSES
+    tenders = frozenset(tender for tender, status in payments if status in PAID_STATUSES - {TransactionStatus.REFUNDED})
     if TransactionStatus.UNKNOWN in found:
-        return OrderPaymentState.UNKNOWN
-    if took == {TransactionStatus.REFUNDED}:
-        return OrderPaymentState.REFUNDED
-    if took - {TransactionStatus.SUCCEEDED}:
-        return OrderPaymentState.PART_REFUNDED
-    if is_paid:
-        return OrderPaymentState.PAID
-    if found & OPEN_STATUSES:
-        return OrderPaymentState.WAITING
-    return OrderPaymentState.PART_PAID if took else OrderPaymentState.UNPAID
+        state = OrderPaymentState.UNKNOWN
+    elif took == {TransactionStatus.REFUNDED}:
+        state = OrderPaymentState.REFUNDED
+    elif took - {TransactionStatus.SUCCEEDED}:
+        state = OrderPaymentState.PART_REFUNDED
+    elif is_paid:
+        state = OrderPaymentState.PAID
+    elif found & OPEN_STATUSES:
+        state = OrderPaymentState.WAITING
+    else:
+        state = OrderPaymentState.PART_PAID if took else OrderPaymentState.UNPAID
+    return PaymentSummary(state, tenders)
 
 
 def location_names(site_id: int) -> Mapping[str, str]:

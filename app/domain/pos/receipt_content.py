@@ -40,16 +40,35 @@ class Purchase:
 
 @dataclass(frozen=True, slots=True)
 class ReceiptRefund:
-    """A refund on a receipt."""
+    """A refund on a receipt, in minor units. `rounding` is what was handed out in cash more (or less) than `amount`."""
 
     at: datetime
     amount: int
+    in_cash: bool = False
+    rounding: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CashHandling:
+    """The cash of a payment in minor units: `rounding` is what was to be handed over more (or less) than was paid."""
+
+    handed_over: int
+    change: int = 0
+    rounding: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPayment:
+    """Another payment of the same order; `amount` in minor units, without its tip and what was given back."""
+
+    amount: int
+    in_cash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A receipt as the customer reads it; money in minor units of `currency`. `card` holds labels and values of the
-    card."""
+    """A receipt as the customer reads it; money in minor units of `currency`. `paid` is without the tip. `cash` is None
+    for a payment by card, `card` holds labels and values of the card."""
 
     shop: str
     location: str
@@ -60,7 +79,10 @@ class Receipt:
     time_zone: str
     currency: str
     paid: int
+    tip: int = 0
+    cash: CashHandling | None = None
     purchase: Purchase = Purchase()
+    others: tuple[OtherPayment, ...] = ()
     card: tuple[tuple[str, str], ...] = ()
     refunds: tuple[ReceiptRefund, ...] = ()
 
@@ -70,7 +92,7 @@ class Receipt:
 
     @property
     def net(self) -> int:
-        return self.paid - self.refunded
+        return self.paid + self.tip - self.refunded
 
 
 def receipt_mail(receipt: Receipt, to: str, link: str, key: str) -> Mail:
@@ -93,7 +115,7 @@ def receipt_rows(receipt: Receipt) -> Rows:
         (f"{line.quantity} × {line.name}{f' ({line.detail})' if line.detail else ''}", _money(receipt, line.total))
         for line in receipt.purchase.lines
     ]
-    return [*bought, *_sum_rows(receipt), *_refund_rows(receipt)]
+    return [*bought, *_sum_rows(receipt), *_payment_rows(receipt), *_refund_rows(receipt)]
 
 
 def _sum_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
@@ -104,13 +126,30 @@ def _sum_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
         yield "Discount", f"-{_money(receipt, bought.discount)}"
     if bought.tax:
         yield "Tax", _money(receipt, bought.tax)
-    yield "Paid by card", _money(receipt, receipt.paid)
+    if bought.lines and receipt.others:
+        yield "Total", _money(receipt, bought.subtotal - bought.discount + bought.tax)
+
+
+def _payment_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
+    for other in receipt.others:
+        yield f"Also paid {'in cash' if other.in_cash else 'by card'}", _money(receipt, other.amount)
+    yield f"Paid {'by card' if receipt.cash is None else 'in cash'}", _money(receipt, receipt.paid)
+    if receipt.tip:
+        yield "Tip", _money(receipt, receipt.tip)
+        yield "Charged to the card", _money(receipt, receipt.paid + receipt.tip)
+    if cash := receipt.cash:
+        if cash.rounding:
+            yield "Rounding", _money(receipt, cash.rounding)
+        yield "Handed over", _money(receipt, cash.handed_over)
+        yield "Change", _money(receipt, cash.change)
 
 
 def _refund_rows(receipt: Receipt) -> Iterator[tuple[str, str]]:
     for refund in receipt.refunds:
         day = refund.at.astimezone(ZoneInfo(receipt.time_zone))
-        yield f"Refunded on {day.day} {day:%B %Y}", f"-{_money(receipt, refund.amount)}"
+        way = "in cash" if refund.in_cash else "to the card"
+        handed_out = f" ({_money(receipt, refund.amount + refund.rounding)} handed out)" if refund.rounding else ""
+        yield f"Refunded {way} on {day.day} {day:%B %Y}{handed_out}", f"-{_money(receipt, refund.amount)}"
     if receipt.refunds:
         yield "Left", _money(receipt, receipt.net)
 

@@ -15,9 +15,17 @@ from app.domain.orders.offers import subtotal_of
 from app.domain.pos.models import PosLocation, PosReceiptMail, PosRefund, PosTransaction
 from app.domain.pos.payments.transitions import timeline_entry
 from app.domain.pos.processor import RECEIPT_FIELDS
-from app.domain.pos.receipt_content import Purchase, Receipt, ReceiptLine, ReceiptRefund, receipt_mail
+from app.domain.pos.receipt_content import (
+    CashHandling,
+    OtherPayment,
+    Purchase,
+    Receipt,
+    ReceiptLine,
+    ReceiptRefund,
+    receipt_mail,
+)
 from app.domain.pos.rules import email_problems
-from app.domain.pos.states import PAID_STATUSES, card_name, in_words
+from app.domain.pos.states import CASH, PAID_STATUSES, card_name, in_words
 from app.domain.pos.transactions import get_transaction
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -43,7 +51,7 @@ def receipt_of(site_id: int, transaction_id: str) -> Receipt:
     payment = existing(find_record(PosTransaction, site_id, transaction_id), NO_RECEIPT)
     if payment.status not in PAID_STATUSES:
         raise NotFound(NOT_PAID)
-    site = db.session.get_one(Site, site_id)
+    site, tip = db.session.get_one(Site, site_id), min(payment.tip_in_pence, payment.captured_amount)
     return Receipt(
         shop=site.name,
         location=payment.location.display_name,
@@ -53,11 +61,35 @@ def receipt_of(site_id: int, transaction_id: str) -> Receipt:
         paid_at=payment.captured_at or payment.created_at,
         time_zone=site.time_zone,
         currency=payment.currency,
-        paid=payment.captured_amount,
+        paid=payment.captured_amount - tip,
+        tip=tip,
+        cash=_cash_handling(payment),
         purchase=_purchase(payment),
+        others=tuple(_other_payments(payment)),
         card=card_fields(payment),
         refunds=tuple(_refunds_on_receipt(payment)),
     )
+
+
+def _cash_handling(payment: PosTransaction) -> CashHandling | None:
+    if payment.tender_type != CASH:
+        return None
+    change = payment.change_in_pence or 0
+    return CashHandling(payment.moved_cash + change, change, payment.rounding_in_pence or 0)
+
+
+def _other_payments(payment: PosTransaction) -> Iterable[OtherPayment]:
+    """Yield the other payments of the payment's order of which money was kept, the oldest first."""
+    if payment.order_id is None:
+        return
+    row = PosTransaction
+    left = row.captured_amount - row.tip_in_pence - row.refunded_amount
+    query = select(left, row.tender_type).where(
+        row.site_id == payment.site_id, row.order_id == payment.order_id, row.id != payment.id
+    )
+    counts = row.status.in_([str(status) for status in PAID_STATUSES]), row.is_surplus.is_(False), left > 0
+    for amount, tender in db.session.execute(query.where(*counts).order_by(row.created_at, row.id)):
+        yield OtherPayment(amount, tender == CASH)
 
 
 def address_lines(location: PosLocation) -> tuple[str, ...]:
@@ -66,8 +98,8 @@ def address_lines(location: PosLocation) -> tuple[str, ...]:
 
 
 def card_fields(payment: PosTransaction) -> tuple[tuple[str, str], ...]:
-    """Return the brand, the last four digits, how the card was read, and the fields of its chip, as labels and
-    values."""
+    """Return the brand, the last four digits, how the card was read, and the fields of its chip, as labels and values;
+    nothing for cash."""
     fields = [
         ("Card", card_name(payment.card_brand, payment.card_last4)),
         ("Read by", in_words(payment.read_method or "")),
@@ -103,7 +135,8 @@ def _refunds_on_receipt(payment: PosTransaction) -> Iterable[ReceiptRefund]:
         .where(PosRefund.transaction_id == payment.id, PosRefund.status.in_(("SUCCEEDED", "PENDING")))
         .order_by(PosRefund.created_at, PosRefund.id)
     ).all()
-    yield from (ReceiptRefund(refund.created_at, refund.amount) for refund in made)
+    for refund in made:
+        yield ReceiptRefund(refund.created_at, refund.amount, refund.tender_type == CASH, refund.rounding)
     rest = payment.refunded_amount - sum(refund.amount for refund in made)
     if rest > 0:
         yield ReceiptRefund(payment.updated_at, rest)

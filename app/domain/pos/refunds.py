@@ -20,7 +20,8 @@ from app.domain.alerts.causes import Cause
 from app.domain.pos import sessions
 from app.domain.pos.journal import EntryType
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
-from app.domain.pos.payments.cashier import CARD, CASH, errors_about
+from app.domain.pos.payments.cashier import errors_about
+from app.domain.pos.payments.surplus import end_surplus
 from app.domain.pos.payments.transitions import apply_refunds, follow_order, record_money, timeline_entry
 from app.domain.pos.processor import (
     AccountRef,
@@ -34,7 +35,15 @@ from app.domain.pos.processor import (
     RefundStatus,
 )
 from app.domain.pos.rules import note_problems, round_cash
-from app.domain.pos.states import CHECKED_AFTER, PAID_STATUSES, REFUND_FAILED, REFUND_UNCLEAR, status_after_refunds
+from app.domain.pos.states import (
+    CARD,
+    CASH,
+    CHECKED_AFTER,
+    PAID_STATUSES,
+    REFUND_FAILED,
+    REFUND_UNCLEAR,
+    status_after_refunds,
+)
 from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Unprocessable
@@ -249,6 +258,7 @@ def _give_back_cash(author: Author, payment: PosTransaction, refund: PosRefund) 
     db.session.flush()
     db.session.add(timeline_entry(author, payment, "refund", format_money(given, payment.currency)))
     follow_order(author, payment)
+    end_surplus(author, payment, refund.amount)
     record_money(author, payment, EntryType.REFUND, -given, refund.session_id, CASH)
 
 
@@ -370,6 +380,8 @@ def settle_refund(
             timeline_entry(author, payment, f"refund {state.value.lower()}", f"{amount} {error or ''}".strip())
         )
     _follow_payment(author, payment, refund, was_made)
+    if is_made(refund) and not was_made:
+        end_surplus(author, payment, refund.amount)
     _end_unclear_anomaly(author, payment)
     _update_alert(author, payment, refund, is_expected)
 

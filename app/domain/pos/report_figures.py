@@ -1,16 +1,15 @@
 """The figures of the till's reports: of a day, and of a work session as X or Z report. Pure.
 
-The report of a session counts its payments that were captured before it was closed, and their refunds requested before
-that: payments captured and refunds requested later leave a Z report as it was.
+The report of a session counts the payments that it took and the refunds that it made, whoever took what it gave back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
 UNKNOWN_BRAND = "unknown"
@@ -24,7 +23,7 @@ class ReportType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountedPayments:
-    """Counts and sums of the payments of one brand of card, in minor units."""
+    """Counts and sums of the payments of one brand of card, or in cash, in minor units."""
 
     card_brand: str | None
     count: int
@@ -99,22 +98,92 @@ class Unresolved:
 
 
 @dataclass(frozen=True, slots=True)
+class Movements:
+    """Sums of the cash that was paid in, paid out and dropped, in minor units."""
+
+    pay_in: int = 0
+    pay_out: int = 0
+    drop: int = 0
+
+    @property
+    def net(self) -> int:
+        return self.pay_in - self.pay_out - self.drop
+
+
+@dataclass(frozen=True, slots=True)
+class LocationSums:
+    """The payments of a session that were taken elsewhere than where its Z report counts. `location_id` is the
+    processor's."""
+
+    location_id: str
+    display_name: str
+    cash: Sums
+    card: Sums
+
+
+@dataclass(frozen=True, slots=True)
 class SessionReport:
+    """The X or Z report of a work session; money in minor units. `cards` and `cash` are sales without tips, and refunds
+    that the session made. `rounding` is what the drawer got more (or less) by rounding than sales less refunds."""
+
     type: ReportType
     generated_at: datetime
     currency: str
     cards: tuple[BrandSums, ...]
-    total: Sums
+    cash: Sums
+    tips: int
+    rounding: int
+    movements: Movements
     unresolved: Unresolved
     opening_float: int | None
     counted_cash: int | None
+    other_locations: tuple[LocationSums, ...] = ()
+
+    @property
+    def card(self) -> Sums:
+        return total_of(self.cards)
+
+    @property
+    def total(self) -> Sums:
+        return self.card.plus(self.cash)
+
+    @property
+    def expected_cash(self) -> int:
+        """The cash that should be in the drawer; without an opening float, as if it had been empty."""
+        return (self.opening_float or 0) + self.cash.net + self.rounding + self.movements.net
+
+    @property
+    def difference(self) -> int | None:
+        """The counted cash less the expected; None while nothing was counted."""
+        return None if self.counted_cash is None else self.counted_cash - self.expected_cash
 
     @property
     def cash_difference(self) -> int | None:
-        """The counted cash less the opening float, in minor units; None while one of them is missing."""
-        if self.opening_float is None or self.counted_cash is None:
-            return None
-        return self.counted_cash - self.opening_float
+        """The difference, None also without an opening float."""
+        return None if self.opening_float is None else self.difference
+
+
+def report_to_json(report: SessionReport) -> dict[str, Any]:
+    """Return a report in the form that `report_from_json` reads."""
+    return asdict(report) | {"generated_at": report.generated_at.isoformat()}
+
+
+def report_from_json(stored: Mapping[str, Any]) -> SessionReport:
+    """Return a stored report. A figure that a later version added has its default."""
+    report: SessionReport = _read(SessionReport, stored)
+    return report
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """Return a value of JSON as the type of the field says."""
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: _read(hints[name], value[name]) for name in hints if name in value})  # type: ignore[operator]
+    if get_origin(kind) is tuple:
+        return tuple(_read(get_args(kind)[0], each) for each in value)
+    if kind is ReportType:
+        return ReportType(value)
+    return datetime.fromisoformat(value) if kind is datetime else value
 
 
 def sums_by_brand(counted: Iterable[CountedPayments]) -> tuple[BrandSums, ...]:
@@ -127,29 +196,41 @@ def sums_by_brand(counted: Iterable[CountedPayments]) -> tuple[BrandSums, ...]:
 
 
 def total_of(cards: Iterable[BrandSums]) -> Sums:
+    return sum_of(card.sums for card in cards)
+
+
+def sum_of(counted: Iterable[CountedPayments | Sums]) -> Sums:
     total = Sums()
-    for card in cards:
-        total = total.plus(card.sums)
+    for one in counted:
+        total = total.plus(one)
     return total
 
 
 class Sale(NamedTuple):
-    """A payment that was taken; `amount` in minor units."""
+    """A payment that was taken; money in minor units, `amount` without the tip."""
 
     agent_id: int
     at: datetime
     amount: int
+    in_cash: bool = False
+    tip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class DayFigures:
-    """The figures of one day, money in minor units. `declined` counts declined tries of cards, perhaps several for one
-    payment."""
+    """The figures of one day, money in minor units; `gross` is without tips, and `in_cash` the part of it in cash.
+    `declined` counts declined tries of cards, perhaps several for one payment."""
 
     sales: int = 0
     gross: int = 0
     refunds: int = 0
     declined: int = 0
+    in_cash: int = 0
+    tips: int = 0
+
+    @property
+    def by_card(self) -> int:
+        return self.gross - self.in_cash
 
     @property
     def net(self) -> int:

@@ -7,24 +7,38 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, and_, case, cast, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, cast, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.pos.models import ATTENTION, MONEY_SUM, PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
+from app.domain.pos.models import (
+    ATTENTION,
+    MONEY_SUM,
+    PosAgent,
+    PosCashMovement,
+    PosLocation,
+    PosRefund,
+    PosSession,
+    PosTransaction,
+)
 from app.domain.pos.report_figures import (
     CountedPayments,
     DayFigures,
+    LocationSums,
+    Movements,
     ReportType,
     Sale,
     SessionReport,
     Unresolved,
+    report_from_json,
+    sum_of,
     sums_by_brand,
     takings_by_agent,
     takings_by_hour,
-    total_of,
 )
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
+from app.domain.pos.states import CARD, CASH, OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES, TransactionStatus
 from app.domain.shared.clock import Clock, ends_at, same_time_before, starts_at
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
@@ -116,13 +130,19 @@ def has_agents(site_id: int) -> bool:
 def _sales(site_id: int, *spans: Span) -> list[Sale]:
     taken = PosTransaction.captured_at
     earliest = min(start for start, _ in spans) - LONGEST_PENDING
-    query = select(PosTransaction.agent_id, taken, PosTransaction.captured_amount).where(
-        PosTransaction.site_id == site_id,
-        PosTransaction.created_at >= earliest,
-        PosTransaction.status.in_(PAID_STATUSES),
+    row = PosTransaction
+    query = select(row.agent_id, taken, row.captured_amount, row.tender_type, row.tip_in_pence).where(
+        row.site_id == site_id,
+        row.created_at >= earliest,
+        row.status.in_(PAID_STATUSES),
         or_(*(and_(taken >= start, taken < end) for start, end in spans)),
     )
-    return [Sale(agent_id, at, amount) for agent_id, at, amount in db.session.execute(query) if at is not None]
+    sales = []
+    for agent_id, at, captured, tender, wanted_tip in db.session.execute(query):
+        tip = min(wanted_tip, captured)
+        if at is not None:
+            sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
+    return sales
 
 
 def _sales_within(sales: Sequence[Sale], span: Span) -> list[Sale]:
@@ -141,8 +161,9 @@ def _day_figures(site_id: int, sales: Sequence[Sale], span: Span) -> DayFigures:
     declined = select(func.coalesce(func.sum(PosTransaction.attempts), 0)).where(
         PosTransaction.site_id == site_id, PosTransaction.created_at >= start, PosTransaction.created_at < end
     )
-    sums = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
-    return DayFigures(len(sales), gross, *sums)
+    refunds, tries = (int(db.session.scalar(query) or 0) for query in (refunded, declined))
+    in_cash, tips = sum(sale.amount for sale in sales if sale.in_cash), sum(sale.tip for sale in sales)
+    return DayFigures(len(sales), gross, refunds, tries, in_cash, tips)
 
 
 def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[ActiveAgent]:
@@ -174,47 +195,134 @@ def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[A
 
 
 def report_of_session(clock: Clock, session: PosSession) -> SessionReport:
-    """Return the report of a session: X while it is not closed, then Z; computed each time, with three queries."""
-    until = session.closed_at
-    cards = sums_by_brand([*_session_payments(session.id, until), *_session_refunds(session.id, until)])
+    """Return the report of a session: X while it is not closed, computed with four queries; then Z, as it was stored
+    when the session was closed."""
+    if session.z_report is not None:
+        return report_from_json(session.z_report)
+    until = session.closed_at  # Set where the session was closed before Z reports were stored.
+    return compute_report(clock, session, ReportType.X if until is None else ReportType.Z, until)
+
+
+def compute_report(clock: Clock, session: PosSession, type: ReportType, until: datetime | None = None) -> SessionReport:
+    """Return the report of a session as its payments, refunds and movements are now; with `until`, as they were
+    then."""
+    taken = _session_payments(session.id, until)
+    given_back = _session_refunds(session.id, until)
+    rows: list[_Taken | _GivenBack] = [*taken, *given_back]
     return SessionReport(
-        type=ReportType.X if until is None else ReportType.Z,
+        type=type,
         generated_at=clock.now(),
         currency=session.currency,
-        cards=cards,
-        total=total_of(cards),
+        cards=sums_by_brand(_counted(rows, CARD)),
+        cash=sum_of(_counted(rows, CASH)),
+        tips=sum(row.tips for row in taken),
+        rounding=sum(row.rounding for row in taken) - sum(row.rounding for row in given_back),
+        movements=_session_movements(session.id),
         unresolved=_session_unresolved(session.id, until),
         opening_float=session.opening_float,
         counted_cash=session.counted_cash,
+        other_locations=_other_locations(taken, session.opened_location_id),
     )
 
 
-def _session_payments(session_id: str, until: datetime | None) -> Iterable[CountedPayments]:
-    gross = cast(func.sum(PosTransaction.captured_amount), MONEY_SUM)
-    query = select(PosTransaction.card_brand, func.count(), gross).where(
-        PosTransaction.session_id == session_id, PosTransaction.status.in_([str(status) for status in PAID_STATUSES])
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The payments of a session of one tender and brand at one location, tips apart."""
+
+    location_id: int
+    place: str
+    name: str
+    tender_type: str
+    brand: str | None
+    count: int
+    gross: int
+    tips: int
+    rounding: int
+
+    @property
+    def counted(self) -> CountedPayments:
+        return CountedPayments(self.brand, self.count, self.gross)
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenBack:
+    """The refunds of a session in one tender, of payments of one brand."""
+
+    tender_type: str
+    brand: str | None
+    count: int
+    amount: int
+    rounding: int
+
+    @property
+    def counted(self) -> CountedPayments:
+        return CountedPayments(self.brand, 0, 0, self.count, self.amount)
+
+
+def _counted(rows: Iterable[_Taken | _GivenBack], tender_type: str) -> list[CountedPayments]:
+    return [row.counted for row in rows if row.tender_type == tender_type]
+
+
+def _session_payments(session_id: str, until: datetime | None) -> list[_Taken]:
+    payment = PosTransaction
+    group = (
+        payment.location_id,
+        PosLocation.location_id,
+        PosLocation.display_name,
+        payment.tender_type,
+        payment.card_brand,
+    )
+    amounts = (payment.captured_amount - payment.tip_in_pence, payment.tip_in_pence, payment.rounding_in_pence)
+    sums: Sequence[ColumnElement[Any]] = (func.count(), *(_sum(amount) for amount in amounts))
+    query: Select[Any] = (
+        select(*group, *sums)
+        .join(PosLocation, PosLocation.id == payment.location_id)
+        .where(payment.session_id == session_id, payment.status.in_([str(status) for status in PAID_STATUSES]))
     )
     if until is not None:
-        query = query.where(PosTransaction.captured_at <= until)
-    for brand, count, amount in db.session.execute(query.group_by(PosTransaction.card_brand)):
-        yield CountedPayments(brand, count, int(amount))
+        query = query.where(payment.captured_at <= until)
+    return [_Taken(*row) for row in db.session.execute(query.group_by(*group))]
 
 
-def _session_refunds(session_id: str, until: datetime | None) -> Iterable[CountedPayments]:
-    given_back = cast(func.sum(PosRefund.amount), MONEY_SUM)
+def _session_refunds(session_id: str, until: datetime | None) -> list[_GivenBack]:
+    """Return the refunds that a session made, of payments of any session."""
+    group, refund = (PosRefund.tender_type, PosTransaction.card_brand), PosRefund
     query = (
-        select(PosTransaction.card_brand, func.count(), given_back)
-        .join(PosTransaction, PosTransaction.id == PosRefund.transaction_id)
-        .where(PosTransaction.session_id == session_id, PosRefund.status == "SUCCEEDED")
+        select(*group, func.count(), _sum(refund.amount), _sum(refund.rounding))
+        .join(PosTransaction, PosTransaction.id == refund.transaction_id)
+        .where(refund.session_id == session_id, refund.status == "SUCCEEDED")
     )
     if until is not None:
-        query = query.where(PosRefund.created_at <= until)
-    for brand, count, amount in db.session.execute(query.group_by(PosTransaction.card_brand)):
-        yield CountedPayments(brand, 0, 0, count, int(amount))
+        query = query.where(refund.created_at <= until)
+    return [_GivenBack(*row) for row in db.session.execute(query.group_by(*group))]
+
+
+def _sum(amount: ColumnElement[int] | InstrumentedAttribute[Any]) -> ColumnElement[int]:
+    return cast(func.coalesce(func.sum(amount), 0), MONEY_SUM)
+
+
+def _session_movements(session_id: str) -> Movements:
+    movement = PosCashMovement
+    query = select(movement.type, _sum(movement.amount)).where(movement.session_id == session_id)
+    sums = {type_: total for type_, total in db.session.execute(query.group_by(movement.type))}
+    return Movements(sums.get("PAY_IN", 0), sums.get("PAY_OUT", 0), sums.get("DROP", 0))
+
+
+def _other_locations(taken: Sequence[_Taken], opened_at: int | None) -> tuple[LocationSums, ...]:
+    """Return the sums of each location but the one where the session was opened, by name."""
+    by_location: dict[int, list[_Taken]] = {}
+    for row in taken:
+        if opened_at is not None and row.location_id != opened_at:
+            by_location.setdefault(row.location_id, []).append(row)
+    sums = []
+    for rows in by_location.values():
+        cash, card = (sum_of(_counted(rows, tender)) for tender in (CASH, CARD))
+        sums.append(LocationSums(rows[0].place, rows[0].name, cash, card))
+    return tuple(sorted(sums, key=lambda each: (each.display_name, each.location_id)))
 
 
 def _session_unresolved(session_id: str, until: datetime | None) -> Unresolved:
-    """Return the sums of a session's open payments, and of those that were paid only after the session was closed."""
+    """Return the sums of a session's open payments, and of those that were paid only after `until`."""
     waits = PosTransaction.status.in_([str(status) for status in WAITING_STATUSES])
     which: ColumnElement[bool] = PosTransaction.status.in_([str(status) for status in OPEN_STATUSES])
     if until is not None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, and_, func, select, update
 
-from app.domain.pos import rules
+from app.domain.pos import journal, rules
 from app.domain.pos.access import ADMINS, find_agent
-from app.domain.pos.models import PosAgent, PosLocation, PosSession
+from app.domain.pos.journal import EntryType, MoneyEvent
+from app.domain.pos.models import PosAgent, PosAgentLocation, PosLocation, PosSession
 from app.domain.pos.over_limit import RefusedAmount, TriesOverLimit, count_tries
+from app.domain.pos.report_figures import ReportType, report_to_json
+from app.domain.pos.reports import compute_report
 from app.domain.pos.rules import note_problems, program_name
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -36,6 +39,7 @@ MISSING = "There is no such work session in this shop."
 NO_SESSION = "You have no work session: sign in at the till."
 CLOSED = "This work session was closed already."
 SESSIONS_SHOWN = 20
+CURRENT = "current"  # As the id of a session: the caller's own.
 
 
 def open_session(clock: Clock, caller: ApiCaller, device: Device, user_agent: str, ip: str) -> PosAgent | None:
@@ -65,9 +69,9 @@ def open_session(clock: Clock, caller: ApiCaller, device: Device, user_agent: st
     return agent
 
 
-def session_of(site_id: int, session_id: str) -> PosSession:
-    """Return a work session of the site. Raises NotFound."""
-    return existing(find_record(PosSession, site_id, session_id), MISSING)
+def session_of(site_id: int, session_id: str, to_change: bool = False) -> PosSession:
+    """Return a work session of the site; `to_change` locks it. Raises NotFound."""
+    return existing(find_record(PosSession, site_id, session_id, to_change), MISSING)
 
 
 def current_session(caller: ApiCaller, to_change: bool = False) -> PosSession:
@@ -77,6 +81,17 @@ def current_session(caller: ApiCaller, to_change: bool = False) -> PosSession:
     if session is None:
         raise NotFound(NO_SESSION, "work_session_not_found")
     return session
+
+
+def session_for(caller: ApiCaller, session_id: str, to_change: bool = False) -> PosSession:
+    """Return a work session that the caller may report on and close, CURRENT or by its id: one of their own, for an
+    admin any of the site. Raises NotFound."""
+    if session_id == CURRENT:
+        return current_session(caller, to_change)
+    found = find_record(PosSession, caller.site_id, session_id, to_change)
+    if found is None or (found.user_id != caller.user_id and not ADMINS & caller.roles):
+        raise NotFound(MISSING, "work_session_not_found")
+    return found
 
 
 def hold_open(site_id: int, session_id: str | None) -> PosSession:
@@ -106,12 +121,15 @@ def is_closed(site_id: int, session_id: str) -> bool:
 def note_use(clock: Clock, session_id: str, location_id: int | None) -> None:
     """Note that a session was used just now, and at which location where one is named."""
     seen = update(PosSession).where(PosSession.id == session_id).values(last_seen_at=clock.now())
-    db.session.execute(seen if location_id is None else seen.values(location_id=location_id))
+    if location_id is not None:
+        opened = func.coalesce(PosSession.opened_location_id, location_id)
+        seen = seen.values(location_id=location_id, opened_location_id=opened)
+    db.session.execute(seen)
 
 
 def is_use_to_note(clock: Clock, session: PosSession, location: PosLocation | None) -> bool:
     """Whether `note_use` is due for a session: not with every call, which would make each of them a write."""
-    moved = location is not None and session.location_id != location.id
+    moved = location is not None and (session.location_id != location.id or session.opened_location_id is None)
     return moved or abs(clock.now() - session.last_seen_at) >= USE_NOTED_EVERY
 
 
@@ -132,8 +150,9 @@ def set_opening_float(author: Author, session: PosSession, amount: int) -> None:
         _record(author, session, "pos_session.float", "Set the opening float", old, new)
 
 
-def close(author: Author, session: PosSession, counted_cash: int, note: str) -> None:
-    """Close a work session for good: save the counted cash and sign the user out. Raises Conflict, Invalid."""
+def close(author: Author, session: PosSession, counted_cash: int, note: str, because: Because = Because.LOGOUT) -> None:
+    """Close a work session for good: save the counted cash and the Z report, and sign the session's user out, which
+    `because` gives the reason of. The session is locked. Raises Conflict, Invalid."""
     if session.closed_at is not None:
         raise Conflict(CLOSED, "work_session_closed")
     _check_amount(counted_cash, "#/countedCash")
@@ -141,9 +160,47 @@ def close(author: Author, session: PosSession, counted_cash: int, note: str) -> 
     if problems := note_problems(note, "The note", LONGEST_NOTE, "#/closingNote", required=False):
         raise Invalid(problems)
     session.counted_cash, session.closing_note, session.closed_at = counted_cash, note, author.now()
-    api_sessions.end(author.clock, session.id, Because.LOGOUT)
+    api_sessions.end(author.clock, session.id, because)
     apply_end_of_session(author.clock, session.id)
-    _record(author, session, "pos_session.close", "Closed a work session", after={"countedCash": counted_cash})
+    _number_z_report(session)
+    after = {"countedCash": counted_cash, "zNumber": session.z_number}
+    _record(author, session, "pos_session.close", "Closed a work session", after=after)
+    _store_z_report(author, session)
+
+
+def _number_z_report(session: PosSession) -> None:
+    """Give a session the next number of the location where it was opened; none where the site has no location. The
+    location's row is locked, so that a number that is rolled back is given again."""
+    place = session.opened_location_id or session.location_id or _first_location(session)
+    if place is None:
+        return
+    raised = update(PosLocation).where(PosLocation.site_id == session.site_id, PosLocation.id == place)
+    raised = raised.values(last_z_number=PosLocation.last_z_number + 1).returning(PosLocation.last_z_number)
+    session.opened_location_id, session.z_number = place, db.session.scalar(raised)
+
+
+def _first_location(session: PosSession) -> int | None:
+    """Return the first location by name: of the session's agent, or else of the site."""
+    of_agent = and_(PosAgentLocation.location_id == PosLocation.id, PosAgentLocation.agent_id == session.agent_id)
+    query = select(PosLocation.id).outerjoin(PosAgentLocation, of_agent).where(PosLocation.site_id == session.site_id)
+    order = PosAgentLocation.agent_id.is_(None), PosLocation.display_name, PosLocation.id
+    return db.session.scalar(query.order_by(*order).limit(1))
+
+
+def _store_z_report(author: Author, session: PosSession) -> None:
+    """Store the Z report of a session that was closed, and its entry in the journal."""
+    entry = journal.append(
+        author.clock, session.site_id, MoneyEvent(EntryType.Z_REPORT, session.closed_at or author.now(), session.id)
+    )
+    session.journal_head = entry.hash
+    # What moves money waits for the journal, so that from here to the commit no figure changes.
+    session.z_report = report_to_json(compute_report(author.clock, session, ReportType.Z))
+
+
+def journal_head_of(session: PosSession) -> str | None:
+    """Return the hash that the report of a session names: of its Z report's entry, else of the journal's latest entry;
+    None for a session that was closed before there was a journal."""
+    return session.journal_head if session.closed_at is not None else journal.head_of(session.site_id)
 
 
 def revoke(author: Author, session_id: str) -> None:
@@ -241,6 +298,21 @@ def _end_of(
 
 def location_of(session: PosSession) -> PosLocation | None:
     return None if session.location_id is None else db.session.get(PosLocation, session.location_id)
+
+
+def opened_location_of(session: PosSession) -> PosLocation | None:
+    """Return the location at which a session's Z report counts."""
+    return None if session.opened_location_id is None else db.session.get(PosLocation, session.opened_location_id)
+
+
+def agent_of(session: PosSession) -> PosAgent | None:
+    return None if session.agent_id is None else db.session.get(PosAgent, session.agent_id)
+
+
+def person_of(session: PosSession) -> str:
+    """Return the name of who opened a session; empty where the user was removed."""
+    found = agent_of(session) or (session.user_id and db.session.get(User, session.user_id))
+    return found.display_name if found else ""
 
 
 def open_sessions(site_id: int, user_id: int) -> list[PosSession]:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from app.domain.pos.processor import Intent, IntentStatus
 
+CARD, CASH = "CARD", "CASH"  # Tenders.
 CHECKED_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 15, 60, 300, 900, 3600))
 ABANDONED_AFTER = timedelta(minutes=30)
 # Anomalies: what no rule can settle.
@@ -292,6 +293,11 @@ def card_name(brand: str | None, last4: str | None) -> str:
     """Return the name of a card, such as `Visa •••• 4242`; "" where no card was read."""
     name = in_words(brand or "")
     return f"{name or 'Card'} •••• {last4}" if last4 else name
+
+
+def tender_name(tender_type: str, brand: str | None, last4: str | None) -> str:
+    """Return what a payment was made with: “Cash”, or the name of the card; "" where no card was read."""
+    return "Cash" if tender_type == CASH else card_name(brand, last4)
 
 
 def in_words(code: str) -> str:

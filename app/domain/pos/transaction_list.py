@@ -21,6 +21,7 @@ LABELS = {
     "agent": "Agent",
     "location": "Location",
     "type": "Type",
+    "tender": "Paid with",
 }
 Filter = TypeVar("Filter", bound=StrEnum)
 
@@ -48,6 +49,12 @@ class TypeFilter(StrEnum):
     ORDER_PAYMENT = "ORDER_PAYMENT"
 
 
+class TenderFilter(StrEnum):
+    ALL = ""
+    CARD = "CARD"
+    CASH = "CASH"
+
+
 @dataclass(frozen=True, slots=True)
 class TransactionList:
     """The filters and page of a list of transactions, as a query string requests them. An invalid value filters nothing
@@ -61,6 +68,7 @@ class TransactionList:
     agent_id: int | None = None
     location_id: int | None = None
     type: TypeFilter = TypeFilter.ALL
+    tender: TenderFilter = TenderFilter.ALL
     page: int = 1
     names_card: bool = False
     problems: tuple[Problem, ...] = ()
@@ -76,6 +84,7 @@ class TransactionList:
             "agent": id_in(parameters.get("agent")),
             "location": id_in(parameters.get("location")),
             "type": _one_of(TypeFilter, parameters.get("type")),
+            "tender": _one_of(TenderFilter, parameters.get("tender")),
         }
         first, last = read["from"], read["to"]
         return cls(
@@ -86,6 +95,7 @@ class TransactionList:
             agent_id=read["agent"],
             location_id=read["location"],
             type=read["type"] or TypeFilter.ALL,
+            tender=read["tender"] or TenderFilter.ALL,
             page=page_number(parameters.get("p")),
             names_card=is_card,
             problems=(*_unreadable(parameters, read), *reversed_days(first, last)),
@@ -106,6 +116,7 @@ class TransactionList:
             "agent": changed.agent_id,
             "location": changed.location_id,
             "type": changed.type.lower(),
+            "tender": changed.tender.lower(),
             "p": "" if changed.page == 1 else changed.page,
         }
         return urlencode({name: str(value) for name, value in parameters.items() if value})

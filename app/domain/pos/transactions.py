@@ -3,14 +3,13 @@ statements a page, however many there are."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Select, cast, func, or_, select
+from sqlalchemy import ColumnElement, Select, case, cast, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.pos.models import (
@@ -21,11 +20,11 @@ from app.domain.pos.models import (
     PosTransactionEvent,
     StoredProcessorEvent,
 )
+from app.domain.pos.query_dates import span_of_dates
 from app.domain.pos.states import TransactionStatus, in_words
 from app.domain.pos.transaction_list import StatusFilter, TransactionList
 from app.domain.shared.clock import ends_at, starts_at
 from app.domain.shared.paging import Paged
-from app.domain.shared.problems import DomainError, Problem
 from app.domain.shared.records import existing, find_record
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
@@ -34,6 +33,8 @@ FETCHED_AT_ONCE = 500
 SHORTEST_PREFIX = 6
 FARTHEST = (date(1970, 1, 2), date(9000, 1, 1))  # Days beyond these cannot be converted in every time zone.
 T = PosTransaction
+TIP = case((T.captured_amount > T.tip_in_pence, T.tip_in_pence), else_=T.captured_amount)  # That was taken.
+LEFT = T.captured_amount - TIP - T.refunded_amount
 COLUMNS: tuple[Any, ...] = (
     T.id,
     T.created_at,
@@ -44,9 +45,14 @@ COLUMNS: tuple[Any, ...] = (
     PosLocation.display_name.label("location"),
     T.order_id,
     T.order_number,
+    T.tender_type,
     T.amount_in_pence.label("amount"),
     T.captured_amount.label("captured"),
+    TIP.label("tip"),
+    T.change_in_pence.label("change"),
+    T.rounding_in_pence.label("rounding"),
     T.refunded_amount.label("refunded"),
+    T.refunded_in_cash,
     T.currency,
     T.card_brand,
     T.card_last4,
@@ -59,15 +65,16 @@ COLUMNS: tuple[Any, ...] = (
     T.processor_charge_id.label("charge_id"),
     T.processor_account_id.label("account_id"),
     T.captured_at,
+    T.client_sale_id,
 )
 MOST_STEPS = 500
-YEARS = range(2000, 2200)
-DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T|\Z)", re.ASCII)
+CASH_STEPS = {"cash": "Paid in cash", "void": "Voided"}
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionRow:
-    """A transaction in a list; money in minor units of `currency`."""
+    """A transaction in a list; money in minor units of `currency`. `tip` is the part of `captured` that is no
+    revenue; `change` and `rounding` are None for cards. Of a refund in part, the tip is what stays to the last."""
 
     id: str
     created_at: datetime
@@ -78,9 +85,14 @@ class TransactionRow:
     location: str
     order_id: str | None
     order_number: str | None
+    tender_type: str
     amount: int
     captured: int
+    tip: int
+    change: int | None
+    rounding: int | None
     refunded: int
+    refunded_in_cash: int
     currency: str
     card_brand: str | None
     card_last4: str | None
@@ -93,24 +105,30 @@ class TransactionRow:
     charge_id: str | None
     account_id: str
     captured_at: datetime | None
+    client_sale_id: str | None
+
+    @property
+    def taken(self) -> int:
+        """What was taken for the sale: without the tip."""
+        return self.captured - self.tip
 
     @property
     def net(self) -> int:
-        return self.captured - self.refunded
+        """What is left of the sale: without the tip."""
+        return max(0, self.taken - self.refunded)
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The totals of all transactions that a filter finds, in one currency."""
+    """The totals of all transactions that a filter finds, in one currency and in minor units. `taken` and `net` are
+    without tips, `refunded` is all that was given back."""
 
     currency: str
     count: int
-    captured: int
+    taken: int
+    tips: int
     refunded: int
-
-    @property
-    def net(self) -> int:
-        return self.captured - self.refunded
+    net: int
 
 
 Choice = tuple[int, str]  # An agent or a location to filter by: id and name.
@@ -159,10 +177,11 @@ def _select_rows(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Any:
 
 def _totals(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Sequence[Totals]:
     """Return the totals by currency, of which a shop has one unless it changed."""
-    captured, refunded = (func.sum(cast(column, MONEY_SUM)) for column in (T.captured_amount, T.refunded_amount))
-    query = select(T.currency, func.count(), captured, refunded).where(*_conditions(site_id, zone, filters))
+    amounts = T.captured_amount - TIP, TIP, T.refunded_amount, case((LEFT > 0, LEFT), else_=0)
+    sums = (func.sum(cast(amount, MONEY_SUM)) for amount in amounts)
+    query = select(T.currency, func.count(), *sums).where(*_conditions(site_id, zone, filters))
     found = db.session.execute(query.group_by(T.currency).order_by(T.currency))
-    return [Totals(currency, count, int(taken), int(given)) for currency, count, taken, given in found]
+    return [Totals(currency, count, *map(int, summed)) for currency, count, *summed in found]
 
 
 def _conditions(site_id: int, zone: ZoneInfo, filters: TransactionList) -> list[ColumnElement[bool]]:
@@ -173,6 +192,8 @@ def _conditions(site_id: int, zone: ZoneInfo, filters: TransactionList) -> list[
         conditions.append(T.location_id == filters.location_id)
     if filters.type:
         conditions.append(T.type == filters.type)
+    if filters.tender:
+        conditions.append(T.tender_type == filters.tender)
     if filters.words:
         conditions.append(or_(*_matches(filters.words)))
     return conditions
@@ -234,10 +255,10 @@ def _own_steps(transaction: PosTransaction) -> Iterator[TimelineStep]:
 
 
 def _describe_step(event: PosTransactionEvent) -> tuple[str, str]:
-    """Return the action of an event, in words, and the status after it. A payment begins in the shop, before the
-    processor knows of it."""
+    """Return the action of an event, in words, and the status after it. A payment by card begins in the shop, before
+    the processor knows of it."""
     if event.action != "create":
-        return in_words(event.action), event.status
+        return CASH_STEPS.get(event.action) or in_words(event.action), event.status
     return ("Begun", "") if event.status == TransactionStatus.CREATING else ("At the processor", event.status)
 
 
@@ -299,7 +320,7 @@ def _newest_first(query: Select[PosTransaction], start: int, size: int, total: i
 def _client_conditions(site_id: int, wanted: PaymentFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if wanted.start is not None or wanted.end is not None:
-        start, end = _window(wanted.start, wanted.end, ZoneInfo(time_zone_of(site_id)))
+        start, end = span_of_dates(wanted.start, wanted.end, ZoneInfo(time_zone_of(site_id)))
         found += [PosTransaction.created_at >= start] if start else []
         found += [PosTransaction.created_at < end] if end else []
     if wanted.status is not None:
@@ -308,54 +329,3 @@ def _client_conditions(site_id: int, wanted: PaymentFilter) -> list[ColumnElemen
     if wanted.agent_id is not None:
         found.append(PosTransaction.agent_id == wanted.agent_id)
     return found
-
-
-def _window(start: str | None, end: str | None, zone: ZoneInfo) -> tuple[datetime | None, datetime | None]:
-    """Return the half-open span of time between two dates, each optional. Raises DomainError with every problem."""
-    problems: list[Problem] = []
-    first = _read_date("startDate", start, zone, problems)
-    last = _read_date("endDate", end, zone, problems)
-    if problems:
-        raise _bad_request(problems)
-    begin, until = first and first[0], last and last[1]
-    if begin and until and begin >= until:
-        raise _bad_request([Problem("invalid", "endDate comes before startDate.", "#/endDate")])
-    return begin, until
-
-
-def _read_date(
-    name: str, text: str | None, zone: ZoneInfo, problems: list[Problem]
-) -> tuple[datetime, datetime] | None:
-    """Return the beginning and the end of a date: of a whole day, or of one microsecond. None for no text and for an
-    invalid one, whose problem is added to `problems`."""
-    if text is None:
-        return None
-    try:
-        if not DATE.match(text):
-            raise ValueError("ISO 8601 knows other forms, which nobody means.")
-        return _day(date.fromisoformat(text), zone) if len(text) == 10 else _instant(datetime.fromisoformat(text), zone)
-    except (ValueError, OverflowError):
-        message = f"“{name}” is a date such as 2026-11-20 or a time such as 2026-11-20T21:04:05Z."
-        problems.append(Problem("invalid", message, f"#/{name}"))
-    return None
-
-
-def _day(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return the beginning and the end of a day. Raises ValueError for a year out of range."""
-    if day.year not in YEARS:
-        raise ValueError("Nothing was paid then.")
-    return starts_at(day, zone), ends_at(day, zone)
-
-
-def _instant(moment: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return a time, in `zone` where it names none, and the microsecond after it. Raises ValueError and
-    OverflowError."""
-    if moment.year not in YEARS:
-        raise ValueError("Nothing was paid then.")
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
-    return moment, moment + timedelta(microseconds=1)
-
-
-def _bad_request(problems: list[Problem]) -> DomainError:
-    words = problems[0].message if len(problems) == 1 else f"{len(problems)} things need fixing."
-    return DomainError(words, "bad_request", errors=[problem.as_json() for problem in problems])

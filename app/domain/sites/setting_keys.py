@@ -254,7 +254,7 @@ SETTINGS: Mapping[str, SettingKey] = {
             "posEnabled",
             bool,
             False,
-            "Card payments on phones are on.",
+            "Payments on phones are on.",
             page=TILL,
             name="is_enabled",
             title="Mobile POS",

@@ -33,6 +33,11 @@ class AtTill:
             at = more.get("created_at", self.now)
             return make_transaction(agent, location, status, **({"created_at": at, "captured_at": at} | more)).id
 
+    def cash(self, status: str = "SUCCEEDED", **more: object) -> str:
+        """Return the id of a payment in cash of 12.52, rounded to 12.50, for which 20.00 was handed over."""
+        cash = {"tender_type": "CASH", "processor": "", "processor_intent_id": None, "amount_in_pence": 1_252}
+        return self.payment(status, **(cash | {"change_in_pence": 750, "rounding_in_pence": -2} | more))
+
     def session(self, **more: object) -> None:
         fields = {"started_at": self.now, "last_seen_at": self.now, "currency": "gbp", "device_name": "Pixel 9"} | more
         with self.app.app_context(), transaction():

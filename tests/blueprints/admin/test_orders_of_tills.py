@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.domain.orders.models import Order
-from app.domain.pos.models import PosAgent
+from app.domain.pos.models import PosAgent, PosTransaction
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -36,6 +36,7 @@ def sold(app: Flask, site_id: int, status: str = "SUBMITTED", payment: str = "SU
     """An order of a till for £25, and its payment; the ids of both are those of the order."""
     with app.app_context(), transaction():
         site, agent = db.session.get_one(Site, site_id), db.session.query(PosAgent).one()
+        given_back = {"REFUNDED": 2_500, "PARTIALLY_REFUNDED": 500}.get(payment, 0)
         is_paid = payment in ("SUCCEEDED", "REFUNDED", "PARTIALLY_REFUNDED")
         fields = {
             "channel": "POS",
@@ -44,15 +45,26 @@ def sold(app: Flask, site_id: int, status: str = "SUBMITTED", payment: str = "SU
             "contact_name": "",
         } | more
         if is_paid:
-            fields = {"paid_at": WHEN, "paid_amount": 2_500} | fields
+            stays_paid = status != "OPEN" or not given_back
+            paid = {"paid_at": WHEN if stays_paid else None, "paid_amount": 2_500 if stays_paid else 2_500 - given_back}
+            fields = paid | fields
+        else:
+            fields = {"reserved_amount": 2_500} | fields
         if status == "OPEN":
             fields["submitted_at"] = None
         order = make_order(site, None, status, **fields)
         card = {"card_brand": "visa", "card_last4": "4242"}
-        paid = make_transaction(agent, agent.locations[0], payment, order_id=order.id, amount_in_pence=2_500, **card)
-        paid.refunded_amount = {"REFUNDED": 2_500, "PARTIALLY_REFUNDED": 500}.get(payment, 0)
-        order.payment_lock = paid.id
+        money = {"amount_in_pence": 2_500, "refunded_amount": given_back}
+        make_transaction(agent, agent.locations[0], payment, order_id=order.id, **money, **card)
         return order.id
+
+
+def pay_in_cash(app: Flask, order_id: str, amount: int, **more: object) -> None:
+    """A payment in cash of an order, beside its others."""
+    with app.app_context(), transaction():
+        agent = db.session.query(PosAgent).one()
+        cash = {"tender_type": "CASH", "processor": "", "processor_intent_id": None, "amount_in_pence": amount}
+        make_transaction(agent, agent.locations[0], "SUCCEEDED", order_id=order_id, **(cash | more))
 
 
 def text(ada: PageClient, path: str) -> str:
@@ -100,7 +112,7 @@ def test_cancelling_a_paid_order_says_that_the_money_stays_and_where_to_give_it_
     ada.get(f"/admin/orders/{order_id}")
     ada.post(f"/admin/orders/{order_id}/cancel", {})
     shown = text(ada, f"/admin/orders/{order_id}")
-    assert "This order was cancelled, and £25.00 that a card paid for it is still with the shop." in shown
+    assert "This order was cancelled, and £25.00 that was paid for it is still with the shop." in shown
     assert "Refund the payment of £25.00" in shown
     refunded = sold(app, stall, "CANCELLED", "REFUNDED")
     assert "still with the shop" not in text(ada, f"/admin/orders/{refunded}")
@@ -123,7 +135,7 @@ def test_a_paid_basket_that_is_no_order_is_found_and_submitted(app: Flask, ada: 
     ada.get("/admin/orders?status=unsubmitted")
     assert "Not submitted" in text(ada, "/admin/orders?status=unsubmitted")
     ada.get(f"/admin/orders/{order_id}")
-    assert "Cards paid £25.00 for this, and its total is £24.00." in text(ada, f"/admin/orders/{order_id}")
+    assert "£25.00 was paid for this, and its total is £24.00." in text(ada, f"/admin/orders/{order_id}")
     ada.post(f"/admin/orders/{order_id}/submit", {})
     assert "is placed and awaiting collection" in text(ada, f"/admin/orders/{order_id}")
     assert "Nothing to do" in text(ada, "/admin/orders?status=unsubmitted")
@@ -133,7 +145,7 @@ def test_a_basket_whose_money_went_back_is_no_longer_left_over(app: Flask, ada: 
     refunded = sold(app, stall, "OPEN", "REFUNDED")
     assert "Paid, not submitted" not in text(ada, "/admin/orders")
     assert "Nothing to do" in text(ada, "/admin/orders?status=unsubmitted")
-    assert f"/admin/orders/{refunded}" in text(ada, "/admin/orders"), "it is still found among all"
+    assert f"/admin/orders/{refunded}" not in text(ada, "/admin/orders"), "it is a basket like others"
     partly = sold(app, stall, "OPEN", "PARTIALLY_REFUNDED")
     shown = text(ada, "/admin/orders?status=unsubmitted")
     assert f"/admin/orders/{partly}" in shown and f"/admin/orders/{refunded}" not in shown
@@ -148,6 +160,51 @@ def test_a_basket_of_a_till_has_a_page_and_a_shoppers_own_has_none(app: Flask, a
     with app.app_context(), transaction():
         shoppers = make_order(db.session.get_one(Site, stall), status="OPEN", submitted_at=None).id
     assert ada.client.get(f"/admin/orders/{shoppers}", base_url=ada.base).status_code == 404
+
+
+def test_an_order_says_by_which_tenders_it_was_paid(app: Flask, ada: PageClient, stall: int) -> None:
+    both = sold(app, stall, total=3_000, paid_amount=3_000)
+    pay_in_cash(app, both, 500)
+    ada.get(f"/admin/orders/{both}")
+    shown = text(ada, f"/admin/orders/{both}")
+    assert shown.count("Paid by card and in cash") == 3 and "Cash · Tilly Till" in shown
+    assert "Paid by card and in cash" in text(ada, "/admin/orders")
+    assert "Paid by card and in cash" in text(ada, f"/admin/orders/{both}/packing-slip")
+    assert "£30.00 was paid by card and in cash and stays with the shop." in shown
+
+
+def test_a_tip_and_money_that_must_go_back_pay_nothing_of_an_order(app: Flask, ada: PageClient, stall: int) -> None:
+    order_id = sold(app, stall)
+    pay_in_cash(app, order_id, 900, is_surplus=True, anomaly="order_paid_twice")
+    shown = text(ada, f"/admin/orders/{order_id}")
+    assert "was paid for this, and its total is" not in shown and "Paid by card<" in shown
+    assert "Paid by card<" in text(ada, "/admin/orders")
+    with app.app_context(), transaction():
+        paid = db.session.query(PosTransaction).filter_by(order_id=order_id, tender_type="CARD").one()
+        paid.tip_in_pence, paid.captured_amount = 300, 2_800
+    shown = text(ada, f"/admin/orders/{order_id}")
+    assert "+ £3.00 tip" in shown and "was paid for this, and its total is" not in shown
+
+
+def test_a_basket_that_was_paid_in_part_is_placed_or_refunded(app: Flask, ada: PageClient, stall: int) -> None:
+    order_id = sold(app, stall, "OPEN", "CANCELLED", reserved_amount=0, paid_amount=1_000)
+    pay_in_cash(app, order_id, 1_000)
+    listed = text(ada, "/admin/orders?status=unsubmitted")
+    assert "Partly paid" in listed and "£15.00 due" in listed
+    ada.get(f"/admin/orders/{order_id}")
+    shown = text(ada, f"/admin/orders/{order_id}")
+    assert "A basket, paid in part" in shown and "£10.00 of £25.00 is paid, and £15.00 is due." in shown
+    assert "Refund the payment of £10.00" in shown and "Submit the order" in shown
+    assert '"Still to pay" class="n">£15.00' in shown and '"Paid in cash" class="n">£10.00' in shown
+    ada.post(f"/admin/orders/{order_id}/submit", {})
+    assert "To pay: <strong>£15.00</strong>" in text(ada, f"/admin/orders/{order_id}/packing-slip")
+
+
+def test_a_basket_is_not_placed_while_a_card_may_still_pay_for_it(app: Flask, ada: PageClient, stall: int) -> None:
+    order_id = sold(app, stall, "OPEN", "PENDING", reserved_amount=1_500, paid_amount=1_000)
+    pay_in_cash(app, order_id, 1_000)
+    shown = text(ada, f"/admin/orders/{order_id}")
+    assert "Payment under way" in shown and "Submit the order" not in shown
 
 
 def test_the_list_costs_the_same_however_long_it_is(app: Flask, ada: PageClient, stall: int) -> None:

@@ -84,7 +84,9 @@ def test_one_of_the_shops_users_becomes_an_agent(app: Flask, admin: PageClient, 
     assert answer.location.endswith(AGENT)
     with app.app_context():
         agent = agents.agent_of(ids.site, 1)
-        expected = AgentFields("Mia Moss", False, True, False, False, 1_250, ("tml_fair",))
+        expected = AgentFields(
+            "Mia Moss", False, can_take_cash=False, max_transaction_amount=1_250, location_ids=("tml_fair",)
+        )
         assert agents.fields_of(agent) == expected
         assert db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all() == ["pos_agent.enable"]
     page = admin.get(AGENT)
@@ -173,29 +175,10 @@ def test_disabling_and_enabling(app: Flask, admin: PageClient, tilly: None) -> N
         assert db.session.scalar(select(PosAgent.enabled))
 
 
-def test_an_agents_page_shows_sessions_payments_and_reports(admin: PageClient, tilly: None) -> None:
-    page = admin.get(AGENT)
-    links = [link.get("href", "") for link in page.all("a")]
-    assert f"{AGENT}/sessions/open" in links and f"{AGENT}/sessions/over" in links
+def test_an_agents_page_leads_to_sessions_and_payments(admin: PageClient, tilly: None) -> None:
+    links = [link.get("href", "") for link in admin.get(AGENT).all("a")]
+    assert "/admin/pos/sessions/open" in links and "/admin/pos/sessions/over" in links
     assert [href for href in links if "/transactions/" in href]
-    report = admin.get(f"{AGENT}/sessions/over")
-    assert report.texts["h1"] == "X report"
-    assert "£12.50" in report.texts["strong"] + report.texts["td"]
-    assert "still under way" not in report.texts["p"]
-    admin.get(f"{AGENT}/sessions/nothing", 404)
-
-
-def test_a_report_names_what_is_under_way_and_what_only_waits_for_a_card(
-    app: Flask, admin: PageClient, tilly: None, ids: Ids
-) -> None:
-    with app.app_context(), transaction():
-        agent = agents.agent_of(ids.site, 1)
-        for status, amount in (("UNKNOWN", 1_500), ("AUTHORIZED", 2_000), ("PENDING", 400)):
-            more = {"session_id": "over", "amount_in_pence": amount, "captured_amount": 0}
-            make_transaction(agent, agent.locations[0], status, **more)
-    report = " ".join(admin.client.get(f"{AGENT}/sessions/over", base_url=admin.base).text.split())
-    assert "2 payments, £35.00 together, are still under way and in no figure below." in report
-    assert "1 payment, £4.00, only waits for a card: no money was taken." in report
 
 
 @pytest.mark.parametrize(("currency", "example"), [("gbp", "250.00"), ("jpy", "250")])
@@ -222,6 +205,17 @@ def test_a_session_is_signed_out(app: Flask, admin: PageClient, tilly: None) -> 
     assert admin.post(f"{AGENT}/sessions/open/revoke", {}).status_code == 302
     with app.app_context():
         assert db.session.get_one(PosSession, "open").end_reason == "REVOKED"
+
+
+def test_an_agent_may_take_and_move_cash(app: Flask, admin: PageClient, tilly: None, ids: Ids) -> None:
+    page = admin.get(AGENT)
+    assert _checked(page) == {"canProcessQuickPayments", "canBuildOrders", "canTakeCash", "locations"}
+    shown = admin.get(AGENTS).texts["span"]
+    assert ("Cash" in shown, "Cash movements" in shown) == (True, False)
+    form = {"revision": "1", "displayName": "Tilly Till", "canMoveCash": "on"}
+    admin.post(AGENT, form)
+    assert _checked(admin.get(AGENT)) == {"canMoveCash"}
+    assert "Cash movements" in admin.get(AGENTS).texts["span"]
 
 
 def test_the_list_is_searched_and_asks_as_much_for_many_as_for_one(

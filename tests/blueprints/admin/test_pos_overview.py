@@ -73,6 +73,24 @@ def test_the_day_is_summed_up(ada: PageClient, till: AtTill, app: Flask) -> None
     ]  # fmt: skip
 
 
+def test_a_day_is_shown_by_tender_with_tips_apart(ada: PageClient, till: AtTill) -> None:
+    till.payment(amount_in_pence=1_000, tip_in_pence=150, captured_amount=1_150)
+    assert [figure(text_of(ada), label) for label in ("Gross", "Card", "Cash", "Tips")] == [
+        "£10.00", "£10.00", "£0.00", "£1.50",
+    ]  # fmt: skip
+    till.cash()
+    till.cash("CANCELLED", captured_amount=0)
+    page = text_of(ada)
+    assert [figure(page, label) for label in ("Sales", "Gross", "Net", "Card", "Cash", "Tips")] == [
+        "2", "£22.52", "£22.52", "£10.00", "£12.52", "£1.50",
+    ]  # fmt: skip
+
+
+def test_a_shop_without_cash_and_tips_sees_no_tenders(ada: PageClient, till: AtTill) -> None:
+    till.payment()
+    assert "<dt>Cash</dt>" not in text_of(ada)
+
+
 def test_a_day_is_one_of_the_shops_time_zone(
     app: Flask, ada: PageClient, till: AtTill, site_id: int, clock: StoppedClock
 ) -> None:

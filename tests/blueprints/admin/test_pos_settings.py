@@ -62,6 +62,17 @@ def test_settings_are_saved_and_the_named_location_is_added(app: Flask, site_id:
     assert "/admin/pos/locations/tml_1" in [link.get("href") for link in page.all("a")]
 
 
+def test_cash_its_rounding_and_tips_are_settings(app: Flask, site_id: int, admin: PageClient) -> None:
+    page = admin.get(SETTINGS)
+    assert "checked" in next(field for field in page.all("input") if field.get("name") == "posAllowCash")
+    assert "None: the exact amount" in page.texts["option"] and "To the nearest £0.05" in page.texts["option"]
+    admin.post(SETTINGS, FORM | {"posCashRounding": "5", "posTipsEnabled": "on"})
+    with app.app_context():
+        settings = settings_of(site_id)
+        saved = [settings[name] for name in ("posAllowCash", "posCashRounding", "posTipsEnabled")]
+        assert saved == [False, 5, True]
+
+
 @pytest.mark.parametrize(
     ("name", "typed"),
     [
@@ -82,6 +93,13 @@ def test_what_no_setting_can_be_is_refused_at_its_field(
     assert page.value(name) == typed
     with app.app_context():
         assert not settings_of(site_id)["posEnabled"]
+
+
+@pytest.mark.parametrize("typed", ["7", "-5", "some"])
+def test_cash_is_rounded_to_what_the_page_offers_alone(admin: PageClient, typed: str) -> None:
+    page = admin.post(SETTINGS, FORM | {"posCashRounding": typed}, 400)
+    assert "#f-posCashRounding" in [link.get("href") for link in page.all("a")]
+    assert "Cash is rounded to 0, 5 or 10." in page.texts["p"]
 
 
 def test_a_largest_payment_is_within_one_range_that_names_the_currency(admin: PageClient) -> None:

@@ -1,4 +1,4 @@
-"""Card payments in the admin: the list, the table for spreadsheets, and one payment."""
+"""Payments in the admin: the list, the table for spreadsheets, and one payment."""
 
 from __future__ import annotations
 

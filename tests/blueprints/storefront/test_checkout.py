@@ -12,13 +12,15 @@ from app.domain.catalogue.models import Product
 from app.domain.orders import lifecycle, limits
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
-from app.domain.sites.models import SignInFailure
+from app.domain.sites.accounts import Role
+from app.domain.sites.models import SignInFailure, Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.shopper import CONTACT, Shopper
 from tests.blueprints.storefront.test_basket import change
 from tests.domain.orders.till import pay_by_card
+from tests.factories import make_agent, make_location, make_transaction, make_user
 from tests.fakes.clock import StoppedClock
 
 
@@ -185,13 +187,39 @@ def test_the_page_of_an_order_tells_what_became_of_it(
     assert words in mia.get(location).text
 
 
-def test_the_page_of_an_order_says_that_a_card_paid_it(app: Flask, mia: Shopper, clock: StoppedClock) -> None:
+@pytest.mark.parametrize(
+    ("tenders", "words"),
+    [(("CARD",), "Paid by card<"), (("CASH",), "Paid in cash<"), (("CASH", "CARD"), "Paid by card and in cash<")],
+)
+def test_the_page_of_an_order_says_how_it_was_paid(
+    app: Flask, mia: Shopper, clock: StoppedClock, tenders: tuple[str, ...], words: str
+) -> None:
     page = mia.order().location
     with app.app_context():
         order = db.session.query(Order).one()
         pay_by_card(clock, order.id, order.total)
+        with transaction():
+            for tender in tenders:
+                make_payment(order, tender_type=tender)
     shown = mia.get(page).text
-    assert "it is paid" in shown and "Paid by card" in shown and "pay there" not in shown
+    assert "it is paid" in shown and words in shown and "pay there" not in shown
+
+
+def test_the_page_of_an_order_says_what_is_still_to_pay(app: Flask, mia: Shopper, clock: StoppedClock) -> None:
+    page = mia.order().location
+    with app.app_context():
+        order = db.session.query(Order).one()
+        pay_by_card(clock, order.id, order.total - 100)
+    shown = " ".join(mia.get(page).text.split())
+    assert "and pay the rest there" in shown and "Paid already" in shown
+    assert "<dt>To pay on collection</dt> <dd>£1.00</dd>" in shown
+
+
+def make_payment(order: Order, **more: object) -> None:
+    site = db.session.get_one(Site, order.site_id)
+    location = make_location(site)
+    agent = make_agent(site, make_user(site, Role.POS_AGENT), location)
+    make_transaction(agent, location, "SUCCEEDED", order_id=order.id, **more)
 
 
 def test_names_are_shown_as_they_were_typed(mia: Shopper) -> None:

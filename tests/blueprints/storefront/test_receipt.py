@@ -1,4 +1,4 @@
-"""The receipt of a card payment, as who has its link reads it."""
+"""The receipt of a payment, as who has its link reads it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.blueprints.receipt_links import receipt_path
-from app.domain.pos.models import PosRefund
+from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -43,6 +43,7 @@ def receipt_of(app: Flask, site_id: int, status: str, **more: object) -> str:
                     site_id=site_id,
                     transaction_id=payment_id,
                     status="SUCCEEDED",
+                    tender_type=payment.tender_type,
                     amount=payment.refunded_amount,
                     reason="A secret reason",
                     requested_by="Ada Admin",
@@ -75,7 +76,35 @@ def test_nobody_is_named_and_no_search_engine_or_cache_keeps_it(app: Flask, get:
 
 def test_refunds_are_shown_with_what_is_left(app: Flask, get: Get, site_id: int) -> None:
     text = get(receipt_of(app, site_id, "PARTIALLY_REFUNDED", refunded_amount=500)).text
-    assert "Refunded on" in text and "-£5.00" in text and "£20.00" in text
+    assert "Refunded to the card on" in text and "-£5.00" in text and "£20.00" in text
+
+
+def test_cash_has_a_receipt_without_a_card(app: Flask, get: Get, site_id: int) -> None:
+    cash = {"tender_type": "CASH", "change_in_pence": 500, "rounding_in_pence": -2, "amount_in_pence": 2_502}
+    no_card = {"card_brand": None, "card_last4": None, "read_method": None, "emv": {}}
+    path = receipt_of(app, site_id, "PARTIALLY_REFUNDED", refunded_amount=500, refunded_in_cash=500, **cash, **no_card)
+    page = get(path)
+    check_page(page.text)
+    text = " ".join(page.text.split())
+    rows = {"Paid in cash": "£25.02", "Rounding": "-£0.02", "Handed over": "£30.00", "Change": "£5.00"}
+    for part in (*(f"{label}</th><td>{amount}" for label, amount in rows.items()), "Refunded in cash on"):
+        assert part in text, part
+    assert "Card</h2>" not in text and "by card" not in text
+
+
+def test_each_receipt_of_an_order_names_its_other_payments(app: Flask, get: Get, site_id: int) -> None:
+    path = receipt_of(app, site_id, "SUCCEEDED", amount_in_pence=1_500, tip_in_pence=200, captured_amount=1_700)
+    with app.app_context(), transaction():
+        card = db.session.query(PosTransaction).one()
+        cash = {"tender_type": "CASH", "order_id": card.order_id}
+        make_transaction(card.agent, card.location, "SUCCEEDED", amount_in_pence=1_000, **cash)
+        make_transaction(card.agent, card.location, "CANCELLED", amount_in_pence=400, **cash)
+        make_transaction(card.agent, card.location, "SUCCEEDED", amount_in_pence=700, is_surplus=True, **cash)
+    text = " ".join(get(path).text.split())
+    for part in ("Total</th><td>£25.00", "Also paid in cash</th><td>£10.00", "Paid by card</th><td>£15.00",
+                 "Tip</th><td>£2.00", "Charged to the card</th><td>£17.00"):  # fmt: skip
+        assert part in text, part
+    assert text.count("Also paid") == 1
 
 
 @pytest.mark.parametrize("status", ["PENDING", "CANCELLED", "FAILED", "UNKNOWN"])

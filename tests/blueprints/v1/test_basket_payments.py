@@ -160,7 +160,7 @@ def test_who_may_not_take_orders_here_charges_nothing(app: Flask, till: ApiClien
     assert refused(till.call("POST", path, {"locationId": "tml_hall"})) == (403, "location_access_denied")
     assert refused(till.call("POST", path, {"locationId": "none"})) == (404, "location_not_found")
     assert refused(till.call("POST", path, {})) == (400, "invalid")
-    assert refused(till.call("POST", path, HERE | {"amountInPence": 1})) == (400, "invalid"), "the shop says how much"
+    assert refused(till.call("POST", path, HERE | {"total": 1})) == (400, "invalid"), "the shop says what it comes to"
     change(app, PosAgent, can_build_orders=False)
     assert refused(pay(till, basket)) == (403, "orders_not_permitted")
     with app.app_context(), transaction():

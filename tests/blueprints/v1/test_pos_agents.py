@@ -61,6 +61,8 @@ def test_an_agent_learns_at_signing_in_what_they_may_do_and_where(
         "canBuildOrders": True,
         "canRefund": False,
         "canDiscount": False,
+        "canTakeCash": True,
+        "canMoveCash": False,
         "maxTransactionAmount": 5_000,
     }
     assert isinstance(agent["id"], str) and agent["userId"] == answer.json["user"]["id"]

@@ -123,8 +123,19 @@ def test_a_till_goes_out_as_it_came_in(take: Take, tmp_path: Path) -> None:
     export_bundle(tmp_path / "out", sites.site_at(HOST), images())
     written = json.loads((tmp_path / "out" / "pos.json").read_text())
     assert [place["id"] for place in written["locations"]] == ["tml_fair", "tml_shop"]
-    assert written["agents"] == [AGENT | {"canRefund": False, "canDiscount": False}]
+    others = {"canRefund": False, "canDiscount": False, "canTakeCash": True, "canMoveCash": False}
+    assert written["agents"] == [AGENT | others]
     assert take(tmp_path / "out").changes == 0
+
+
+def test_permissions_and_settings_of_cash_travel(take: Take, tmp_path: Path) -> None:
+    cash = {"posAllowCash": False, "posCashRounding": 5, "posTipsEnabled": True}
+    agent = AGENT | {"canTakeCash": False, "canMoveCash": True}
+    take(bundle(tmp_path / "in", POS | {"agents": [agent]}, site=SITE | {"settings": cash}))
+    export_bundle(tmp_path / "out", sites.site_at(HOST), images())
+    (written,) = json.loads((tmp_path / "out" / "pos.json").read_text())["agents"]
+    assert (written["canTakeCash"], written["canMoveCash"]) == (False, True)
+    assert cash.items() <= json.loads((tmp_path / "out" / "site.json").read_text())["settings"].items()
 
 
 def test_who_operates_the_server_may_share_accounts_and_locations_among_shops(take: Take, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from app.domain.orders.mails import OrderMailKind, request_mail
 from app.domain.orders.models import Order, OrderMail
 from app.domain.personal_data.erasure import brought_back, obstacles
 from app.domain.personal_data.export import export, kept_about
-from app.domain.pos.models import PosRefund, PosTransaction
+from app.domain.pos.models import PosCashMovement, PosRefund, PosTransaction, PosTransactionEvent
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import activity
 from app.domain.sites.accounts import Role
@@ -20,7 +21,7 @@ from app.domain.sites.models import AuditEntry
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.personal_data.shop_of_sam import SAM, Shop, bought, named
-from tests.factories import PASSWORD, make_order, make_site, make_user
+from tests.factories import PASSWORD, WHEN, make_order, make_site, make_user
 
 
 def test_a_shopper_is_erased_and_the_books_stay(shop: Shop) -> None:
@@ -38,9 +39,34 @@ def test_a_shopper_is_erased_and_the_books_stay(shop: Shop) -> None:
         100,
         "Erased",
     )
-    assert erasure.records == {"Refunds": 1, "Card payments": 1, "Orders and baskets": 1}
+    assert erasure.records == {"Refunds": 1, "Payments": 1, "Orders and baskets": 1}
     summaries = set(db.session.scalars(select(AuditEntry.summary)))
     assert {"Refunded £1.00: erased", "Wrote to erased address"} <= summaries
+
+
+def test_why_cash_was_voided_or_moved_names_nobody_any_more(shop: Shop) -> None:
+    payment = shop.payment("CANCELLED", order_id=shop.order(), tender_type="CASH")
+    with transaction():
+        about = {"site_id": shop.site_id, "transaction_id": payment, "at": WHEN, "actor": "Nia Nettle"}
+        reason = "The lady in red pays by card"
+        db.session.add(PosTransactionEvent(**about, action="void", status="CANCELLED", detail=reason))
+        nia = Author(shop.site_id, "Nia Nettle", shop.clock)
+        activity.record(nia, "pos.void", ("pos_transaction", payment), f"Took back £12.50 in cash: {reason}")
+        moved = {"agent_id": shop.agent, "type": "PAY_OUT", "amount": 500, "reason": f"Deposit back to {SAM}"}
+        place = db.session.get_one(PosTransaction, payment).location_id
+        db.session.add(PosCashMovement(id="m", site_id=shop.site_id, location_id=place, created_at=WHEN, **moved))
+    shop.erase()
+    assert not named("lady in red", SAM)
+    assert db.session.get_one(PosCashMovement, "m").reason == "Deposit back to erased address"
+
+
+def test_what_is_kept_of_an_agent_has_the_cash_that_they_moved(shop: Shop) -> None:
+    place = db.session.get_one(PosTransaction, shop.payment()).location_id
+    with transaction():
+        moved = {"agent_id": shop.agent, "type": "DROP", "amount": 5_000, "reason": "To the safe"}
+        db.session.add(PosCashMovement(id="m", site_id=shop.site_id, location_id=place, created_at=WHEN, **moved))
+    kept = {one.holding.name: one.number for one in kept_about(shop.find("nia@shop.test"))}
+    assert (kept["cashMoved"], kept["paymentsTaken"]) == (1, 1)
 
 
 def test_the_erasure_is_in_the_activity_log_without_what_was_erased(shop: Shop) -> None:
@@ -127,7 +153,7 @@ def test_an_order_that_waits_postpones_the_erasure_with_its_reason(shop: Shop) -
         shop.erase()
     reasons = [problem.message for problem in refused.value.problems]
     assert reasons[0] == "Order 77 is awaiting collection: hand it over or cancel it first."
-    assert reasons[1].startswith("A card payment of 2026-11-01 is not settled")
+    assert reasons[1].startswith("A payment of 2026-11-01 is not settled")
     assert named(SAM)
     assert shop.stores.list.lines() == []
 

@@ -16,7 +16,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, read_money, sent_number, sent_revision
 from app.blueprints.callers import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
-from app.domain.pos import agents, locations, reports, sessions, transactions
+from app.domain.pos import agents, locations, sessions, transactions
 from app.domain.pos.models import PosAgent, PosSession
 from app.domain.pos.rules import LARGEST_AMOUNT, AgentFields, agent_problems, limit_problems
 from app.domain.pos.transaction_list import TransactionList
@@ -249,21 +249,6 @@ def pos_agent_disable(agent_id: int) -> Response:
 @requires(Permission.MANAGE_POS)
 def pos_agent_enable(agent_id: int) -> Response:
     return _change_agent(agent_id, agents.enable, "Enabled. They can sign in at a till.")
-
-
-@bp.get(SESSION)
-@requires(Permission.MANAGE_POS)
-def pos_agent_session(agent_id: int, session_id: str) -> str:
-    agent, session = _agent_session(agent_id, session_id)
-    return render_template(
-        "admin/pos/agents/session.html",
-        agent=agent,
-        session=session,
-        location=sessions.location_of(session),
-        report=reports.report_of_session(ports.clock(), session),
-        time_zone=time_zone_of(agent.site_id),
-        end_reasons=END_REASONS,
-    )
 
 
 @bp.post(f"{SESSION}/revoke")

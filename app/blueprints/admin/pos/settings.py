@@ -1,4 +1,5 @@
-"""The settings of Mobile POS: the switch, limits and the processor’s ids; and the places where the shop takes cards."""
+"""The settings of Mobile POS: the switch, limits, cash, tips and the processor’s ids; and the places where the shop
+takes payments."""
 
 from __future__ import annotations
 
@@ -16,9 +17,10 @@ from app.domain.pos import locations, settings
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import Address, ProcessorError
 from app.domain.pos.rules import LocationFields
-from app.domain.pos.settings import LARGEST, PAGE, PosSettings
-from app.domain.shared.money import decimal_text
+from app.domain.pos.settings import LARGEST, PAGE, ROUNDING, PosSettings
+from app.domain.shared.money import decimal_text, format_money
 from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.sites.setting_keys import SETTINGS
 from app.domain.sites.sites import currency_of
 from app.transaction import transaction
 from app.web.permissions import Permission, requires
@@ -70,12 +72,13 @@ def _typed_settings(sent: MultiDict[str, str], problems: list[Problem]) -> PosSe
 
 def _read_rounding(sent: MultiDict[str, str]) -> int:
     """Return the step to which cash is rounded; -1, which the settings refuse, for a text that is no number."""
-    number = sent_number(sent.get("posCashRounding", "0"))
+    number = sent_number(sent.get(ROUNDING, "0"))
     return -1 if number is None else number
 
 
 def _settings_page(form: PosSettings, largest: str, shown: str, errors: FieldErrors) -> str:
     site_id = current_user.site_id
+    currency = currency_of(site_id)
     return render_template(
         "admin/pos/settings/page.html",
         form=form,
@@ -83,9 +86,14 @@ def _settings_page(form: PosSettings, largest: str, shown: str, errors: FieldErr
         shown=shown,
         errors=errors,
         places=locations.list_locations(site_id),
-        currency=currency_of(site_id),
+        currency=currency,
+        rounding_options=[(step, _describe_rounding(step, currency)) for step in SETTINGS[ROUNDING].numbers],
         processor=ports.payment_processor().name,
     )
+
+
+def _describe_rounding(step: int, currency: str) -> str:
+    return f"To the nearest {format_money(step, currency)}" if step else "None: the exact amount"
 
 
 @bp.get("/pos/locations/new")

@@ -10,6 +10,7 @@ PAGES = (
     ("Transactions", "admin.pos_transactions"),
     ("Journal", "admin.pos_journal"),
     ("Agents", "admin.pos_agents"),
+    ("Reports", "admin.pos_reports"),
     ("Settings", "admin.pos_settings"),
 )
 

@@ -1,5 +1,5 @@
-"""One card payment: all that is known of it, and what staff can do about it: check it at the processor, capture,
-cancel, refund, resolve an anomaly, show or send the receipt."""
+"""One payment: all that is known of it, and what staff can do about it: check it at the processor, capture, cancel,
+refund to the card or in cash, resolve an anomaly, show or send the receipt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from app.blueprints.admin.forms import FieldErrors
 from app.blueprints.callers import current_author, recipient_key
 from app.blueprints.receipt_links import qr_code, receipt_path
 from app.domain.pos import transactions
-from app.domain.pos.payments import settlement
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.payments import settlement, surplus
 from app.domain.pos.payments.transitions import settle_anomaly
 from app.domain.pos.processor import RECEIPT_FIELDS, PaymentProcessor, ProcessorError
 from app.domain.pos.receipts import mails_of, request_mail
@@ -30,10 +31,19 @@ from app.domain.pos.refunds import (
     refunds_of,
     request_refund,
 )
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TYPE_LABELS, TransactionStatus
+from app.domain.pos.states import (
+    CARD,
+    CASH,
+    OPEN_STATUSES,
+    PAID_STATUSES,
+    TYPE_LABELS,
+    TransactionStatus,
+    card_name,
+)
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import format_money, parse_money
 from app.domain.shared.problems import Conflict, DomainError, Invalid, TooManyRequests, Unprocessable
+from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import time_zone_of
 from app.operations.work_context import work_context
 from app.transaction import transaction
@@ -96,23 +106,46 @@ def _page(transaction_id: str, errors: FieldErrors | None = None, failed: str = 
     return render_template(
         "admin/pos/transaction/page.html",
         payment=payment,
-        refunds=refunds_of(site_id, transaction_id),
         steps=transactions.timeline_of(payment),
         time_zone=time_zone_of(site_id),
         emv_labels=RECEIPT_FIELDS,
         type_labels=TYPE_LABELS,
         mails=mails_of(site_id, transaction_id),
+        is_cash=payment.tender_type == CASH,
         is_open=payment.status in OPEN_STATUSES,
         is_paid=payment.status in PAID_STATUSES,
-        refundable=refundable_amount(payment) if payment.status in PAID_STATUSES else 0,
-        refund_key=uuid.uuid4().hex,
-        is_of_processor=is_of_processor,
         can_settle=payment.processor == ports.processor_to_settle(payment.processor).name,
         can_capture=is_of_processor and payment.status == TransactionStatus.AUTHORIZED,
         errors=errors or FieldErrors(),
         failed=failed,
         sent={name: value for name, value in request.form.items() if not names_card(value)},
+        **_refund_context(payment, is_of_processor),
     )
+
+
+def _refund_context(payment: PosTransaction, is_of_processor: bool) -> dict[str, object]:
+    """Return what was and can be given back: in cash, and to the card while its processor is in use. The key of what
+    was paid too much is the same for everybody who sees as many refunds, so that two of them give it back once."""
+    refunds = refunds_of(payment.site_id, payment.id)
+    can_refund = payment.status in PAID_STATUSES and (is_of_processor or payment.tender_type == CASH)
+    refundable = refundable_amount(payment) if can_refund else 0
+    return {
+        "refunds": refunds,
+        "refundable": refundable,
+        "refund_key": uuid.uuid4().hex,
+        "refund_tenders": _refund_tenders(payment),
+        "surplus": min(refundable, surplus.surplus_of(payment)),
+        "surplus_key": f"surplus-{len(refunds)}",
+        "surplus_reason": surplus.REASON,
+    }
+
+
+def _refund_tenders(payment: PosTransaction) -> list[tuple[str, str]]:
+    """Return the choice of how a payment by card is given back; a shop that takes no cash has none to give."""
+    if payment.tender_type == CASH:
+        return [(CASH, "In cash")]
+    card = (CARD, f"To {card_name(payment.card_brand, payment.card_last4) or 'the card'}")
+    return [card, (CASH, "In cash")] if settings_of(payment.site_id)["posAllowCash"] else [card]
 
 
 @bp.post(f"{TRANSACTION}/check")
@@ -183,10 +216,19 @@ def _refund_request(transaction_id: str) -> RefundRequest:
     typed = sent.get("amount", "").strip()
     payment = transactions.get_transaction(current_user.site_id, transaction_id)
     amount = parse_money(typed, payment.currency, "#/amount") if typed else None
-    return RefundRequest(transaction_id, amount, sent.get("reason", ""), sent.get("key", "")[:LONGEST_KEY] or None)
+    tender = sent.get("tender", "")
+    return RefundRequest(
+        transaction_id,
+        amount,
+        sent.get("reason", ""),
+        sent.get("key", "")[:LONGEST_KEY] or None,
+        tender_type=tender if tender in (CARD, CASH) else None,
+    )
 
 
 def _refund_news(summary: RefundSummary) -> tuple[str, str]:
+    if summary.tender_type == CASH:
+        return f"Give the customer {format_money(summary.amount + summary.rounding, summary.currency)} in cash.", "good"
     amount = format_money(summary.amount, summary.currency)
     if summary.status == RefundState.UNKNOWN:
         return f"The processor did not answer whether it gives back {amount}. The shop finds out by itself.", "warn"

@@ -1,9 +1,9 @@
-"""All card payments: filtered, with totals, and as a table for a spreadsheet; and the template filters for the status,
-anomaly and card of a payment."""
+"""All payments at tills: filtered, with totals, and as a table for a spreadsheet; and the template filters for the
+status, anomaly, tender and card of a payment."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from zoneinfo import ZoneInfo
 
@@ -15,7 +15,7 @@ from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.domain.pos import states, transactions
 from app.domain.pos.states import TYPE_LABELS, status_label
-from app.domain.pos.transaction_list import StatusFilter, TransactionList, TypeFilter
+from app.domain.pos.transaction_list import StatusFilter, TenderFilter, TransactionList, TypeFilter
 from app.domain.pos.transactions import TransactionRow
 from app.domain.shared.money import decimal_text, decimals
 from app.domain.shared.problems import Invalid
@@ -47,6 +47,12 @@ HEADER = (
     "Intent",
     "Charge",
     "Account",
+    "Tender",
+    "Tip",
+    "Change",
+    "Rounding",
+    "Refunded in cash",
+    "App’s sale id",
 )
 TIMES = ("Created", "Captured")
 STATUS_OPTIONS = [
@@ -55,6 +61,7 @@ STATUS_OPTIONS = [
     ("anomaly", "Needs attention"),
 ]
 TYPE_OPTIONS = [("", "Any type"), *((type_.lower(), TYPE_LABELS[type_]) for type_ in TypeFilter if type_)]
+TENDER_OPTIONS = [("", "Card or cash"), *((tender.lower(), tender.capitalize()) for tender in TenderFilter if tender)]
 BADGES = {
     "PROCESSING": "warn",
     "AUTHORIZED": "warn",
@@ -67,6 +74,7 @@ bp.add_app_template_filter(status_label, "pos_status")
 bp.add_app_template_filter(states.anomaly_text, "pos_anomaly")
 bp.add_app_template_filter(states.in_words, "in_words")
 bp.add_app_template_global(states.card_name, "card_name")
+bp.add_app_template_global(states.tender_name, "tender_name")
 bp.add_app_template_filter(decimal_text, "decimal")
 
 
@@ -106,6 +114,7 @@ def _choices(site_id: int) -> dict[str, object]:
         "locations": [("", "Any location"), *transactions.location_choices(site_id)],
         "status_options": STATUS_OPTIONS,
         "type_options": TYPE_OPTIONS,
+        "tender_options": TENDER_OPTIONS,
     }
 
 
@@ -115,25 +124,21 @@ def _headings(zone: ZoneInfo) -> Sequence[str]:
 
 
 def _cells(row: TransactionRow, zone: ZoneInfo) -> tuple[str, ...]:
-    money = (decimal_text(amount, row.currency) for amount in (row.amount, row.captured, row.refunded, row.net))
+    """Return the cells of a row. Money without tips, which have a column of their own; no change of a card is empty."""
+
+    def money(*amounts: int | None) -> Iterator[str]:
+        return ("" if amount is None else decimal_text(amount, row.currency) for amount in amounts)
+
     times = (
         moment and moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S") for moment in (row.created_at, row.captured_at)
     )
     card = f"•••• {row.card_last4}" if row.card_last4 else ""  # As text: a spreadsheet would open 0005 as 5.
     texts = (
-        *(
-            row.id,
-            *times,
-            row.status,
-            row.type,
-            row.agent,
-            row.location,
-            row.order_number,
-            row.currency.upper(),
-            *money,
-        ),
+        *(row.id, *times, row.status, row.type, row.agent, row.location, row.order_number, row.currency.upper()),
+        *money(row.amount, row.taken, row.refunded, row.net),
         *(row.card_brand, card, row.read_method, str(row.attempts), row.decline_code, row.anomaly),
         *(row.description, row.intent_id, row.charge_id, row.account_id),
+        *(row.tender_type, *money(row.tip, row.change, row.rounding, row.refunded_in_cash), row.client_sale_id),
     )
     return tuple(text or "" for text in texts)
 

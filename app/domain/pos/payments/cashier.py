@@ -15,6 +15,7 @@ from app.domain.pos.locations import account_of
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, PaymentProcessor, ProcessorError
 from app.domain.pos.rules import AgentTerms, SiteTerms, check_permission
+from app.domain.pos.states import CASH
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Forbidden, NotFound
 from app.domain.shared.records import existing, find_record
@@ -24,7 +25,6 @@ from app.domain.work.context import read_afresh
 from app.extensions import db
 
 QUICK_PAYMENT, ORDER_PAYMENT = "QUICK_PAYMENT", "ORDER_PAYMENT"
-CARD, CASH = "CARD", "CASH"  # Tenders.
 NO_INTENT = "This location has no such payment, or it is another agent’s."
 
 

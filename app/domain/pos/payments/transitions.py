@@ -16,10 +16,11 @@ from app.domain.orders.payment import PaidSums, apply_payments, is_settled, lock
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.journal import append as append_to_journal
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
-from app.domain.pos.payments.cashier import CARD, CASH
 from app.domain.pos.processor import Intent
 from app.domain.pos.rules import note_problems
 from app.domain.pos.states import (
+    CARD,
+    CASH,
     DISPUTED,
     OPEN_STATUSES,
     PAID_STATUSES,
@@ -256,10 +257,15 @@ def settle_anomaly(author: Author, transaction_id: str, note: str) -> None:
     )
     if payment.anomaly is None:
         raise Conflict("Nothing is wrong with this payment any more: another user saw to it.")
+    end_anomaly(author, payment, "settled", note)
+
+
+def end_anomaly(author: Author, payment: PosTransaction, action: str, note: str) -> None:
+    """End the anomaly of a locked payment and its alerts; the timeline keeps both, `action` is its word for the end."""
     end_alert(author.clock, Cause.PAYMENT_ANOMALY, author.site_id, payment.id)
     end_alert(author.clock, Cause.REFUND_FAILED, author.site_id, payment.id)
-    words, payment.anomaly = describe_anomaly(payment.anomaly), None
+    words, payment.anomaly = describe_anomaly(payment.anomaly or ""), None
     payment.version += 1
-    db.session.add(timeline_entry(author, payment, "settled", f"{words}: {note}"))
+    db.session.add(timeline_entry(author, payment, action, f"{words}: {note}"))
     activity.record(author, "pos.anomaly_settled", ("pos_transaction", payment.id), f"Settled: {words}. {note}")
     db.session.flush()

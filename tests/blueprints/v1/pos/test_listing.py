@@ -17,7 +17,7 @@ from tests.statements import statements
 SUMMER = datetime(2026, 7, 1, 0, 30, tzinfo=UTC)  # Half past one in London.
 NAMES = {
     "id", "agentId", "amountInPence", "currency", "status", "transactionType", "orderId", "orderNumber", "cardBrand",
-    "cardLast4", "created",
+    "cardLast4", "created", "tenderType", "tipInPence", "changeInPence", "roundingInPence", "clientSaleId",
 }  # fmt: skip
 
 
@@ -58,7 +58,8 @@ def test_a_payment_has_the_fields_of_the_specification_and_no_secret(agent: Till
     assert items[0] | {"agentId": ""} == {
         "id": "t6", "agentId": "", "amountInPence": 1_250, "currency": "gbp", "status": "FAILED",
         "transactionType": "QUICK_PAYMENT", "orderId": None, "orderNumber": None, "cardBrand": None, "cardLast4": None,
-        "created": "2026-07-01T06:30:00Z",
+        "created": "2026-07-01T06:30:00Z", "tenderType": "CARD", "tipInPence": 0, "changeInPence": None,
+        "roundingInPence": None, "clientSaleId": None,
     }  # fmt: skip
 
 

@@ -97,6 +97,9 @@ class Desk:
             "key of metadata": lambda typed: self._call(payments, sale | {"metadata": {typed: "note"}}),
             "reason of a refund": lambda typed: self._call(f"transactions/{self.payment}/refunds", {"reason": typed}),
             "address of a receipt": lambda typed: self._call(receipt, {"email": f"{typed}@home.test"}),
+            "reason of a cash movement": lambda typed: self._call(
+                "cashMovements", {"type": "DROP", "amountInPence": 1, "reason": typed}
+            ),
             "closing note": lambda typed: self._close(typed),
             "reason in the admin": lambda typed: self._form(f"{self.page}/refunds", reason=typed),
             "note of an anomaly": lambda typed: self._form(f"{self.page}/anomaly", note=typed),

@@ -58,7 +58,7 @@ def test_an_order_is_not_paid_in_another_currency_than_the_one_it_was_placed_in(
     answer = pay(agent, placed, currency="jpy")
     assert problem(answer) == (422, "currency_not_supported")
     assert answer.json["detail"] == "This order was placed in GBP, and payments here are in JPY."
-    assert (stored_payments(app), agent.processor.intents(), order_of(placed).payment_lock) == ([], [], None)
+    assert (stored_payments(app), agent.processor.intents(), order_of(placed).is_locked) == ([], [], False)
     due = pay(agent, basket, amount=2 * 1_250, currency="jpy")
     assert due.status_code == 201, "a basket is priced anew"
 
@@ -68,7 +68,7 @@ def test_what_is_due_for_an_order_is_paid(app: Flask, agent: TillClient, order, 
     answer = pay(agent, order_id)
     payment = stored_payments(app)[0]
     assert (answer.status_code, answer.json["amount"]) == (201, 2_500)
-    assert (payment.type, payment.order_id, order_of(order_id).payment_lock) == ("ORDER_PAYMENT", order_id, payment.id)
+    assert (payment.type, payment.order_id, order_of(order_id).reserved_amount) == ("ORDER_PAYMENT", order_id, 2_500)
     agent.processor.tap(answer.json["id"])
     shown = agent.capture(answer.json["id"]).json["transaction"]
     assert (shown["transactionType"], shown["orderId"]) == ("ORDER_PAYMENT", order_id)
@@ -83,7 +83,7 @@ def test_another_amount_than_what_is_due_is_refused(
     order_id = order()
     answer = pay(agent, order_id, amount)
     assert problem(answer) == (422, "amount_mismatch")
-    assert (order_of(order_id).payment_lock, stored_payments(app)) == (None, [])
+    assert (order_of(order_id).is_locked, stored_payments(app)) == (False, [])
 
 
 def test_one_payment_of_an_order_is_under_way_at_a_time(agent: TillClient, order) -> None:
@@ -109,7 +109,7 @@ def test_a_payment_that_the_processor_refused_leaves_the_order_open(agent: TillC
     order_id = order()
     agent.processor.fail("create_intent", REJECTED)
     assert pay(agent, order_id).status_code == 502
-    assert order_of(order_id).payment_lock is None
+    assert not order_of(order_id).is_locked
     assert pay(agent, order_id).status_code == 201
 
 
@@ -155,4 +155,4 @@ def test_an_admin_who_is_no_agent_cancels_the_payment_of_an_order(agent: TillCli
     order_id = order()
     intent_id = pay(agent, order_id).json["id"]
     assert till(ADMIN).cancel(intent_id).status_code == 200
-    assert order_of(order_id).payment_lock is None
+    assert not order_of(order_id).is_locked

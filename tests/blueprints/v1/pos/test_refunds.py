@@ -36,7 +36,9 @@ def test_an_agent_who_may_gives_a_part_back_and_then_the_rest(app: Flask, agent:
     assert answer.json == {
         "id": answer.json["id"],
         "transactionId": paid,
+        "tender": "CARD",
         "amountInPence": 500,
+        "roundingInPence": 0,
         "currency": "gbp",
         "reason": "One mug was broken",
         "status": "SUCCEEDED",

@@ -52,6 +52,11 @@ def test_the_tap_pays_and_the_capture_brings_the_shop_up_to_date(app: Flask, age
             "orderNumber": None,
             "cardBrand": "visa",
             "cardLast4": "4242",
+            "tenderType": "CARD",
+            "tipInPence": 0,
+            "changeInPence": None,
+            "roundingInPence": None,
+            "clientSaleId": None,
             "created": "2026-11-20T12:00:00Z",
         },
     }

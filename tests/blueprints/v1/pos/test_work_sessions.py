@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from flask import Flask
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from app.domain.pos.models import PosSession, PosTransaction
 from app.extensions import db
 from tests.blueprints.v1.conftest import LOGIN, REFRESH
-from tests.blueprints.v1.pos.conftest import AGENT, FAIR, Tills
+from tests.blueprints.v1.pos.conftest import ADMIN, AGENT, FAIR, OTHER_AGENT, TillClient, Tills, problem
 from tests.factories import PASSWORD
 from tests.fakes.clock import StoppedClock
 
@@ -87,3 +88,60 @@ def test_what_else_is_refused_ends_nothing(till: Tills) -> None:
     ) * 2:
         assert agent.create(**body).status_code in (400, 422)
     assert agent.create().status_code == 201
+
+
+def session_id_of(till: TillClient) -> str:
+    found: str = till.api.call("GET", SESSION).json["id"]
+    return found
+
+
+def close(till: TillClient, session_id: str = "current", counted: int = 0) -> TestResponse:
+    return till.api.call("POST", f"/v1/pos/sessions/{session_id}/close", {"countedCash": counted})
+
+
+def report(till: TillClient, session_id: str) -> TestResponse:
+    return till.api.call("GET", f"/v1/pos/sessions/{session_id}/report")
+
+
+def test_a_session_that_ended_is_closed_after_signing_in_again(till: Tills) -> None:
+    agent = till()
+    agent.began()
+    ended = session_id_of(agent)
+    agent.api.call("POST", "/v1/auth/logout")
+    again = till()
+    assert report(again, ended).json["type"] == "X"
+    answer = close(again, ended, 250)
+    assert (answer.status_code, answer.json["type"], answer.json["countedCash"]) == (200, "Z", 250)
+    assert (answer.json["zNumber"], answer.json["session"]["endReason"]) == (1, "LOGOUT")
+    assert report(again, ended).json == answer.json
+    assert report(again, "current").json["type"] == "X", "who closed another session stays signed in"
+    assert problem(close(again, ended)) == (409, "work_session_closed")
+
+
+def test_the_session_of_another_agent_is_not_there_but_for_an_admin(till: Tills) -> None:
+    agent, other, admin = till(), till(OTHER_AGENT), till(ADMIN)
+    open_ = session_id_of(agent)
+    for answer in (report(other, open_), close(other, open_), report(admin, "nothing"), close(other, "nothing")):
+        assert problem(answer) == (404, "work_session_not_found")
+    assert report(admin, open_).json["type"] == "X"
+    answer = close(admin, open_)
+    assert (answer.status_code, answer.json["session"]["endReason"]) == (200, "REVOKED")
+    assert agent.create().json["code"] == "session_revoked"
+    assert report(admin, "current").status_code == 200
+
+
+def test_an_x_report_shows_the_present_head_of_the_journal(till: Tills) -> None:
+    agent = till()
+    empty = report(agent, "current").json
+    assert (empty["journalHead"], empty["zNumber"], empty["expectedCash"]) == ("0" * 64, None, 0)
+    agent.call("POST", "cashPayments", {"amountInPence": 250})
+    sold = report(agent, "current").json
+    assert (sold["expectedCash"], sold["difference"]) == (250, None)
+    assert sold["journalHead"] != empty["journalHead"]
+
+
+def test_a_session_without_an_opening_float_has_a_difference_all_the_same(till: Tills) -> None:
+    agent = till()
+    agent.call("POST", "cashPayments", {"amountInPence": 250})
+    closed = close(agent, counted=200).json
+    assert (closed["openingFloat"], closed["difference"], closed["cashDifference"]) == (None, -50, None)

@@ -133,8 +133,6 @@ def test_a_payment_without_a_card_is_looked_at_when_it_counts_as_abandoned(shop:
 
 def test_an_order_is_paid_once(shop: Shop, payment: Payment) -> None:
     number = payment(type="ORDER_PAYMENT", order_id=shop.order_id, id="of-order")
-    with transaction():
-        db.session.get(Order, shop.order_id).payment_lock = number
     for _ in range(2):
         read(shop, number, intent("succeeded"))
     order = db.session.get(Order, shop.order_id)
@@ -151,15 +149,16 @@ def test_a_second_payment_of_an_order_is_an_anomaly(shop: Shop, payment: Payment
     third = payment(type="ORDER_PAYMENT", order_id=shop.order_id, id="third")
     assert read(shop, third, intent("succeeded")).anomaly == PAID_TWICE
     assert db.session.get(Order, shop.order_id).paid_amount == 1_250
+    assert [stored(number).is_surplus for number in ("first", "second", "third")] == [False, True, True]
 
 
 def test_a_cancelled_payment_unlocks_its_order(shop: Shop, payment: Payment) -> None:
     number = payment(type="ORDER_PAYMENT", order_id=shop.order_id, id="of-order")
     with transaction():
-        db.session.get(Order, shop.order_id).payment_lock = number
+        db.session.get(Order, shop.order_id).reserved_amount = 1_250
     assert read(shop, number, intent("canceled")).cancelled_at == shop.author.now()
     order = db.session.get(Order, shop.order_id)
-    assert (order.paid_amount, order.payment_lock) == (0, None)
+    assert (order.paid_amount, order.is_locked) == (0, False)
 
 
 def test_another_shops_payment_is_not_found(shop: Shop, payment: Payment) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from app.domain.pos.receipt_content import Purchase, Receipt, ReceiptLine, ReceiptRefund, receipt_mail, receipt_rows
+from app.domain.pos.receipt_content import (
+    CashHandling,
+    OtherPayment,
+    Purchase,
+    Receipt,
+    ReceiptLine,
+    ReceiptRefund,
+    receipt_mail,
+    receipt_rows,
+)
 
 AT = datetime(2026, 7, 1, 11, 30, tzinfo=UTC)
 LINES = (ReceiptLine("Kettle", "Colour: red", 2, 1_250, 2_500), ReceiptLine("Mug", "", 1, 500, 500))
@@ -41,8 +50,42 @@ def test_a_discount_a_tax_and_refunds_lead_to_what_is_left() -> None:
         ("Discount", "-£5.00"),
         ("Tax", "£1.00"),
         ("Paid by card", "£26.00"),
-        ("Refunded on 1 July 2026", "-£6.00"),
+        ("Refunded to the card on 1 July 2026", "-£6.00"),
         ("Left", "£20.00"),
+    ]
+
+
+def test_cash_shows_what_was_handed_over_its_change_and_the_rounding() -> None:
+    cash = replace(RECEIPT, paid=3_002, cash=CashHandling(5_000, 2_000, -2), card=())
+    assert receipt_rows(cash)[2:] == [
+        ("Paid in cash", "£30.02"),
+        ("Rounding", "-£0.02"),
+        ("Handed over", "£50.00"),
+        ("Change", "£20.00"),
+    ]
+    refunded = replace(cash, refunds=(ReceiptRefund(AT, 333, in_cash=True, rounding=2),))
+    assert receipt_rows(refunded)[6:] == [
+        ("Refunded in cash on 1 July 2026 (£3.35 handed out)", "-£3.33"),
+        ("Left", "£26.69"),
+    ]
+
+
+def test_a_tip_stands_beside_what_was_bought_and_is_refunded_last() -> None:
+    assert receipt_rows(replace(RECEIPT, tip=300))[2:] == [
+        ("Paid by card", "£30.00"),
+        ("Tip", "£3.00"),
+        ("Charged to the card", "£33.00"),
+    ]
+    assert receipt_rows(replace(RECEIPT, tip=300, refunds=(ReceiptRefund(AT, 3_100),)))[-1] == ("Left", "£2.00")
+
+
+def test_every_other_payment_of_the_order_is_named() -> None:
+    others = (OtherPayment(1_000, in_cash=True), OtherPayment(500))
+    assert receipt_rows(replace(RECEIPT, paid=1_500, others=others))[2:] == [
+        ("Total", "£30.00"),
+        ("Also paid in cash", "£10.00"),
+        ("Also paid by card", "£5.00"),
+        ("Paid by card", "£15.00"),
     ]
 
 

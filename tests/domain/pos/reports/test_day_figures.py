@@ -19,6 +19,7 @@ def test_net_is_what_stays_and_the_average_is_of_a_sale() -> None:
     figures = DayFigures(sales=3, gross=1_000, refunds=250)
     assert (figures.net, figures.average) == (750, 333)
     assert DayFigures().average is None
+    assert DayFigures(gross=1_000, in_cash=400, tips=50).by_card == 600
 
 
 def test_an_hour_is_that_of_the_clock_on_the_wall() -> None:

@@ -10,14 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.pos.transaction_list import StatusFilter, TransactionList, TypeFilter
+from app.domain.pos.transaction_list import StatusFilter, TenderFilter, TransactionList, TypeFilter
 
 
 def test_an_address_is_read() -> None:
     days = {"from": "2026-11-01", "to": "2026-11-20"}
     of_till = {"status": "unknown", "agent": "3", "location": "4", "type": "order_payment"}
-    assert TransactionList.read({"q": " 1001 ", "p": "2"} | days | of_till) == TransactionList(
-        "1001", date(2026, 11, 1), date(2026, 11, 20), StatusFilter.UNKNOWN, 3, 4, TypeFilter.ORDER_PAYMENT, 2
+    assert TransactionList.read({"q": " 1001 ", "p": "2", "tender": "cash"} | days | of_till) == TransactionList(
+        words="1001",
+        first=date(2026, 11, 1),
+        last=date(2026, 11, 20),
+        status=StatusFilter.UNKNOWN,
+        agent_id=3,
+        location_id=4,
+        type=TypeFilter.ORDER_PAYMENT,
+        tender=TenderFilter.CASH,
+        page=2,
     )
 
 
@@ -33,6 +41,7 @@ def test_an_address_is_read() -> None:
         {"location": "99999999999"},
         {"agent": "4294967296"},
         {"type": "gift"},
+        {"tender": "cheque"},
         {"p": "zero"},
     ],
 )
@@ -63,6 +72,7 @@ def test_the_number_of_a_card_is_not_looked_for_and_not_kept() -> None:
         agent_id=st.none() | st.integers(1, 2**31 - 1),
         location_id=st.none() | st.integers(1, 2**31 - 1),
         type=st.sampled_from(TypeFilter),
+        tender=st.sampled_from(TenderFilter),
         page=st.integers(1, 100),
     )
 )
