@@ -10,8 +10,8 @@ from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, ListShape, PageQuery, Shape, UtcTime
 from app.blueprints.v1.callers import cashier, requires_till
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments.cashier import CARD, CASH, ORDER_PAYMENT, QUICK_PAYMENT, transaction_of
-from app.domain.pos.states import TransactionStatus
+from app.domain.pos.payments.cashier import ORDER_PAYMENT, QUICK_PAYMENT, transaction_of
+from app.domain.pos.states import CARD, CASH, TransactionStatus
 from app.domain.pos.transactions import PaymentFilter, payments_of_location
 from app.domain.shared.paging import Paged
 

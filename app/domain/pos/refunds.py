@@ -20,7 +20,7 @@ from app.domain.alerts.causes import Cause
 from app.domain.pos import sessions
 from app.domain.pos.journal import EntryType
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
-from app.domain.pos.payments.cashier import CARD, CASH, errors_about
+from app.domain.pos.payments.cashier import errors_about
 from app.domain.pos.payments.surplus import end_surplus
 from app.domain.pos.payments.transitions import apply_refunds, follow_order, record_money, timeline_entry
 from app.domain.pos.processor import (
@@ -35,7 +35,15 @@ from app.domain.pos.processor import (
     RefundStatus,
 )
 from app.domain.pos.rules import note_problems, round_cash
-from app.domain.pos.states import CHECKED_AFTER, PAID_STATUSES, REFUND_FAILED, REFUND_UNCLEAR, status_after_refunds
+from app.domain.pos.states import (
+    CARD,
+    CASH,
+    CHECKED_AFTER,
+    PAID_STATUSES,
+    REFUND_FAILED,
+    REFUND_UNCLEAR,
+    status_after_refunds,
+)
 from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Unprocessable

@@ -138,8 +138,8 @@ def _sales(site_id: int, *spans: Span) -> list[Sale]:
         or_(*(and_(taken >= start, taken < end) for start, end in spans)),
     )
     sales = []
-    for agent_id, at, captured, tender, asked_tip in db.session.execute(query):
-        tip = min(asked_tip, captured)
+    for agent_id, at, captured, tender, wanted_tip in db.session.execute(query):
+        tip = min(wanted_tip, captured)
         if at is not None:
             sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
     return sales

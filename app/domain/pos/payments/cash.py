@@ -13,11 +13,11 @@ from app.domain.pos import rules, sessions
 from app.domain.pos.journal import EntryType
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments import idempotency, transitions
-from app.domain.pos.payments.cashier import CASH, Cashier, PaymentTerms, new_payment, terms_of, transaction_of
+from app.domain.pos.payments.cashier import Cashier, PaymentTerms, new_payment, terms_of, transaction_of
 from app.domain.pos.payments.creation import DEFAULT_CURRENCY, amount_of_order, payable_order
 from app.domain.pos.payments.idempotency import Claim, KeyedRequest
 from app.domain.pos.rules import note_problems
-from app.domain.pos.states import TransactionStatus
+from app.domain.pos.states import CASH, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, Invalid

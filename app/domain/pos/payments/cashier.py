@@ -15,8 +15,7 @@ from app.domain.pos.locations import account_of
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, PaymentProcessor, ProcessorError
 from app.domain.pos.rules import AgentTerms, SiteTerms, check_permission
-from app.domain.pos.states import CARD as CARD
-from app.domain.pos.states import CASH as CASH
+from app.domain.pos.states import CASH
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Forbidden, NotFound
 from app.domain.shared.records import existing, find_record

@@ -16,10 +16,11 @@ from app.domain.orders.payment import PaidSums, apply_payments, is_settled, lock
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.journal import append as append_to_journal
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
-from app.domain.pos.payments.cashier import CARD, CASH
 from app.domain.pos.processor import Intent
 from app.domain.pos.rules import note_problems
 from app.domain.pos.states import (
+    CARD,
+    CASH,
     DISPUTED,
     OPEN_STATUSES,
     PAID_STATUSES,

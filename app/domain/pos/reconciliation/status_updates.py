@@ -122,8 +122,8 @@ def _apply_intent_of_check(author: Author, transaction_id: str, intent: Intent) 
     """Apply an intent to its transaction; return the status and the version after it."""
     payment = db.session.get_one(PosTransaction, transaction_id, populate_existing=True)
     if not is_intent_of(payment, intent):
-        note_other_intent(author, payment, intent)
         payment = schedule_next_check(author, transaction_id, ACTION)
+        note_other_intent(author, payment, intent)
     else:
         payment = apply_intent(author, transaction_id, intent, ACTION, checked=True)
         _warn_if_uncaptured(author, payment)

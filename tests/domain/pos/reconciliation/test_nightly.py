@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from app.domain.alerts.alerts import open_alerts
-from app.domain.pos import ledger
+from app.domain.orders.models import Order
+from app.domain.orders.payment import lock_order
+from app.domain.pos import journal, ledger
+from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.models import LedgerDifference, PosReconciliation, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest, OutcomeUnknown
 from app.domain.pos.reconciliation import nightly
@@ -21,6 +27,10 @@ from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
+from tests.factories import make_order
+from tests.factories import make_order
+from tests.factories import make_order
+from tests.factories import make_order
 from tests.fakes.payment_processor import TIMEOUT_BEFORE
 from tests.purging import purged
 from tests.waiting import wait_until_one_waits
@@ -134,6 +144,202 @@ def test_a_status_that_the_processor_knows_better_is_taken_over(till: ShopWithTi
     assert found(till) == [], "the anomaly is what a person must see to"
     (kept,) = db.session.scalars(select(LedgerDifference))
     assert (kept.kind, kept.ours, kept.theirs, kept.corrected) == ("status", "CANCELLED", "SUCCEEDED", True)
+
+
+@pytest.mark.concurrent
+def test_a_till_that_pays_an_order_meanwhile_waits_for_no_payment_that_is_corrected_before_it(
+    app: Flask, till: ShopWithTill
+) -> None:
+    """Each payment is corrected in a transaction of its own, since the journal is locked until its end."""
+    _, at_the_till = orders = [_paid_unnoticed(till), _paid_unnoticed(till)]
+    till.clock.move(days=1)
+    broken: list[OperationalError] = []
+    night = threading.Thread(target=_compare_beside, args=(app, noting_breaks(till, broken)))
+    with transaction():
+        lock_order(at_the_till)
+        night.start()
+        wait_until_one_waits()
+        journal.append(till.clock, till.site_id, MoneyEvent(EntryType.PAY_IN, till.clock.now(), amount=500))
+    night.join()
+    db.session.rollback()
+    assert broken == [] and journal.verify(till.site_id).is_whole
+    assert [db.session.get_one(Order, order_id).paid_amount for order_id in orders] == [1_250, 1_250]
+
+
+def _paid_unnoticed(till: ShopWithTill) -> str:
+    """An order for which a card paid; the shop has not heard of it."""
+    with transaction():
+        order_id = make_order(db.session.get_one(Site, till.site_id), total=1_250).id
+    till.tap(till.payment(order_id=order_id, type="ORDER_PAYMENT", next_check_at=None))
+    return order_id
+
+
+def noting_breaks(till: ShopWithTill, broken: list[OperationalError]) -> ShopWithTill:
+    """The till, which notes the transactions that the database broke off: they would be tried again in silence."""
+
+    @contextmanager
+    def noting() -> Iterator[None]:
+        try:
+            with transaction():
+                yield
+        except OperationalError as error:
+            broken.append(error)
+            raise
+
+    return replace(till, context=replace(till.context, transaction=noting))
+
+
+def _compare_beside(app: Flask, till: ShopWithTill) -> None:
+    with app.app_context():
+        compare(till)
+        db.session.remove()
+
+
+@pytest.mark.concurrent
+def test_a_till_that_pays_an_order_meanwhile_waits_for_no_payment_that_is_corrected_before_it(
+    app: Flask, till: ShopWithTill
+) -> None:
+    """Each payment is corrected in a transaction of its own, since the journal is locked until its end."""
+    _, at_the_till = orders = [_paid_unnoticed(till), _paid_unnoticed(till)]
+    till.clock.move(days=1)
+    broken: list[OperationalError] = []
+    night = threading.Thread(target=_compare_beside, args=(app, noting_breaks(till, broken)))
+    with transaction():
+        lock_order(at_the_till)
+        night.start()
+        wait_until_one_waits()
+        journal.append(till.clock, till.site_id, MoneyEvent(EntryType.PAY_IN, till.clock.now(), amount=500))
+    night.join()
+    db.session.rollback()
+    assert broken == [] and journal.verify(till.site_id).is_whole
+    assert [db.session.get_one(Order, order_id).paid_amount for order_id in orders] == [1_250, 1_250]
+
+
+def _paid_unnoticed(till: ShopWithTill) -> str:
+    """An order for which a card paid; the shop has not heard of it."""
+    with transaction():
+        order_id = make_order(db.session.get_one(Site, till.site_id), total=1_250).id
+    till.tap(till.payment(order_id=order_id, type="ORDER_PAYMENT", next_check_at=None))
+    return order_id
+
+
+def noting_breaks(till: ShopWithTill, broken: list[OperationalError]) -> ShopWithTill:
+    """The till, which notes the transactions that the database broke off: they would be tried again in silence."""
+
+    @contextmanager
+    def noting() -> Iterator[None]:
+        try:
+            with transaction():
+                yield
+        except OperationalError as error:
+            broken.append(error)
+            raise
+
+    return replace(till, context=replace(till.context, transaction=noting))
+
+
+def _compare_beside(app: Flask, till: ShopWithTill) -> None:
+    with app.app_context():
+        compare(till)
+        db.session.remove()
+
+
+@pytest.mark.concurrent
+def test_a_till_that_pays_an_order_meanwhile_waits_for_no_payment_that_is_corrected_before_it(
+    app: Flask, till: ShopWithTill
+) -> None:
+    """Each payment is corrected in a transaction of its own, since the journal is locked until its end."""
+    _, at_the_till = orders = [_paid_unnoticed(till), _paid_unnoticed(till)]
+    till.clock.move(days=1)
+    broken: list[OperationalError] = []
+    night = threading.Thread(target=_compare_beside, args=(app, noting_breaks(till, broken)))
+    with transaction():
+        lock_order(at_the_till)
+        night.start()
+        wait_until_one_waits()
+        journal.append(till.clock, till.site_id, MoneyEvent(EntryType.PAY_IN, till.clock.now(), amount=500))
+    night.join()
+    db.session.rollback()
+    assert broken == [] and journal.verify(till.site_id).is_whole
+    assert [db.session.get_one(Order, order_id).paid_amount for order_id in orders] == [1_250, 1_250]
+
+
+def _paid_unnoticed(till: ShopWithTill) -> str:
+    """An order for which a card paid; the shop has not heard of it."""
+    with transaction():
+        order_id = make_order(db.session.get_one(Site, till.site_id), total=1_250).id
+    till.tap(till.payment(order_id=order_id, type="ORDER_PAYMENT", next_check_at=None))
+    return order_id
+
+
+def noting_breaks(till: ShopWithTill, broken: list[OperationalError]) -> ShopWithTill:
+    """The till, which notes the transactions that the database broke off: they would be tried again in silence."""
+
+    @contextmanager
+    def noting() -> Iterator[None]:
+        try:
+            with transaction():
+                yield
+        except OperationalError as error:
+            broken.append(error)
+            raise
+
+    return replace(till, context=replace(till.context, transaction=noting))
+
+
+def _compare_beside(app: Flask, till: ShopWithTill) -> None:
+    with app.app_context():
+        compare(till)
+        db.session.remove()
+
+
+@pytest.mark.concurrent
+def test_a_till_that_pays_an_order_meanwhile_waits_for_no_payment_that_is_corrected_before_it(
+    app: Flask, till: ShopWithTill
+) -> None:
+    """Each payment is corrected in a transaction of its own, since the journal is locked until its end."""
+    _, at_the_till = orders = [_paid_unnoticed(till), _paid_unnoticed(till)]
+    till.clock.move(days=1)
+    broken: list[OperationalError] = []
+    night = threading.Thread(target=_compare_beside, args=(app, noting_breaks(till, broken)))
+    with transaction():
+        lock_order(at_the_till)
+        night.start()
+        wait_until_one_waits()
+        journal.append(till.clock, till.site_id, MoneyEvent(EntryType.PAY_IN, till.clock.now(), amount=500))
+    night.join()
+    db.session.rollback()
+    assert broken == [] and journal.verify(till.site_id).is_whole
+    assert [db.session.get_one(Order, order_id).paid_amount for order_id in orders] == [1_250, 1_250]
+
+
+def _paid_unnoticed(till: ShopWithTill) -> str:
+    """An order for which a card paid; the shop has not heard of it."""
+    with transaction():
+        order_id = make_order(db.session.get_one(Site, till.site_id), total=1_250).id
+    till.tap(till.payment(order_id=order_id, type="ORDER_PAYMENT", next_check_at=None))
+    return order_id
+
+
+def noting_breaks(till: ShopWithTill, broken: list[OperationalError]) -> ShopWithTill:
+    """The till, which notes the transactions that the database broke off: they would be tried again in silence."""
+
+    @contextmanager
+    def noting() -> Iterator[None]:
+        try:
+            with transaction():
+                yield
+        except OperationalError as error:
+            broken.append(error)
+            raise
+
+    return replace(till, context=replace(till.context, transaction=noting))
+
+
+def _compare_beside(app: Flask, till: ShopWithTill) -> None:
+    with app.app_context():
+        compare(till)
+        db.session.remove()
 
 
 def test_a_payment_that_was_cancelled_there_and_paid_here_is_a_difference(till: ShopWithTill, paid: str) -> None:
