@@ -7,6 +7,7 @@ import http.client
 import itertools
 import json
 import threading
+import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +18,12 @@ from sqlalchemy import func, select
 
 from app.adapters.clock import SystemClock
 from app.adapters.simulator.models import SimulatorIntent
+from app.domain.pos import journal
+from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.models import PaymentCheckRun, PosTransaction
 from app.domain.pos.reconciliation import checks
 from app.domain.shared.author import Author
+from app.domain.shared.clock import rfc3339
 from app.extensions import db
 from app.operations.work_context import work_context
 from app.transaction import transaction
@@ -32,6 +36,7 @@ from bench.till import (
     SITE,
     Signed,
     leave_open,
+    put_on_sale,
     shop_with_fake_processor,
     sign_agents_in,
     write_books,
@@ -42,6 +47,7 @@ from tests.fakes.payment_processor import FakeProcessor
 
 BOOKS, AGENTS, OPEN = sized(100_000), sized(200), sized(10_000)
 REQUESTS = 300
+BATCHES, BATCH = 5, 100  # Of sales made without a network.
 LIMIT = 4  # Times a bare authenticated request.
 SETTLED = 3  # Times a bare page and commit.
 SALE = 10  # Times a bare page and commit for the four requests of a sale.
@@ -65,6 +71,7 @@ def _requests(directory: Path) -> None:
         write_books(agents, BOOKS)
         heading(f"Payments over the API with {BOOKS:,} in the books, the processor answering at once")
         _measure_requests(app, processor, agents[0])
+        _append()
         heading(f"Reconciliation of {OPEN:,} open payments")
         _reconcile(processor, agents[0])
 
@@ -100,9 +107,33 @@ def _measure_requests(app: Flask, processor: FakeProcessor, agent: Signed) -> No
         "a payment captured, p95", lambda one: call("POST", f"{TILL}/paymentIntents/{one}/capture", 200), intents, plain
     )
     _p95("a page of the list, p95", lambda _: call("GET", f"{TILL}/transactions", 200), range(REQUESTS), plain)
+    cash = {"amountInPence": AMOUNT, "tenderedInPence": 2 * AMOUNT}
+    _p95("a payment in cash, p95", lambda _: call("POST", f"{TILL}/cashPayments", 201, cash), range(REQUESTS), plain)
+    skus = put_on_sale(BATCHES)
+
+    def book(_: int) -> None:
+        call("POST", f"{TILL}/offlineSales", 200, {"sales": [_offline_sale(skus) for _ in range(BATCH)]})
+
+    batches = milliseconds(book, range(BATCHES))
+    at_most("a sale of a batch made without a network", percentile(batches, 0.95) / BATCH, LIMIT * plain)
     for name, number in (("middle", BOOKS // 40), ("last", BOOKS // 20)):
         path = f"{TILL}/transactions?pageNumber={number}"
         _p95(f"the {name} page of the list, p95", lambda _, path=path: call("GET", path, 200), range(REQUESTS), plain)
+
+
+def _offline_sale(skus: Sequence[str]) -> Mapping[str, object]:
+    """Three lines, made just now."""
+    lines = [{"skuCode": sku, "quantity": 1, "unitPriceInPence": AMOUNT} for sku in skus[:3]]
+    return {"clientSaleId": str(uuid.uuid4()), "soldAt": rfc3339(SystemClock().now()), "lines": lines}
+
+
+def _append() -> None:
+    """Entries of one transaction, so that no commit is measured with them."""
+    clock, took = SystemClock(), list[float]()
+    event = MoneyEvent(EntryType.SALE, clock.now(), None, str(uuid.uuid4()), None, AMOUNT, "CASH")
+    with transaction():
+        took += milliseconds(lambda _: journal.append(clock, SITE, event), range(REQUESTS))
+    at_most("an entry appended to the journal, p95", percentile(took, 0.95), bare_edit())
 
 
 def _p95(name: str, work: Callable[..., object], arguments: Sequence[object], plain: Yardstick) -> None:

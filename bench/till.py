@@ -16,6 +16,8 @@ from app.adapters.clock import SystemClock
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
 from app.config import from_environment
+from app.domain.catalogue.models import Product
+from app.domain.pos import sessions
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.sites import accounts, api_sessions
@@ -83,6 +85,7 @@ def _signed(clock: SystemClock, location: PosLocation, number: int) -> Signed:
     db.session.add(agent)
     db.session.flush()
     granted = api_sessions.open_session(clock, user, location.site_id, Audience.POS, Device(None, None))
+    sessions.open_session(clock, granted.caller, Device(None, None), "", "")
     return Signed(agent.id, issue_access_token(granted.caller, clock.now()))
 
 
@@ -105,6 +108,19 @@ def _payments(agents: Sequence[Signed], location_id: int, count: int) -> Iterato
             "captured_amount": AMOUNT,
             "captured_at": at,
         }
+
+
+def put_on_sale(count: int) -> list[str]:
+    """So many products, which never run out; their SKUs."""
+    skus = [f"sku-{number}" for number in range(count)]
+    with transaction():
+        db.session.add_all(_product(sku) for sku in skus)
+    return skus
+
+
+def _product(sku: str) -> Product:
+    now = datetime.now(UTC)
+    return Product(site_id=SITE, sku=sku, seo_name=sku, name=sku, price=AMOUNT, created_at=now, updated_at=now)
 
 
 def leave_open(processor: FakeProcessor, agent: Signed, count: int) -> None:

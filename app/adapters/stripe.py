@@ -56,6 +56,8 @@ CONNECT_SECONDS, READ_SECONDS = 3.0, 10.0
 PAUSE_SECONDS = 0.3  # Before the second and last try.
 RETRY_AFTER = 2  # Seconds, where Stripe does not say.
 UNKNOWN = "Stripe did not say whether it was done."
+# What the SDK raises itself for JSON of another shape than Stripe's, as where a gateway answers.
+UNREADABLE = (RecursionError, AttributeError, TypeError, ValueError, LookupError)
 CHARGE = ["latest_charge"]
 PAGE = 100
 # Once for the process: no identifier in the home directory and none of this machine in the headers; and no line of the
@@ -235,7 +237,8 @@ def _request_once(send: Send) -> dict[str, Any]:
         return send().to_dict()
     except stripe.StripeError as error:
         raise _processor_error(error) from error
-    except RecursionError as error:
+    except UNREADABLE as error:
+        log.warning("stripe_unreadable", kind=type(error).__name__)
         raise OutcomeUnknown("Stripe’s answer cannot be read.") from error
 
 

@@ -242,6 +242,13 @@ def test_an_answer_with_values_of_other_types_says_nothing(server: StripeServer,
             call()
 
 
+def test_a_refusal_with_values_of_other_types_says_nothing(server: StripeServer, processor: StripeProcessor) -> None:
+    """The SDK itself cannot read it."""
+    server.fails(Fault.ODD_ANSWER_AFTER, Fault.ODD_ANSWER_AFTER)
+    with pytest.raises(OutcomeUnknown, match="cannot be read"):
+        processor.retrieve_intent(MINE, "pi_of_nobody")
+
+
 @pytest.mark.parametrize("fault", [Fault.BUSY, Fault.IN_USE, Fault.NO_RIGHT])
 def test_a_refusal_after_no_answer_does_not_mean_that_nothing_was_done(
     server: StripeServer, processor: StripeProcessor, fault: Fault

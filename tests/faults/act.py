@@ -12,9 +12,11 @@ import logging
 import os
 import random
 import resource
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -37,8 +39,10 @@ from app.domain.work import leases
 from app.extensions import db
 from app.jobs import commands, leased, machine, search
 from app.jobs.scheduled import run_scheduled
-from app.ports import clock, search_engine, worker_locks
+from app.ports import STORES, clock, search_engine, worker_locks
 from app.transaction import transaction
+from app.web.server.server import WebServer
+from tests.fakes.rate_limits import NoRateLimits
 from tests.faults import killed_deeds
 from tests.faults.acting import say, shop, site_id
 from tests.faults.faulty_engine import FaultyEngine
@@ -218,6 +222,16 @@ def serve() -> None:
     server.serve_forever()
 
 
+def serve_tills(port: str) -> None:
+    """The shop's web server, for tills that may ask as often as they like."""
+    stores = shop_of_this_process.extensions[STORES]
+    shop_of_this_process.extensions[STORES] = replace(stores, memory=NoRateLimits())
+    listener = socket.create_server(("127.0.0.1", int(port)))
+    server = WebServer(shop_of_this_process, listener)
+    say("serves")
+    server.run()
+
+
 def job(name: str) -> None:
     run_scheduled(name)
     say("done")
@@ -276,6 +290,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         eager_scheduler,
         watch_machine,
         serve,
+        serve_tills,
         job,
         save_structure_often,
         *killed_deeds.DEEDS,

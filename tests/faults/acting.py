@@ -11,8 +11,10 @@ from sqlalchemy import select
 from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.simulator import Simulator
+from app.adapters.stripe import StripeProcessor
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
+from app.domain.pos.processor import PaymentProcessor
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -21,6 +23,8 @@ from app.ports import Ports
 from tests.fakes.clock import SetClock
 from tests.faults.faulty_engine import FaultyEngine
 from tests.ready_app import durable_application
+
+STRIPE_SECONDS = 0.5
 
 
 def shop() -> Flask:
@@ -33,9 +37,18 @@ def shop() -> Flask:
         machine_clock,
         queue,
         alert_channels=tuple(channels_of_alerts(config)),
-        payment_processor=Simulator(machine_clock, config.key_for("payment-simulator")),
+        payment_processor=_payment_processor(config, machine_clock),
     )
     return durable_application(config, ports)
+
+
+def _payment_processor(config: Config, machine_clock: Clock) -> PaymentProcessor:
+    """Stripe's is on this machine, so it is not waited for as long as the shop does."""
+    if config.payment_processor == "stripe":
+        chosen = config.stripe
+        secrets = chosen.secret_key, chosen.webhook_secrets
+        return StripeProcessor(*secrets, api_base=chosen.api_base, read_seconds=STRIPE_SECONDS, pause=0)
+    return Simulator(machine_clock, config.key_for("payment-simulator"))
 
 
 def _clock(config: Config) -> Clock:

@@ -12,12 +12,16 @@ from app.domain.orders import basket_contents
 from app.domain.orders.basket import Contact
 from app.domain.orders.checkout import place
 from app.domain.orders.lifecycle import submit
-from app.domain.pos.models import PosAgent
-from app.domain.pos.payments import creation
+from app.domain.pos import movements, sessions
+from app.domain.pos.models import PosAgent, PosSession
+from app.domain.pos.movements import MovementRequest, MovementType
+from app.domain.pos.payments import cash, creation
+from app.domain.pos.payments.cash import CashRequest
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creation import PaymentRequest
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.shared.author import Author
+from app.domain.shared.records import existing, find_record
 from app.domain.taxonomy import lifecycle, saves
 from app.domain.taxonomy.tasks import runner
 from app.domain.taxonomy.taxonomies import taxonomy_of
@@ -144,6 +148,60 @@ def pay(key: str, point: str) -> None:
     say("began", created.transaction_id, created.intent.id)
 
 
+def _cashier() -> Cashier:
+    """The agent, in the work session that is there."""
+    agent, session = db.session.scalars(select(PosAgent)).one(), db.session.scalars(select(PosSession)).one()
+    author = Author(agent.site_id, "tests", clock())
+    return Cashier(author, agent.user_id, agent.id, agent.locations[0].id, session.id)
+
+
+def take_cash(order_id: str, point: str) -> None:
+    """An agent takes a part of an order in cash, and the process is killed at a point."""
+    cashier = _cashier()
+    db.session.rollback()
+    kill_at(point)
+    request = CashRequest(500, tendered=1_000, order_id=order_id, key="coins")
+    say("took", cash.take_cash(work_context(), cashier, request).payment.id)
+
+
+def void_cash(transaction_id: str, point: str) -> None:
+    """An agent takes a payment in cash back, and the process is killed at a point."""
+    cashier = _cashier()
+    db.session.rollback()
+    kill_at(point)
+    say(cash.void_cash(work_context(), cashier, transaction_id, "Wrong note")[0].status)
+
+
+def refund_cash(transaction_id: str, point: str) -> None:
+    """Cash is given back, and the process is killed at a point."""
+    cashier = _cashier()
+    db.session.rollback()
+    kill_at(point)
+    request = RefundRequest(transaction_id, 200, "One was broken", key="mug", session_id=cashier.session_id)
+    say(request_refund(work_context(), cashier.author, payment_processor(), request).status)
+
+
+def move_cash(point: str) -> None:
+    """An agent takes cash out of the drawer, and the process is killed at a point."""
+    cashier = _cashier()
+    db.session.rollback()
+    kill_at(point)
+    request = MovementRequest(MovementType.PAY_OUT, 300, "Milk", key="milk")
+    say("moved", movements.move_cash(work_context(), cashier, request).movement.id)
+
+
+def close_session(point: str) -> None:
+    """The work session is closed, unless it was before, and the process is killed at a point."""
+    cashier = _cashier()
+    db.session.rollback()
+    kill_at(point)
+    with transaction():
+        session = existing(find_record(PosSession, cashier.author.site_id, cashier.session_id or "", True), "")
+        if session.closed_at is None:
+            sessions.close(cashier.author, session, 500, "")
+        say("closed", session.z_number)
+
+
 def refund(transaction_id: str, point: str) -> None:
     """Money is given back, and the process is killed at a point."""
     kill_at(point)
@@ -181,6 +239,11 @@ DEEDS = (
     run_bundle,
     receive_picture,
     pay,
+    take_cash,
+    void_cash,
+    refund_cash,
+    move_cash,
+    close_session,
     refund,
     check_payments,
     deliver_payment_events,

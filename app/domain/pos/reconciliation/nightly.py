@@ -78,6 +78,16 @@ def _reconcile(context: WorkContext, processor: PaymentProcessor, claim: Claim[P
 
 
 @dataclass
+class _ComparedBatch:
+    """The outcome of a batch: the intents whose payments differ, the number of those without a payment, and of those
+    that are not this shop's."""
+
+    differing: list[Intent] = field(default_factory=list)
+    missing_rows: int = 0
+    foreign: int = 0
+
+
+@dataclass
 class _Comparison:
     """The comparison of one day of one site."""
 
@@ -111,7 +121,8 @@ class _Comparison:
         listed: set[str] = set()  # Ids alone: a day may have a hundred thousand payments.
         for batch in batched(intents, BATCH):
             listed |= {intent.id for intent in batch}
-            self.context.commit(partial(self._note_batch, account_id, batch))
+            for differing in self._compare_batch(account_id, batch):
+                self._correct(account_id, differing)
         self.context.commit(lambda: self._note_missing_intents(account_id, listed, since, until))
 
     def finish(self) -> None:
@@ -123,33 +134,59 @@ class _Comparison:
         else:
             leases.finish(self.context.clock, self.claim, **counts)
 
-    def _note_batch(self, account_id: str, batch: list[Intent]) -> None:
+    def _compare_batch(self, account_id: str, batch: list[Intent]) -> list[Intent]:
+        """Compare a batch with the shop's payments; return the intents whose payments differ. Raises LeaseLost."""
+        compared = self.context.commit(partial(self._note_batch, account_id, batch))
+        self.done += len(batch)
+        self.differences += compared.missing_rows
+        self.foreign += compared.foreign
+        return compared.differing
+
+    def _note_batch(self, account_id: str, batch: list[Intent]) -> _ComparedBatch:
         leases.renew(self.context.clock, self.claim, done=self.done + len(batch))
         rows = _ledger_rows(self.author, self.processor, account_id, batch)
         being_refunded = _payments_in_refund(self.author, rows.values())
-        agreeing = set[str]()
+        compared, agreeing = _ComparedBatch(), set[str]()
         for intent in batch:
             row = rows.get(intent.id)
-            if row is not None and row.transaction_id in being_refunded:
+            if row is None:
+                agrees = self._note_missing_row(account_id, intent, compared)
+            elif row.transaction_id in being_refunded:
                 continue
-            found = self._compare_intent(account_id, row, intent)
-            for difference in found:
-                note_difference(self.author, difference, self.day)
-            if not found:
+            elif not (agrees := not differences_of(row, intent)):
+                compared.differing.append(intent)
+            if agrees:
                 agreeing.add(intent.id)
-            self.differences += len(found)
         settle_agreeing(self.author, account_id, agreeing)
-        self.done += len(batch)
+        return compared
 
-    def _compare_intent(self, account_id: str, row: LedgerRow | None, intent: Intent) -> list[Difference]:
-        if row is not None:
-            found = differences_of(row, intent)
-            return _correct(self.author, row, intent, found) if found else []
+    def _note_missing_row(self, account_id: str, intent: Intent, compared: _ComparedBatch) -> bool:
+        """Note an intent without a payment of the shop; return whether none has to be there."""
         if intent.metadata.get(SITE_ID) != str(self.author.site_id):
-            self.foreign += 1  # Made by another program with this account, or by another site on the platform's own.
-            return []
+            compared.foreign += 1  # Of another program with this account, or of another site on the platform's own.
+            return True
         missing = missing_row_difference(account_id, intent)
-        return [missing] if missing else []
+        if missing is None:
+            return True
+        note_difference(self.author, missing, self.day)
+        compared.missing_rows += 1
+        return False
+
+    def _correct(self, account_id: str, intent: Intent) -> None:
+        """Correct a payment that differs, and note how it differed. Raises LeaseLost. In a transaction of its own: what
+        it corrects locks the payment, its order and the journal, and a till must not wait for one payment's journal
+        while this waits for the next payment's order."""
+        self.differences += self.context.commit(partial(self._correct_payment, account_id, intent))
+
+    def _correct_payment(self, account_id: str, intent: Intent) -> int:
+        leases.renew(self.context.clock, self.claim)
+        row = _ledger_rows(self.author, self.processor, account_id, [intent]).get(intent.id)
+        if row is None or _payments_in_refund(self.author, [row]):
+            return 0
+        found = differences_of(row, intent)
+        for difference in _apply_intent(self.author, row, intent, found) if found else ():
+            note_difference(self.author, difference, self.day)
+        return len(found)
 
     def _note_missing_intents(self, account_id: str, listed: Collection[str], since: datetime, until: datetime) -> None:
         of_account = _payments_of_account(self.author.site_id, self.processor, account_id)
@@ -161,7 +198,7 @@ class _Comparison:
         self.differences += len(found)
 
 
-def _correct(author: Author, row: LedgerRow, intent: Intent, found: list[Difference]) -> list[Difference]:
+def _apply_intent(author: Author, row: LedgerRow, intent: Intent, found: list[Difference]) -> list[Difference]:
     """Apply the processor's state to a payment where a rule allows it; return the differences, those that are gone then
     marked as corrected."""
     payment = apply_intent(author, row.transaction_id, intent, ACTION)

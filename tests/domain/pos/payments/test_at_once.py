@@ -5,24 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from flask import Flask
+from sqlalchemy import func
 
 from app.domain.orders.models import Order
-from app.domain.pos.models import PosIdempotencyKey, PosTransaction
+from app.domain.pos.journal import verify
+from app.domain.pos.models import PosAgent, PosIdempotencyKey, PosJournalEntry, PosTransaction
 from app.domain.pos.payments import settlement
+from app.domain.pos.payments.cash import CashRequest, take_cash
 from app.domain.pos.payments.creation import PaymentRequest, create_payment
 from app.domain.shared.problems import DomainError
+from app.domain.sites.models import Site
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction
+from tests.broken_transactions import noting
 from tests.domain.pos.payments.conftest import Shop
+from tests.factories import make_order, make_work_session
 from tests.fakes.payment_processor import FakeProcessor
 
 pytestmark = pytest.mark.concurrent
 
 AT_ONCE = 50
+PART, PARTS, AGENTS = 1_000, 3, 20
+TOO_LATE = {"order_already_paid", "payment_in_progress", "amount_exceeds_due"}
 
 
 def at_once(app: Flask, number: int, work: Callable[[int], str]) -> Counter[str]:
@@ -36,7 +45,7 @@ def at_once(app: Flask, number: int, work: Callable[[int], str]) -> Counter[str]
                 return error.code
 
     db.session.remove()
-    with ThreadPoolExecutor(10) as pool:
+    with ThreadPoolExecutor(20) as pool:
         return Counter(pool.map(answer, range(number)))
 
 
@@ -65,6 +74,45 @@ def test_of_payments_of_one_order_one_is_begun(app: Flask, shop: Shop, processor
 
     assert at_once(app, 12, create) == {"created": 1, "payment_in_progress": 11}
     assert len(processor.intents()) == 1
+
+
+@pytest.mark.parametrize("rounds", [4, pytest.param(100, marks=pytest.mark.torture)])
+def test_agents_who_pay_the_last_parts_of_an_order_at_once_never_take_too_much(
+    app: Flask, shop: Shop, processor: FakeProcessor, rounds: int
+) -> None:
+    """By card and in cash. Nobody waits in a circle, either."""
+    broken: list[str] = []
+    context, cashier = WorkContext(shop.author.clock, noting(broken)), replace(shop.cashier, session_id=_session(shop))
+    for number in range(rounds):
+        order_id = _order(shop, PARTS * PART)
+
+        def pay(index: int, number: int = number, order_id: str = order_id) -> str:
+            key = f"{number} {index}"
+            if index % 2:
+                return take_cash(context, cashier, CashRequest(PART, order_id=order_id, key=key)).payment.status
+            request = PaymentRequest(PART, takes_part=True, order_id=order_id, key=key)
+            intent_id = create_payment(context, processor, cashier, request).intent.id
+            processor.tap(intent_id)
+            return settlement.capture(context, processor, cashier, intent_id).payment.status
+
+        answers = at_once(app, AGENTS, pay)
+        assert answers["SUCCEEDED"] == PARTS and set(answers) <= {"SUCCEEDED", *TOO_LATE}
+        order = db.session.get_one(Order, order_id)
+        assert (order.paid_amount, order.reserved_amount, order.paid_at is not None) == (PARTS * PART, 0, True)
+    assert [error for error in broken if "deadlock" in error] == []
+    assert db.session.query(PosTransaction).filter(PosTransaction.anomaly.is_not(None)).count() == 0
+    written = db.session.query(func.count(), func.sum(PosJournalEntry.amount)).one()
+    assert tuple(written) == (rounds * PARTS, rounds * PARTS * PART) and verify(shop.author.site_id).is_whole
+
+
+def _session(shop: Shop) -> str:
+    with transaction():
+        return make_work_session(db.session.get_one(PosAgent, shop.agent_id)).id
+
+
+def _order(shop: Shop, total: int) -> str:
+    with transaction():
+        return make_order(db.session.get_one(Site, shop.author.site_id), total=total).id
 
 
 def test_captures_and_cancellations_end_as_the_processor_has_it(
