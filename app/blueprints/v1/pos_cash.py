@@ -11,13 +11,20 @@ from app.blueprints.callers import rate_limited
 from app.blueprints.v1.api import ANY_TEXT, LINE, ApiBlueprint, Body
 from app.blueprints.v1.callers import basket_user, cashier, requires_till, till
 from app.blueprints.v1.description import LOCATION, REPLAYED
-from app.blueprints.v1.pos_payments import CREATE_REQUESTS, SETTLES, Answer, idempotency_key, may_begin
+from app.blueprints.v1.pos_payments import (
+    CREATE_REQUESTS,
+    SETTLES,
+    Answer,
+    currency_field,
+    description_field,
+    idempotency_key,
+    may_begin,
+)
 from app.blueprints.v1.pos_transactions import MINOR_UNITS, PosTransactionShape, transaction_json
 from app.domain.pos import access
 from app.domain.pos.payments.cash import LONGEST_REASON, CashRequest, take_cash, void_cash
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.creation import DEFAULT_CURRENCY
-from app.domain.pos.rules import LARGEST_AMOUNT, LONGEST_DESCRIPTION
+from app.domain.pos.rules import LARGEST_AMOUNT
 from app.domain.shared.schema import Text, Whole
 from app.operations.work_context import work_context
 
@@ -40,15 +47,8 @@ class CashPaymentBody(Body):
             "example": 2_000,
         },
     )
-    currency = Text(
-        load_default=DEFAULT_CURRENCY,
-        metadata={"description": "ISO 4217; must be the shop's.", "default": DEFAULT_CURRENCY} | ANY_TEXT,
-    )
-    description = Text(
-        load_default="",
-        validate=validate.Length(max=LONGEST_DESCRIPTION),
-        metadata={"description": "Without card numbers."} | ANY_TEXT,
-    )
+    currency = currency_field()
+    description = description_field()
     order_id = Text(
         load_default=None,
         allow_none=True,

@@ -47,6 +47,21 @@ class PosConnectionTokenShape(Shape):
     )
 
 
+def currency_field() -> Text:
+    return Text(
+        load_default=DEFAULT_CURRENCY,
+        metadata={"description": "ISO 4217; must be the shop's.", "default": DEFAULT_CURRENCY} | ANY_TEXT,
+    )
+
+
+def description_field() -> Text:
+    return Text(
+        load_default="",
+        validate=validate.Length(max=LONGEST_DESCRIPTION),
+        metadata={"description": "Without card numbers."} | ANY_TEXT,
+    )
+
+
 def tip_field() -> Whole:
     return Whole(
         load_default=0,
@@ -58,15 +73,8 @@ class CreatePosPaymentIntent(Body):
     amount_in_pence = Whole(
         required=True, metadata=MINOR_UNITS | {"description": f"In minor units, from 1 to {LARGEST_AMOUNT:,}."}
     )
-    currency = Text(
-        load_default=DEFAULT_CURRENCY,
-        metadata={"description": "ISO 4217; must be the shop's.", "default": DEFAULT_CURRENCY} | ANY_TEXT,
-    )
-    description = Text(
-        load_default="",
-        validate=validate.Length(max=LONGEST_DESCRIPTION),
-        metadata={"description": "Without card numbers."} | ANY_TEXT,
-    )
+    currency = currency_field()
+    description = description_field()
     order_id = Text(
         load_default=None,
         metadata={"description": "The order that is paid, a basket's `id`; the amount must be what is due."} | ANY_TEXT,

@@ -287,10 +287,12 @@ def _session_payments(session_id: str, until: datetime | None) -> list[_Taken]:
 def _session_refunds(session_id: str, until: datetime | None) -> list[_GivenBack]:
     """Return the refunds that a session made, of payments of any session."""
     group, refund = (PosRefund.tender_type, PosTransaction.card_brand), PosRefund
+    # The processor has accepted these, so that they count in the journal and in what was refunded of the payment.
+    is_accepted = and_(refund.status == "PENDING", refund.processor_refund_id.is_not(None))
     query = (
         select(*group, func.count(), _sum(refund.amount), _sum(refund.rounding))
         .join(PosTransaction, PosTransaction.id == refund.transaction_id)
-        .where(refund.session_id == session_id, refund.status == "SUCCEEDED")
+        .where(refund.session_id == session_id, or_(refund.status == "SUCCEEDED", is_accepted))
     )
     if until is not None:
         query = query.where(refund.created_at <= until)

@@ -49,7 +49,7 @@ def test_a_paid_basket_that_is_no_order_comes_first(app: Flask, ada: PageClient,
     with app.app_context(), transaction():
         site = db.session.get_one(Site, site_id)
         make_product(site, enabled=False)
-        make_order(site, status="OPEN", submitted_at=None, paid_at=site.created_at)
+        make_order(site, status="OPEN", submitted_at=None, paid_at=site.created_at, paid_amount=1_250)
     shown = attention(ada)
     assert "never built" in shown and "1 basket is paid and is no order yet." in shown
     assert shown.index("is no order yet") < shown.index("is hidden from the shop")

@@ -65,7 +65,7 @@ def test_settings_are_saved_and_the_named_location_is_added(app: Flask, site_id:
 def test_cash_its_rounding_and_tips_are_settings(app: Flask, site_id: int, admin: PageClient) -> None:
     page = admin.get(SETTINGS)
     assert "checked" in next(field for field in page.all("input") if field.get("name") == "posAllowCash")
-    assert "None: the exact amount" in page.texts["option"] and "To the nearest £0.05" in page.texts["option"]
+    assert "Exact amount" in page.texts["option"] and "To the nearest £0.05" in page.texts["option"]
     admin.post(SETTINGS, FORM | {"posCashRounding": "5", "posTipsEnabled": "on"})
     with app.app_context():
         settings = settings_of(site_id)

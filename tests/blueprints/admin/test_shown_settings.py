@@ -70,7 +70,7 @@ FORMS = {
     "till": Form(
         "/admin/pos/settings",
         {"posAllowQuickPayments": "on", "posMaxTransactionAmount": "1000.00"}
-        | {"posProcessorLocationId": "", "posProcessorAccountId": ""},
+        | {"posAllowCash": "on", "posCashRounding": "0", "posProcessorLocationId": "", "posProcessorAccountId": ""},
         {"posMaxTransactionAmount": "250"},
         mine=("posMaxTransactionAmount", 25_000),
         other=("posProcessorAccountId", "acct_1"),

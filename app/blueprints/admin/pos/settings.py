@@ -93,7 +93,7 @@ def _settings_page(form: PosSettings, largest: str, shown: str, errors: FieldErr
 
 
 def _describe_rounding(step: int, currency: str) -> str:
-    return f"To the nearest {format_money(step, currency)}" if step else "None: the exact amount"
+    return f"To the nearest {format_money(step, currency)}" if step else "Exact amount"
 
 
 @bp.get("/pos/locations/new")

@@ -8,9 +8,9 @@ from app.blueprints.admin.shell import Tab, section_tabs
 PAGES = (
     ("Overview", "admin.pos_overview"),
     ("Transactions", "admin.pos_transactions"),
+    ("Reports", "admin.pos_reports"),
     ("Journal", "admin.pos_journal"),
     ("Agents", "admin.pos_agents"),
-    ("Reports", "admin.pos_reports"),
     ("Settings", "admin.pos_settings"),
 )
 

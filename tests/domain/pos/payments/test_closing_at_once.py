@@ -3,6 +3,7 @@ given twice, on every database."""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -10,12 +11,14 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.pos import sessions
+from app.domain.pos.journal import EntryType
 from app.domain.pos.models import PosAgent, PosJournalEntry, PosLocation, PosSession, PosTransaction
 from app.domain.pos.movements import MovementRequest, MovementType, move_cash
 from app.domain.pos.payments.cash import CashRequest, take_cash
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creation import PaymentRequest, create_payment
 from app.domain.pos.payments.settlement import capture
+from app.domain.pos.payments.transitions import record_money
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.pos.report_figures import report_from_json
 from app.domain.work.context import WorkContext
@@ -25,6 +28,7 @@ from tests.domain.pos.payments.conftest import Shop
 from tests.domain.pos.payments.test_at_once import at_once
 from tests.factories import make_work_session
 from tests.fakes.payment_processor import FakeProcessor
+from tests.waiting import wait_until_one_waits
 
 pytestmark = pytest.mark.concurrent
 
@@ -91,6 +95,30 @@ def _check_session(session_id: str) -> None:
     assert {entry.tender_type for entry in after} <= {"CARD"}
     assert report.unresolved.count == len(after) == 8 - len(cards)
     assert session.journal_head == entries[place].hash
+
+
+def test_a_card_that_is_charged_before_the_z_report_is_in_it(
+    app: Flask, shop: Shop, cashiers: list[Cashier], processor: FakeProcessor
+) -> None:
+    """Its sale stands in the journal already when the session closes, and is committed after that began."""
+    context, session_id = WorkContext(shop.author.clock, transaction), cashiers[0].session_id or ""
+    payment_id = create_payment(context, processor, cashiers[0], PaymentRequest(500)).transaction_id
+
+    def close_beside() -> None:
+        with app.app_context():
+            close(shop, session_id)
+
+    closing = threading.Thread(target=close_beside)
+    with transaction():
+        payment = db.session.get_one(PosTransaction, payment_id)
+        payment.status, payment.captured_amount, payment.captured_at = "SUCCEEDED", 500, shop.author.now()
+        record_money(shop.author, payment, EntryType.SALE, 500, session_id)
+        closing.start()
+        wait_until_one_waits()
+    closing.join()
+    session = db.session.get_one(PosSession, session_id, populate_existing=True)
+    report = report_from_json(session.z_report or {})
+    assert (report.card.gross, report.unresolved.count) == (500, 0)
 
 
 def test_sessions_that_close_at_once_get_numbers_without_gaps(app: Flask, shop: Shop, cashiers: list[Cashier]) -> None:
