@@ -87,10 +87,11 @@ def create(body: dict[str, Any]) -> Answer:
         order_id=body["order_id"],
         key=idempotency_key(),
     )
-    taken = take_cash(work_context(), _cashier_of_order(body["order_id"]), wanted, may_begin)
     location = till().location
     assert location is not None, "the address names a location"
-    headers = {"Location": f"/v1/pos/{location.location_id}/transactions/{taken.payment.id}"}
+    path = f"/v1/pos/{location.location_id}/transactions"  # Before the commit, after which it would be read again.
+    taken = take_cash(work_context(), _cashier_of_order(body["order_id"]), wanted, may_begin)
+    headers = {"Location": f"{path}/{taken.payment.id}"}
     if taken.is_replayed:
         headers["Idempotent-Replayed"] = "true"
     return transaction_json(taken.payment), 201, headers

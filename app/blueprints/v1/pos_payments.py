@@ -194,8 +194,9 @@ def begin_payment(who: Cashier, wanted: PaymentRequest) -> Answer:
     """Begin a payment and return the answer about it. Refused and repeated ones are not counted."""
     location = till().location
     assert location is not None, "payments are created at a location"
+    location_id = location.location_id  # Before the commit, after which it would be read again.
     created = creation.create_payment(work_context(), ports.payment_processor(), who, wanted, may_begin)
-    headers = {"Location": f"/v1/pos/{location.location_id}/paymentIntents/{created.intent.id}"}
+    headers = {"Location": f"/v1/pos/{location_id}/paymentIntents/{created.intent.id}"}
     if created.is_replayed:
         headers["Idempotent-Replayed"] = "true"
     return intent_json(created.intent, created.transaction_id), 201, headers

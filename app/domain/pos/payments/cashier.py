@@ -19,7 +19,7 @@ from app.domain.pos.states import CASH
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Forbidden, NotFound
 from app.domain.shared.records import existing, find_record
-from app.domain.sites.settings import settings_of
+from app.domain.sites.settings import SiteSettings, settings_of
 from app.domain.sites.sites import currency_of
 from app.domain.work.context import read_afresh
 from app.extensions import db
@@ -59,10 +59,12 @@ class PaymentRef:
 
 @dataclass(frozen=True, slots=True)
 class PaymentTerms:
-    """What holds for the payments of a cashier: the terms of the site and of the agent."""
+    """What holds for the payments of a cashier: the terms of the site and of the agent, and the settings that the
+    site's were read from."""
 
     site: SiteTerms
     agent: AgentTerms
+    settings: SiteSettings
 
     def check_purpose(self, is_for_order: bool) -> None:
         """Check the permission for a payment of an order, or without one. Raises Forbidden."""
@@ -95,6 +97,7 @@ def terms_of(cashier: Cashier) -> PaymentTerms:
             max_amount=agent.max_transaction_amount,
             can_take_cash=agent.can_take_cash,
         ),
+        settings,
     )
 
 

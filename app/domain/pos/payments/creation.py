@@ -34,7 +34,6 @@ from app.domain.pos.states import OPEN_STATUSES, TransactionStatus, next_check
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, DomainError, NotFound, Unprocessable
 from app.domain.shared.records import find_record
-from app.domain.sites.settings import settings_of
 from app.domain.work.context import WorkContext
 from app.extensions import db
 
@@ -182,7 +181,7 @@ def _new_payment(
         currency,
         tip_in_pence=request.tip,
         status=TransactionStatus.CREATING.value,
-        processor_account_id=account_of(location.processor_account_id, settings_of(cashier.author.site_id)),
+        processor_account_id=account_of(location.processor_account_id, terms.settings),
         description=request.description,
         client_metadata=dict(request.metadata),
         next_check_at=next_check(TransactionStatus.CREATING, 2, now, now),

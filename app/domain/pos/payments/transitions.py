@@ -116,7 +116,6 @@ def _advance(
         if not outcome.values and not checked:
             return payment
         if _compare_and_set(author, payment, outcome, checked):
-            db.session.refresh(payment)
             if outcome.values:
                 db.session.add(timeline_entry(author, payment, action, outcome.detail))
                 _follow_money(author, payment, before, session_id)
@@ -127,15 +126,16 @@ def _advance(
 
 
 def _compare_and_set(author: Author, payment: PosTransaction, outcome: Outcome, checked: bool) -> bool:
-    """Write the outcome; return False when another change was faster."""
+    """Write the outcome to the row and the payment; return False when another change was faster."""
     now, status = author.now(), TransactionStatus(str(outcome.values.get("status", payment.status)))
     checks = payment.checks + 1 if checked and status == payment.status else 0
     times = {"next_check_at": next_check(status, checks, payment.created_at, now), "checks": checks}
     unchanged = (PosTransaction.id == payment.id, PosTransaction.version == payment.version)
-    written = update(PosTransaction).where(*unchanged).execution_options(synchronize_session=False)
+    written = update(PosTransaction).where(*unchanged)
+    written = written.execution_options(synchronize_session=False, populate_existing=True)
     values = outcome.values | times | {"version": payment.version + 1, "updated_at": now}
-    done = db.session.execute(written.values(values).returning(PosTransaction.id)).first()
-    return done is not None
+    done = db.session.scalars(written.values(values).returning(PosTransaction))
+    return done.first() is not None
 
 
 def timeline_entry(author: Author, payment: PosTransaction, action: str, detail: str = "") -> PosTransactionEvent:
