@@ -261,6 +261,13 @@ class FakeProcessor:
 
         return self._called("retrieve_refund", ref, "", None, found)
 
+    def finish_refund(self, refund_id: str, account_id: str = "") -> Refund:
+        """One that waited is made."""
+        with self._lock:
+            refund = self.accounts[account_id].refunds[refund_id]
+            refund["status"] = RefundStatus.SUCCEEDED.value
+            return refund_of(refund)
+
     def fail_refund(self, refund_id: str, account_id: str = "") -> Refund:
         """The bank of the card sends it back, days later."""
         with self._lock:

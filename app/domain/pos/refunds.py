@@ -249,7 +249,7 @@ def _tender_of(payment: PosTransaction, request: RefundRequest) -> str:
 
 def _give_back_cash(author: Author, payment: PosTransaction, refund: PosRefund) -> None:
     """Save that a refund was given back in cash, rounded as the site rounds cash. The payment is locked."""
-    given = round_cash(refund.amount, settings_of(payment.site_id)["posCashRounding"])
+    given = _cash_to_give(payment, refund.amount)
     refund.rounding, refund.status, refund.next_check_at = given - refund.amount, RefundState.SUCCEEDED.value, None
     payment.refunded_amount += refund.amount
     payment.refunded_in_cash += refund.amount
@@ -260,6 +260,15 @@ def _give_back_cash(author: Author, payment: PosTransaction, refund: PosRefund) 
     follow_order(author, payment)
     end_surplus(author, payment, refund.amount)
     record_money(author, payment, EntryType.REFUND, -given, refund.session_id, CASH)
+
+
+def _cash_to_give(payment: PosTransaction, amount: int) -> int:
+    """Return the cash to give back for an amount, rounded as the site rounds cash. What was given back of the payment
+    in cash is rounded as a whole, so that many small refunds never come to more than one large one."""
+    earlier = [one for one in refunds_of(payment.site_id, payment.id) if one.tender_type == CASH]
+    given = sum(one.amount + one.rounding for one in earlier if one.status == RefundState.SUCCEEDED)
+    step = settings_of(payment.site_id)["posCashRounding"]
+    return max(0, round_cash(payment.refunded_in_cash + amount, step) - given)
 
 
 def _payment_of(site_id: int, request: RefundRequest) -> PosTransaction:

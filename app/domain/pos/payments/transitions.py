@@ -4,7 +4,7 @@ database transaction; the processor's answer was read before it began."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
+from app.domain.orders.models import OPEN, Order
 from app.domain.orders.payment import PaidSums, apply_payments, is_settled, lock_order, note_surplus
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.journal import append as append_to_journal
@@ -45,6 +46,7 @@ from app.extensions import db
 
 MOST_TRIES = 20
 LONGEST_NOTE = 200
+COUNTED = "It pays the basket now, since what had paid it before was given back"
 
 
 def apply_intent(
@@ -185,8 +187,10 @@ def _follow_money(author: Author, payment: PosTransaction, before: _MoneyState, 
 
 def follow_order(author: Author, payment: PosTransaction, is_sale: bool = False) -> None:
     """Save what the payments of a payment's order come to now. A sale of an order that was paid already, or above what
-    was due, is an anomaly: the money must go back. The order's row is locked."""
+    was due, is an anomaly: the money must go back, unless what had paid a basket before goes back instead. The order's
+    row is locked."""
     db.session.flush()
+    surplus = [] if is_sale else _lock_surplus(payment)
     order = lock_order(payment.order_id) if payment.order_id else None
     if order is None:
         return
@@ -195,9 +199,35 @@ def follow_order(author: Author, payment: PosTransaction, is_sale: bool = False)
         note_surplus(author.clock, order, payment.id, payment.captured_amount)
         db.session.flush()
     sums = sums_of_order(order.site_id, order.id)
+    if surplus and order.status == OPEN and sums.paid < order.total:
+        sums = _count_surplus(author, order, surplus)
     if is_sale and sums.paid > order.total and payment.anomaly is None:
         payment.anomaly = PAID_TWICE
     apply_payments(author.clock, order, sums)
+
+
+def _lock_surplus(payment: PosTransaction) -> list[PosTransaction]:
+    """Return the surplus payments of a payment's order that were not given back, locked: payments before the order."""
+    row = PosTransaction
+    is_surplus = row.is_surplus.is_(True), row.captured_amount > row.refunded_amount
+    query = select(row).where(row.site_id == payment.site_id, row.order_id == payment.order_id, *is_surplus)
+    query = query.order_by(row.id).with_for_update().execution_options(populate_existing=True)
+    return list(db.session.scalars(query)) if payment.order_id else []
+
+
+def _count_surplus(author: Author, order: Order, surplus: Sequence[PosTransaction]) -> PaidSums:
+    """Count surplus payments as paid for their basket, since what had paid it before was given back; return what the
+    payments come to with them."""
+    for payment in surplus:
+        payment.is_surplus = False
+        payment.version += 1
+        db.session.add(timeline_entry(author, payment, "counted", COUNTED))
+    db.session.flush()
+    sums = sums_of_order(order.site_id, order.id)
+    for payment in surplus:
+        if sums.paid <= order.total and payment.anomaly == PAID_TWICE:
+            end_anomaly(author, payment, "surplus counted", COUNTED)
+    return sums
 
 
 def sums_of_order(site_id: int, order_id: str) -> PaidSums:

@@ -181,6 +181,18 @@ def test_cash_is_given_back_in_cash_and_never_more_than_was_taken(
     assert agent.processor.made("refund") == 0
 
 
+def test_many_small_refunds_are_no_more_than_one_large_one(
+    app: Flask, agent: TillClient, set_agent: SetSite, set_site: SetSite
+) -> None:
+    set_agent(can_refund=True)
+    set_site(posCashRounding=10)
+    paid = take(agent, 25).json["id"]
+    rounding = [refund(agent, paid, amountInPence=5).json["roundingInPence"] for _ in range(5)]
+    assert rounding == [5, -5, 5, -5, 5]
+    moved = [amount for _, amount, _ in journal(app)]
+    assert moved == [30, -10, 0, -10, 0, -10]
+
+
 def test_a_card_payment_is_given_back_partly_in_cash_and_never_more_than_was_taken(
     app: Flask, agent: TillClient, set_agent: SetSite
 ) -> None:

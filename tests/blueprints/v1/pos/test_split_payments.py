@@ -181,18 +181,39 @@ def test_a_colleague_takes_the_rest_in_cash(agent: TillClient, till: Tills, bask
     assert submit(agent, basket).status_code == 200
 
 
-def test_a_card_that_paid_late_what_cash_had_settled_is_an_anomaly(app: Flask, agent: TillClient, basket: str) -> None:
-    begun = card(agent, basket, 1_500).json
-    agent.cancel(begun["id"])
-    take(agent, TOTAL, orderId=basket)
+def pays_late(app: Flask, agent: TillClient, begun: dict) -> None:
+    """A card pays 15.00 after its payment was cancelled."""
     paid = replace(agent.processor.intent(begun["id"]), status=IntentStatus.SUCCEEDED, amount_received=1_500)
     with app.app_context(), transaction():
         author = Author(1, "payment processor", ports.clock())
         transitions.apply_intent(author, begun["transactionId"], paid, "event")
+
+
+def test_a_card_that_paid_late_what_cash_had_settled_is_an_anomaly(app: Flask, agent: TillClient, basket: str) -> None:
+    begun = card(agent, basket, 1_500).json
+    agent.cancel(begun["id"])
+    take(agent, TOTAL, orderId=basket)
+    pays_late(app, agent, begun)
     late = next(payment for payment in stored_payments(app) if payment.tender_type == "CARD")
     assert (late.status, late.is_surplus, late.anomaly) == ("SUCCEEDED", True, UNEXPECTED_PAYMENT)
     assert sums(agent, basket) == (TOTAL, 0)
     assert submit(agent, basket).status_code == 200
+
+
+def test_a_card_that_paid_late_pays_the_basket_once_the_cash_goes_back(
+    app: Flask, agent: TillClient, basket: str
+) -> None:
+    begun = card(agent, basket, 1_500).json
+    agent.cancel(begun["id"])
+    cash = take(agent, TOTAL, orderId=basket).json["id"]
+    pays_late(app, agent, begun)
+    assert void(agent, cash).status_code == 200
+    assert sums(agent, basket) == (1_500, TOTAL - 1_500)
+    assert read(agent, basket)["paymentState"] == "IN_PROGRESS", "its contents are locked"
+    take(agent, TOTAL - 1_500, orderId=basket)
+    assert submit(agent, basket).status_code == 200
+    late = next(payment for payment in stored_payments(app) if payment.tender_type == "CARD")
+    assert not late.is_surplus
 
 
 def test_a_card_that_paid_late_more_than_is_due_counts_and_waits_for_staff(
@@ -201,10 +222,7 @@ def test_a_card_that_paid_late_more_than_is_due_counts_and_waits_for_staff(
     begun = card(agent, basket, 1_500).json
     agent.cancel(begun["id"])
     take(agent, 2_000, orderId=basket)
-    paid = replace(agent.processor.intent(begun["id"]), status=IntentStatus.SUCCEEDED, amount_received=1_500)
-    with app.app_context(), transaction():
-        author = Author(1, "payment processor", ports.clock())
-        transitions.apply_intent(author, begun["transactionId"], paid, "event")
+    pays_late(app, agent, begun)
     assert sums(agent, basket) == (3_500, 0)
     assert problem(submit(agent, basket)) == (409, "amount_mismatch")
     set_agent(can_refund=True)
