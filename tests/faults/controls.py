@@ -60,6 +60,20 @@ CONTROLS = (
         "faults/test_ledger.py",
     ),
     Control(
+        "an idempotency key stands for one payment in cash",
+        "domain/pos/payments/cash.py",
+        "keyed = KeyedRequest(cashier.user_id, cashier.location_id, OPERATION, request.key, content)",
+        "keyed = None",
+        "faults/test_cash.py",
+    ),
+    Control(
+        "what a payment under way may take is not taken a second time",
+        "domain/orders/payment.py",
+        "if amount > due - order.reserved_amount:",
+        "if False:",
+        "domain/pos/payments/test_at_once.py",
+    ),
+    Control(
         "forms carry a token",
         "factory.py",
         '"WTF_CSRF_CHECK_DEFAULT": True',

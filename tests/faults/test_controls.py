@@ -1,4 +1,4 @@
-"""Whether the tests can see what they are for: each of twenty controls is taken out of a copy of the shop, and its
+"""Whether the tests can see what they are for: each of its controls is taken out of a copy of the shop, and its
 tests must fail there."""
 
 from __future__ import annotations

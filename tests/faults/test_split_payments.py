@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -31,7 +32,7 @@ from tests.factories import make_agent, make_location, make_user
 from tests.fakes.clock import SetClock
 from tests.fakes.stripe_server import SECRET_KEY, WEBHOOK_SECRET, Fault, StripeServer, stripe_server
 from tests.faults.deeds import Deed
-from tests.faults.shops import SITE, Shop
+from tests.faults.shops import SITE, Shop, make_shop
 from tests.faults.split_sales import ACCOUNT, STALL, Numbers, SplitAgent
 from tests.injected_faults import injected
 from tests.processes import free_port
@@ -61,7 +62,8 @@ class Fair:
     def do(self, *deed: str) -> Deed:
         settings = {"PAYMENT_PROCESSOR": "stripe", "STRIPE_API_BASE": self.stripe.base_url}
         secrets = {"STRIPE_SECRET_KEY": SECRET_KEY, "STRIPE_WEBHOOK_SECRET": WEBHOOK_SECRET}
-        return self.shop.do(*deed, SECRET_KEY=self.shop.config.secret_key, **settings, **secrets)
+        settings |= {"SECRET_KEY": self.shop.config.secret_key, "CLOCK_OF_ALL": "1"}
+        return self.shop.do(*deed, **settings, **secrets)
 
     def pass_time(self, by: timedelta = MINUTE) -> None:
         """The scheduler does what it does each minute, and the phones fetch new tokens."""
@@ -100,6 +102,14 @@ class Fair:
 
 
 @pytest.fixture
+def shop(own_database_url: str, tmp_path: Path) -> Iterator[Shop]:
+    """On a database of each kind."""
+    made = make_shop(tmp_path, own_database_url)
+    yield made
+    made.end_all()
+
+
+@pytest.fixture
 def fair(shop: Shop) -> Iterator[Fair]:
     shop.clock_file = shop.folder / "clock"
     SetClock.set(shop.clock_file, timedelta(0))
@@ -126,6 +136,7 @@ def _open(fair: Fair) -> None:
     fair.give_tokens()
 
 
+@pytest.mark.concurrent
 @pytest.mark.fault("F36", "F37", "F38")
 @pytest.mark.parametrize(("orders", "kills"), [(30, 3), pytest.param(500, 50, marks=pytest.mark.torture)])
 def test_orders_that_are_paid_in_parts_lose_nothing_and_double_nothing(fair: Fair, orders: int, kills: int) -> None:

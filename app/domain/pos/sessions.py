@@ -71,13 +71,13 @@ def open_session(clock: Clock, caller: ApiCaller, device: Device, user_agent: st
 
 def session_of(site_id: int, session_id: str, to_change: bool = False) -> PosSession:
     """Return a work session of the site; `to_change` locks it. Raises NotFound."""
-    return existing(find_record(PosSession, site_id, session_id, to_change), MISSING)
+    return existing(_find(site_id, session_id, to_change), MISSING)
 
 
 def current_session(caller: ApiCaller, to_change: bool = False) -> PosSession:
     """Return the caller’s own work session. Raises NotFound for a user who signed in before they were an agent, or to
     manage the shop."""
-    session = find_record(PosSession, caller.site_id, caller.session_id, to_change)
+    session = _find(caller.site_id, caller.session_id, to_change)
     if session is None:
         raise NotFound(NO_SESSION, "work_session_not_found")
     return session
@@ -88,10 +88,19 @@ def session_for(caller: ApiCaller, session_id: str, to_change: bool = False) -> 
     admin any of the site. Raises NotFound."""
     if session_id == CURRENT:
         return current_session(caller, to_change)
-    found = find_record(PosSession, caller.site_id, session_id, to_change)
+    found = _find(caller.site_id, session_id, to_change)
     if found is None or (found.user_id != caller.user_id and not ADMINS & caller.roles):
         raise NotFound(MISSING, "work_session_not_found")
     return found
+
+
+def _find(site_id: int, session_id: str, to_change: bool) -> PosSession | None:
+    """Return a work session; `to_change` locks it, and before it the API session that ends with it: that is ended first
+    wherever else both are, and who locked them the other way round would wait for each other."""
+    if to_change:
+        of_session = select(ApiSession.id).where(ApiSession.site_id == site_id, ApiSession.id == session_id)
+        db.session.execute(of_session.with_for_update(key_share=True))
+    return find_record(PosSession, site_id, session_id, to_change)
 
 
 def hold_open(site_id: int, session_id: str | None) -> PosSession:

@@ -22,9 +22,13 @@ from app.domain.pos.payments.settlement import capture
 from app.domain.pos.payments.transitions import record_money
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.pos.report_figures import report_from_json
+from app.domain.sites import api_sessions
+from app.domain.sites.api_sessions import Audience, Device
+from app.domain.sites.models import User
 from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction
+from tests.broken_transactions import noting
 from tests.domain.pos.payments.conftest import Shop
 from tests.domain.pos.payments.test_at_once import at_once
 from tests.factories import make_work_session
@@ -135,3 +139,31 @@ def test_sessions_that_close_at_once_get_numbers_without_gaps(app: Flask, shop: 
 def test_of_closes_of_one_session_one_counts(app: Flask, shop: Shop, cashiers: list[Cashier]) -> None:
     session_id = cashiers[0].session_id or ""
     assert at_once(app, 10, lambda _index: close(shop, session_id)) == {"closed": 1, "work_session_closed": 9}
+
+
+def test_a_session_that_an_admin_ends_while_it_is_closed_waits_for_that(app: Flask, shop: Shop) -> None:
+    """Both lock the API session first: neither is broken off for a deadlock."""
+    broken, session_id = list[str](), _sign_in(shop)
+
+    def end_beside() -> None:
+        with app.app_context(), noting(broken)():
+            sessions.revoke(shop.author, session_id)
+
+    ending = threading.Thread(target=end_beside)
+    with noting(broken)():
+        session = sessions.session_of(shop.author.site_id, session_id, to_change=True)
+        ending.start()
+        wait_until_one_waits()
+        sessions.close(shop.author, session, 0, "")
+    ending.join()
+    session = db.session.get_one(PosSession, session_id, populate_existing=True)
+    assert (broken, session.end_reason, session.closed_at is not None) == ([], "LOGOUT", True)
+
+
+def _sign_in(shop: Shop) -> str:
+    """The agent signs in at a till; the id of the work session."""
+    with transaction():
+        user = db.session.get_one(User, shop.user_id)
+        granted = api_sessions.open_session(shop.author.clock, user, shop.author.site_id, Audience.POS, Device())
+        sessions.open_session(shop.author.clock, granted.caller, Device(), "TillApp/1", "192.0.2.1")
+        return granted.caller.session_id
