@@ -20,7 +20,8 @@ from sqlalchemy import func, select
 
 from app.adapters.simulator.models import SimulatorEvent, SimulatorIntent
 from app.domain.pos import journal, sessions
-from app.domain.pos.models import PosJournalEntry, PosTransaction
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosTransaction
 from app.domain.sites import api_sessions
 from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import Audience, Device

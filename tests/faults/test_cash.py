@@ -13,11 +13,10 @@ from sqlalchemy import select
 from app.domain.orders.baskets import Owner, WantedLine, create_basket
 from app.domain.orders.models import Order
 from app.domain.pos import journal, sessions
+from app.domain.pos.journal_models import PosJournalEntry, PosJournalHead
 from app.domain.pos.models import (
     PosCashMovement,
     PosIdempotencyKey,
-    PosJournalEntry,
-    PosJournalHead,
     PosLocation,
     PosRefund,
     PosSession,

@@ -18,6 +18,7 @@ from app.domain.orders.listing import OVERDUE_AFTER, OrderList
 from app.domain.orders.mails import OrderMailKind, can_mail, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.pos.order_payments import (
+    PaymentPart,
     location_names,
     payment_summaries,
     payments_of_order,
@@ -47,7 +48,7 @@ def orders_list() -> Response:
         "counts": queries.counts(ports.clock(), site_id),
         "filters": filters,
         "overdue_days": OVERDUE_AFTER.days,
-        "payments": payment_summaries(site_id, {row.id: row.is_paid for row in found.items}),
+        "payments": payment_summaries(site_id, {row.id: row.total if row.is_paid else None for row in found.items}),
         "locations": location_names(site_id) if any(row.location_id for row in found.items) else {},
     }
     return make_response(render_template(template, **context))
@@ -63,7 +64,8 @@ def order_page(order_id: str) -> str:
         "order": order,
         "payments": payments,
         "summary": summary_of(
-            order.paid_at is not None, [(one.tender_type, one.status) for one in payments if not one.is_surplus]
+            order.total if order.paid_at else None,
+            [PaymentPart(one.tender_type, one.status, one.paid) for one in payments if not one.is_surplus],
         ),
         "kept": sum(payment.kept for payment in payments),
         "kept_how": words_of_tenders({payment.tender_type for payment in payments if payment.kept}),

@@ -1,4 +1,4 @@
-"""Baskets of programs and tills: filled by SKU, paid by card, submitted as orders."""
+"""Baskets of programs and tills: filled by SKU, paid, submitted as orders."""
 
 from __future__ import annotations
 

@@ -229,8 +229,9 @@ def admit_to_till(caller: ApiCaller, location_id: str | None, settles: bool = Fa
     location = None if location_id is None else access.check_location(standing, caller.roles, settles)
     if standing.session is not None:
         session_id, place = standing.session.id, None if location is None else location.id
-        if sessions.is_use_to_note(ports.clock(), standing.session, location):
-            work_context().commit(lambda: sessions.note_use(ports.clock(), session_id, place))
+        only_reads = request.method in ("GET", "HEAD")
+        if sessions.is_use_to_note(ports.clock(), standing.session, location, only_reads):
+            work_context().commit(lambda: sessions.note_use(ports.clock(), session_id, place, only_reads))
     return Till(caller, standing.agent, location, None if standing.session is None else standing.session.id)
 
 

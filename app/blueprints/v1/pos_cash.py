@@ -22,9 +22,9 @@ from app.blueprints.v1.pos_payments import (
 )
 from app.blueprints.v1.pos_transactions import MINOR_UNITS, PosTransactionShape, transaction_json
 from app.domain.pos import access
-from app.domain.pos.payments.cash import LONGEST_REASON, CashRequest, take_cash, void_cash
+from app.domain.pos.payments.cash import CashRequest, take_cash, void_cash
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.rules import LARGEST_AMOUNT
+from app.domain.pos.rules import LARGEST_AMOUNT, LONGEST_REASON
 from app.domain.shared.schema import Text, Whole
 from app.operations.work_context import work_context
 

@@ -13,8 +13,8 @@ from app.blueprints.v1.description import REPLAYED
 from app.blueprints.v1.pos_payments import CREATE_REQUESTS, Answer, idempotency_key, may_begin
 from app.blueprints.v1.pos_transactions import DAY_OR_TIME, LAST_DAY, MINOR_UNITS
 from app.domain.pos.models import PosCashMovement
-from app.domain.pos.movements import LONGEST_REASON, MovementRequest, MovementType, move_cash, movements_of_location
-from app.domain.pos.rules import LARGEST_AMOUNT
+from app.domain.pos.movements import MovementRequest, MovementType, move_cash, movements_of_location
+from app.domain.pos.rules import LARGEST_AMOUNT, LONGEST_REASON
 from app.domain.shared.paging import Paged
 from app.domain.shared.schema import Text, Whole
 from app.operations.work_context import work_context

@@ -13,7 +13,8 @@ from app.blueprints.v1.callers import cashier, requires_till, till
 from app.blueprints.v1.description import REPLAYED, RETRY_AFTER
 from app.blueprints.v1.pos_payments import LATER, Answer, idempotency_key
 from app.blueprints.v1.pos_transactions import MINOR_UNITS, TENDERS
-from app.domain.pos.refunds import LONGEST_REASON, RefundRequest, RefundState, RefundSummary, request_refund
+from app.domain.pos.refunds import RefundRequest, RefundState, RefundSummary, request_refund
+from app.domain.pos.rules import LONGEST_REASON
 from app.domain.shared.schema import Text, Whole
 from app.operations.work_context import work_context
 

@@ -74,6 +74,14 @@ class UnresolvedShape(Shape):
     amount = fields.Int(required=True, metadata=MINOR_UNITS)
 
 
+class UnresolvedRefundsShape(Shape):
+    """Refunds of which it is not known yet, or was not when the session was closed, whether they were made; no other
+    number counts them."""
+
+    count = fields.Int(required=True)
+    amount = fields.Int(required=True, metadata=MINOR_UNITS)
+
+
 class SalesShape(Shape):
     sales = fields.Int(required=True, metadata={"description": "Without tips, in minor units."})
     count = fields.Int(required=True, metadata={"description": "Payments that were taken."})
@@ -121,6 +129,7 @@ class SessionReportShape(Shape):
     cards = fields.List(fields.Nested(BrandSumsShape), required=True, metadata={"description": "By brand of card."})
     total = fields.Nested(SumsShape, required=True, metadata={"description": "Of all tenders."})
     unresolved = fields.Nested(UnresolvedShape, required=True)
+    unresolved_refunds = fields.Nested(UnresolvedRefundsShape, required=True)
     tenders = fields.Nested(TendersShape, required=True)
     tips = fields.Int(required=True, metadata=MINOR_UNITS | {"description": "In no other sum; in minor units."})
     rounding = fields.Int(
@@ -234,6 +243,7 @@ def _report_json(session: PosSession) -> dict[str, Any]:
         "cards": report.cards,
         "total": report.total,
         "unresolved": report.unresolved,
+        "unresolved_refunds": report.unresolved_refunds,
         "tenders": _tenders_json(report),
         "tips": report.tips,
         "rounding": report.rounding,

@@ -212,7 +212,7 @@ def _note_ready(author: Author, order: Order, action: str, summary: str) -> Stat
 
 
 def collect(author: Author, order_id: str) -> StatusChange:
-    """Mark an order as collected, and as paid then unless a card had paid it. Raises NotFound, Conflict for a cancelled
+    """Mark an order as collected, and as paid then unless it was paid before. Raises NotFound, Conflict for a cancelled
     order and while a card is being charged for it."""
     order = _uncancelled_order(author, order_id)
     if order.status == COLLECTED:

@@ -15,6 +15,11 @@ from app.extensions import Base
 OPEN, SUBMITTED, COLLECTED, CANCELLED = "OPEN", "SUBMITTED", "COLLECTED", "CANCELLED"
 
 
+def amount_due(status: str, is_paid: bool, total: int, paid: int) -> int:
+    """Return what is still to be paid for an order, in minor units: nothing of one that was collected or cancelled."""
+    return 0 if is_paid or status in (COLLECTED, CANCELLED) else max(0, total - paid)
+
+
 class Order(Base):
     """An order, or a basket while it is OPEN. `token_hash` is the SHA-256 of the random token in the shopper's cookie;
     once submitted, the order has another token, and its lines keep names and prices as they were bought. `number` is
@@ -88,7 +93,7 @@ class Order(Base):
     @property
     def amount_due(self) -> int:
         """What is still to be paid, in minor units; payments under way count as not paid."""
-        return 0 if self.paid_at is not None else max(0, self.total - self.paid_amount)
+        return amount_due(self.status, self.paid_at is not None, self.total, self.paid_amount)
 
 
 class OrderLine(Base):

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
-from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine
+from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine, amount_due
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.sites.models import AuditEntry, User
@@ -43,7 +43,7 @@ class OrderRow:
 
     @property
     def amount_due(self) -> int:
-        return 0 if self.is_paid else max(0, self.total - self.paid_amount)
+        return amount_due(self.status, self.is_paid, self.total, self.paid_amount)
 
 
 @dataclass(frozen=True, slots=True)

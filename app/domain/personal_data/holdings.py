@@ -12,11 +12,11 @@ from sqlalchemy.sql.elements import ColumnElement as Expression
 
 from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.personal_data.people import Person, has_address
+from app.domain.pos.journal_models import PosJournalMail
 from app.domain.pos.models import (
     PosAgent,
     PosCashMovement,
     PosIdempotencyKey,
-    PosJournalMail,
     PosReceiptMail,
     PosRefund,
     PosSession,

@@ -69,7 +69,7 @@ def check_agent(agent: PosAgent | None, roles: Collection[Role], as_agent: bool)
 def check_open(is_pos_enabled: bool) -> None:
     """Check that the shop takes payments at tills. Raises Forbidden."""
     if not is_pos_enabled:
-        raise Forbidden("Card payments are switched off for this shop.", "pos_disabled")
+        raise Forbidden("Payments at tills are switched off for this shop.", "pos_disabled")
 
 
 def check_location(standing: Standing, roles: Collection[Role], settles: bool) -> PosLocation:
@@ -80,7 +80,7 @@ def check_location(standing: Standing, roles: Collection[Role], settles: bool) -
     if not standing.assigned and not ADMINS.intersection(roles):
         raise Forbidden("You may not work at this location.", "location_access_denied")
     if not standing.location.enabled and not settles:
-        raise Forbidden("Card payments are switched off at this location.", "pos_disabled")
+        raise Forbidden("Payments are switched off at this location.", "pos_disabled")
     return standing.location
 
 

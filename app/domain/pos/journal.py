@@ -24,7 +24,7 @@ from app.domain.pos.journal_chain import (
     follow,
     hash_of,
 )
-from app.domain.pos.models import PosJournalEntry, PosJournalHead
+from app.domain.pos.journal_models import PosJournalEntry, PosJournalHead
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock, rfc3339
 from app.domain.shared.paging import Paged

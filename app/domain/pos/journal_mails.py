@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from app.domain.pos.models import PosJournalEntry, PosJournalMail
+from app.domain.pos.journal_models import PosJournalEntry, PosJournalMail
 from app.domain.pos.rules import email_problems
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock

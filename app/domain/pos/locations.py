@@ -1,4 +1,4 @@
-"""The places where a site takes cards, and the processor's accounts that receive their money.
+"""The places where a site takes payments, and the processor's accounts that receive their money.
 
 A location exists at the processor too, under the id by which clients name it. Sites share an account only where a
 superadmin allows it, as for a merchant with two shops, since a site reads and compares all that its account holds.

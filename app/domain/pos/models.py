@@ -16,6 +16,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    case,
     false,
     text,
     true,
@@ -40,7 +41,7 @@ UNFINISHED = text("state in ('waiting', 'running')")
 
 
 class PosLocation(Base):
-    """A place where cards are taken. `location_id` is the processor's id of the location, which every client uses.
+    """A place where payments are taken. `location_id` is the processor's id of the location, which every client uses.
     `processor_account_id` None: the account of the site's setting. `last_z_number` is the number of the latest Z report
     of a work session that was opened here."""
 
@@ -254,6 +255,13 @@ class PosTransaction(Base):
         return self.amount_in_pence + (self.rounding_in_pence or 0)
 
 
+# The tip that was taken: none of a payment that was not captured, and never more than was.
+TAKEN_TIP = case(
+    (PosTransaction.captured_amount > PosTransaction.tip_in_pence, PosTransaction.tip_in_pence),
+    else_=PosTransaction.captured_amount,
+)
+
+
 class PosTransactionEvent(Base):
     """An event of a transaction, for its timeline: what happened, by whom, and the status after it."""
 
@@ -423,16 +431,6 @@ class PosReceiptMail(MailToSend, Base):
     link: Mapped[str] = mapped_column(String(500))
 
 
-class PosJournalMail(MailToSend, Base):
-    """A mail that names the head of the journal after a Z report: the sequence and the hash of its entry."""
-
-    __tablename__ = "pos_journal_mails"
-    __table_args__ = (Index(None, "state", "next_try_at"), state_known())
-
-    sequence: Mapped[int] = mapped_column(Integer)
-    hash: Mapped[str] = mapped_column(String(64))
-
-
 class PaymentCheckRun(LeasedWork, Base):
     """The latest check of a site's open payments, refunds and events at the processor. `done` counts those checked,
     `failed` those that could not be."""
@@ -466,39 +464,3 @@ class PosReconciliation(LeasedWork, Base):
     day: Mapped[date] = mapped_column(Date)
     differences: Mapped[int] = mapped_column(default=0)
     foreign: Mapped[int] = mapped_column(default=0)
-
-
-class PosJournalEntry(Base):
-    """An entry of a site's journal, written once and never changed; it holds no personal data. `at` is RFC 3339 in UTC,
-    the text that is hashed. `amount` in minor units, signed. `session_id` and `transaction_id` are plain ids: an entry
-    outlives what it names."""
-
-    __tablename__ = "pos_journal_entries"
-    __table_args__ = (
-        CheckConstraint(
-            "type in ('SALE', 'REFUND', 'VOID', 'PAY_IN', 'PAY_OUT', 'DROP', 'Z_REPORT')", name="type_known"
-        ),
-    )
-
-    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
-    sequence: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    type: Mapped[str] = mapped_column(String(8))
-    at: Mapped[str] = mapped_column(String(20))
-    session_id: Mapped[str | None] = mapped_column(String(36))
-    transaction_id: Mapped[str | None] = mapped_column(String(36))
-    order_number: Mapped[str | None] = mapped_column(String(20))
-    amount: Mapped[int | None] = mapped_column(Integer)
-    tender_type: Mapped[str | None] = mapped_column(String(4))
-    late: Mapped[bool]
-    previous_hash: Mapped[str] = mapped_column(String(64))
-    hash: Mapped[str] = mapped_column(String(64))
-
-
-class PosJournalHead(Base):
-    """The sequence and the hash of the latest entry of a site's journal. Its row is the lock of the journal."""
-
-    __tablename__ = "pos_journal_heads"
-
-    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
-    sequence: Mapped[int] = mapped_column(Integer, default=0)
-    hash: Mapped[str] = mapped_column(String(64))

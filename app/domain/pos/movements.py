@@ -32,7 +32,6 @@ from app.domain.work.context import WorkContext
 from app.extensions import db
 
 OPERATION = "cash_movement"
-LONGEST_REASON = 200
 
 
 class MovementType(StrEnum):
@@ -82,7 +81,7 @@ def move_cash(
     """
     rules.check_amount(request.amount)
     reason = one_line(request.reason)
-    if problems := rules.note_problems(reason, "The reason", LONGEST_REASON, "#/reason"):
+    if problems := rules.note_problems(reason, "The reason", rules.LONGEST_REASON, "#/reason"):
         raise Invalid(problems)
     keyed = None
     if request.key is not None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import func, select
+from sqlalchemy import false, func, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import aliased
 
 from app.domain.orders.lifecycle import lock_offers, next_number, request_fulfilment, take_lines
 from app.domain.orders.models import SUBMITTED, Order, OrderLine
@@ -92,7 +93,7 @@ def book_sales(
 def _terms_to_book(cashier: Cashier) -> PaymentTerms:
     """Return the terms of a cashier who may book sales. Raises Forbidden, NotFound and Conflict."""
     terms = terms_of(cashier)
-    rules.check_cash_allowed(terms.site, terms.agent)
+    rules.check_cash(terms.site.allows_cash, terms.agent.can_take_cash)
     terms.check_purpose(is_for_order=True)
     sessions.hold_open(cashier.author.site_id, cashier.session_id)
     return terms
@@ -179,8 +180,11 @@ def _offers_in_order(order: Order, offers: Mapping[int, Offer]) -> list[Offer]:
 
 def _hold_session(cashier: Cashier, sold_at: datetime) -> str:
     """Return the cashier's work session in which a sale was made or, once that is closed, the one that sends it; held
-    open until the commit. Raises NotFound and Conflict."""
+    open until the commit. Of several at the time, the one that sends it or one of the same device is meant. Raises
+    NotFound and Conflict."""
     site_id = cashier.author.site_id
+    sender = aliased(PosSession)
+    device = select(sender.device_id).where(sender.id == cashier.session_id).scalar_subquery()
     made_in = db.session.scalar(
         select(PosSession.id)
         .where(
@@ -190,7 +194,12 @@ def _hold_session(cashier: Cashier, sold_at: datetime) -> str:
             func.coalesce(PosSession.ended_at, PosSession.expires_at) >= sold_at,
             PosSession.closed_at.is_(None),
         )
-        .order_by(PosSession.started_at.desc(), PosSession.id)
+        .order_by(
+            (PosSession.id == cashier.session_id).desc(),
+            func.coalesce(PosSession.device_id == device, false()).desc(),
+            PosSession.started_at.desc(),
+            PosSession.id,
+        )
         .limit(1)
     )
     if made_in is not None and not sessions.is_closed(site_id, made_in):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 
@@ -134,30 +135,43 @@ def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
     return [OrderPayment(**row._mapping) for row in rows]
 
 
-def payment_summaries(site_id: int, paid: Mapping[str, bool]) -> Mapping[str, PaymentSummary]:
-    """Return the summary of the payments of each order by id, by one statement. `paid` says of each whether it was paid
-    in full."""
-    if not paid:
+def payment_summaries(site_id: int, totals: Mapping[str, int | None]) -> Mapping[str, PaymentSummary]:
+    """Return the summary of the payments of each order by id, by one statement. `totals` holds the total of each order
+    that was paid in full, None for the others."""
+    if not totals:
         return {}
     row = PosTransaction
-    query = select(row.order_id, row.tender_type, row.status).where(row.site_id == site_id, row.order_id.in_(paid))
-    found: dict[str, list[tuple[str, str]]] = {}
-    for order_id, tender, status in db.session.execute(query.where(row.is_surplus.is_(False))):
-        found.setdefault(order_id or "", []).append((tender, status))
-    return {order_id: summary_of(is_paid, found.get(order_id, ())) for order_id, is_paid in paid.items()}
+    columns = row.order_id, row.tender_type, row.status, row.tip_in_pence, row.captured_amount - row.refunded_amount
+    query = select(*columns).where(row.site_id == site_id, row.order_id.in_(totals), row.is_surplus.is_(False))
+    found: dict[str, list[PaymentPart]] = {}
+    for order_id, tender, status, tip, kept in db.session.execute(query):
+        found.setdefault(order_id or "", []).append(PaymentPart(tender, status, max(0, kept - tip)))
+    return {order_id: summary_of(total, found.get(order_id, ())) for order_id, total in totals.items()}
 
 
 def summary_of_order(order: Order) -> PaymentSummary:
-    return payment_summaries(order.site_id, {order.id: order.paid_at is not None})[order.id]
+    return payment_summaries(order.site_id, {order.id: order.total if order.paid_at else None})[order.id]
 
 
-def summary_of(is_paid: bool, payments: Collection[tuple[str, str]]) -> PaymentSummary:
-    """Return the summary of an order's payments, each with its tender and its status. What needs a look comes first."""
-    found = {status for _, status in payments}
-    took = found & PAID_STATUSES
-    tenders = frozenset(tender for tender, status in payments if status in PAID_STATUSES - {TransactionStatus.REFUNDED})
+class PaymentPart(NamedTuple):
+    """A payment of an order by its tender and status; `paid` is what it pays of the order, in minor units."""
+
+    tender_type: str
+    status: str
+    paid: int
+
+
+def summary_of(total: int | None, payments: Collection[PaymentPart]) -> PaymentSummary:
+    """Return the summary of an order's payments. `total` is that of an order that was paid in full, else None. What
+    needs a look comes first."""
+    found = {payment.status for payment in payments}
+    took, is_paid = found & PAID_STATUSES, total is not None
+    kept = PAID_STATUSES - {TransactionStatus.REFUNDED}
+    tenders = frozenset(payment.tender_type for payment in payments if payment.status in kept)
     if TransactionStatus.UNKNOWN in found:
         state = OrderPaymentState.UNKNOWN
+    elif total and sum(payment.paid for payment in payments) >= total:
+        state = OrderPaymentState.PAID
     elif took == {TransactionStatus.REFUNDED}:
         state = OrderPaymentState.REFUNDED
     elif took - {TransactionStatus.SUCCEEDED}:
@@ -213,7 +227,8 @@ def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> 
     refunded. Call it within a transaction."""
     order = db.session.get(Order, order_id)
     name = f"Order {order.number}" if order and order.number else "A basket"
-    raise_alert(clock, Cause.PAID_BASKET_OPEN, f"{name} was paid: {reason}", site_id, order_id)
+    how = "paid" if order is None or order.paid_at else "paid in part"
+    raise_alert(clock, Cause.PAID_BASKET_OPEN, f"{name} was {how}: {reason}", site_id, order_id)
 
 
 def alerts_of_refunded() -> list[tuple[int | None, str]]:

@@ -34,7 +34,7 @@ from app.domain.pos.processor import (
     Refund,
     RefundStatus,
 )
-from app.domain.pos.rules import note_problems, round_cash
+from app.domain.pos.rules import LONGEST_REASON, check_cash, note_problems, round_cash
 from app.domain.pos.states import (
     CARD,
     CASH,
@@ -59,7 +59,6 @@ ACTION = "refund"
 UNCLEAR = "No answer came, and what was given back of the payment does not tell whether this was"
 AT_THE_PROCESSOR = "Refunded at the payment processor"
 LONGEST_ERROR = 200
-LONGEST_REASON = 200
 NO_SUCH_PAYMENT = "There is no such payment."
 
 
@@ -241,10 +240,13 @@ def _store(author: Author, request: RefundRequest, reason: str) -> tuple[str, bo
 
 def _tender_of(payment: PosTransaction, request: RefundRequest) -> str:
     """Return the tender of a refund: as it was paid, unless another is requested. Raises Unprocessable for the card of
-    a payment in cash."""
+    a payment in cash, and Forbidden where an agent who takes no cash would give cash for a card payment."""
     if request.tender_type == CARD and payment.tender_type == CASH:
         raise Unprocessable("This was paid in cash, so it is given back in cash.", "tender_not_possible")
-    return request.tender_type or payment.tender_type
+    tender, agent = request.tender_type or payment.tender_type, request.agent
+    if tender == CASH and payment.tender_type == CARD and agent is not None:
+        check_cash(settings_of(payment.site_id)["posAllowCash"], agent.can_take_cash)
+    return tender
 
 
 def _give_back_cash(author: Author, payment: PosTransaction, refund: PosRefund) -> None:
@@ -315,7 +317,7 @@ def _refund_id(author: Author, request: RefundRequest) -> str:
 def _check_same_request(payment: PosTransaction, earlier: PosRefund, request: RefundRequest, reason: str) -> None:
     """Check that a repeated key asks for the same refund. Raises Unprocessable."""
     is_same = not _left_some(payment, earlier) if request.amount is None else request.amount == earlier.amount
-    is_same = is_same and request.tender_type in (None, earlier.tender_type)
+    is_same = is_same and (request.tender_type or payment.tender_type) == earlier.tender_type
     if earlier.reason != reason or not is_same:
         raise Unprocessable("This Idempotency-Key was used for another request.", "idempotency_mismatch")
 

@@ -98,6 +98,14 @@ class Unresolved:
 
 
 @dataclass(frozen=True, slots=True)
+class UnresolvedRefunds:
+    """Refunds that a session requested and whose outcome is not known yet, or was not when it was closed."""
+
+    count: int = 0
+    amount: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Movements:
     """Sums of the cash that was paid in, paid out and dropped, in minor units."""
 
@@ -138,6 +146,7 @@ class SessionReport:
     opening_float: int | None
     counted_cash: int | None
     other_locations: tuple[LocationSums, ...] = ()
+    unresolved_refunds: UnresolvedRefunds = UnresolvedRefunds()
 
     @property
     def card(self) -> Sums:

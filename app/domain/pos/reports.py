@@ -16,6 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.domain.pos.models import (
     ATTENTION,
     MONEY_SUM,
+    TAKEN_TIP,
     PosAgent,
     PosCashMovement,
     PosLocation,
@@ -32,6 +33,7 @@ from app.domain.pos.report_figures import (
     Sale,
     SessionReport,
     Unresolved,
+    UnresolvedRefunds,
     report_from_json,
     sum_of,
     sums_by_brand,
@@ -131,15 +133,14 @@ def _sales(site_id: int, *spans: Span) -> list[Sale]:
     taken = PosTransaction.captured_at
     earliest = min(start for start, _ in spans) - LONGEST_PENDING
     row = PosTransaction
-    query = select(row.agent_id, taken, row.captured_amount, row.tender_type, row.tip_in_pence).where(
+    query = select(row.agent_id, taken, row.captured_amount, row.tender_type, TAKEN_TIP).where(
         row.site_id == site_id,
         row.created_at >= earliest,
         row.status.in_(PAID_STATUSES),
         or_(*(and_(taken >= start, taken < end) for start, end in spans)),
     )
     sales = []
-    for agent_id, at, captured, tender, wanted_tip in db.session.execute(query):
-        tip = min(wanted_tip, captured)
+    for agent_id, at, captured, tender, tip in db.session.execute(query):
         if at is not None:
             sales.append(Sale(agent_id, at, captured - tip, tender == CASH, tip))
     return sales
@@ -195,7 +196,7 @@ def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[A
 
 
 def report_of_session(clock: Clock, session: PosSession) -> SessionReport:
-    """Return the report of a session: X while it is not closed, computed with four queries; then Z, as it was stored
+    """Return the report of a session: X while it is not closed, computed with five queries; then Z, as it was stored
     when the session was closed."""
     if session.z_report is not None:
         return report_from_json(session.z_report)
@@ -222,6 +223,7 @@ def compute_report(clock: Clock, session: PosSession, type: ReportType, until: d
         opening_float=session.opening_float,
         counted_cash=session.counted_cash,
         other_locations=_other_locations(taken, session.opened_location_id),
+        unresolved_refunds=_session_unresolved_refunds(session.id),
     )
 
 
@@ -272,7 +274,7 @@ def _session_payments(session_id: str, until: datetime | None) -> list[_Taken]:
         payment.tender_type,
         payment.card_brand,
     )
-    amounts = (payment.captured_amount - payment.tip_in_pence, payment.tip_in_pence, payment.rounding_in_pence)
+    amounts = (payment.captured_amount - TAKEN_TIP, TAKEN_TIP, payment.rounding_in_pence)
     sums: Sequence[ColumnElement[Any]] = (func.count(), *(_sum(amount) for amount in amounts))
     query: Select[Any] = (
         select(*group, *sums)
@@ -297,6 +299,14 @@ def _session_refunds(session_id: str, until: datetime | None) -> list[_GivenBack
     if until is not None:
         query = query.where(refund.created_at <= until)
     return [_GivenBack(*row) for row in db.session.execute(query.group_by(*group))]
+
+
+def _session_unresolved_refunds(session_id: str) -> UnresolvedRefunds:
+    """Return the sums of the refunds of which it is not known whether the processor made them."""
+    refund = PosRefund
+    is_open = or_(refund.status == "UNKNOWN", and_(refund.status == "PENDING", refund.processor_refund_id.is_(None)))
+    query = select(func.count(), _sum(refund.amount)).where(refund.session_id == session_id, is_open)
+    return UnresolvedRefunds(*(int(figure) for figure in db.session.execute(query).one()))
 
 
 def _sum(amount: ColumnElement[int] | InstrumentedAttribute[Any]) -> ColumnElement[int]:

@@ -29,6 +29,7 @@ PARTS = {
     "postal_code": ("The postcode", 20, "postalCode"),
 }
 LONGEST_AGENT_NAME = 100
+LONGEST_REASON = 200  # Of a refund, a void or a cash movement.
 LARGEST_AMOUNT = 99_999_999  # The longest amount that a processor takes has eight digits.
 RESERVED_KEYS = frozenset(("agentId", "locationId", "transactionId", "siteId"))
 MOST_KEYS, LONGEST_KEY, LONGEST_VALUE = 20, 40, 500  # Of the metadata.
@@ -237,11 +238,11 @@ def check_permission(site: SiteTerms, agent: AgentTerms, is_for_order: bool) -> 
         raise Forbidden("You may not take payments without an order.", "quick_payments_not_permitted")
 
 
-def check_cash_allowed(site: SiteTerms, agent: AgentTerms) -> None:
+def check_cash(is_taken: bool, agent_may: bool) -> None:
     """Check that the shop takes cash, and the agent may. Raises Forbidden."""
-    if not site.allows_cash:
+    if not is_taken:
         raise Forbidden("This shop takes no cash.", "cash_disabled")
-    if not agent.can_take_cash:
+    if not agent_may:
         raise Forbidden("You may not take cash. Ask an admin.", "cash_not_permitted")
 
 

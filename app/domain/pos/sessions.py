@@ -127,19 +127,22 @@ def is_closed(site_id: int, session_id: str) -> bool:
         return True
 
 
-def note_use(clock: Clock, session_id: str, location_id: int | None) -> None:
-    """Note that a session was used just now, and at which location where one is named."""
+def note_use(clock: Clock, session_id: str, location_id: int | None, only_reads: bool = False) -> None:
+    """Note that a session was used just now, and at which location where one is named. The first use that does not only
+    read opens the session there."""
     seen = update(PosSession).where(PosSession.id == session_id).values(last_seen_at=clock.now())
     if location_id is not None:
-        opened = func.coalesce(PosSession.opened_location_id, location_id)
-        seen = seen.values(location_id=location_id, opened_location_id=opened)
+        seen = seen.values(location_id=location_id)
+    if location_id is not None and not only_reads:
+        seen = seen.values(opened_location_id=func.coalesce(PosSession.opened_location_id, location_id))
     db.session.execute(seen)
 
 
-def is_use_to_note(clock: Clock, session: PosSession, location: PosLocation | None) -> bool:
+def is_use_to_note(clock: Clock, session: PosSession, location: PosLocation | None, only_reads: bool = False) -> bool:
     """Whether `note_use` is due for a session: not with every call, which would make each of them a write."""
-    moved = location is not None and (session.location_id != location.id or session.opened_location_id is None)
-    return moved or abs(clock.now() - session.last_seen_at) >= USE_NOTED_EVERY
+    moved = location is not None and session.location_id != location.id
+    opens = location is not None and session.opened_location_id is None and not only_reads
+    return moved or opens or abs(clock.now() - session.last_seen_at) >= USE_NOTED_EVERY
 
 
 def is_other_program(session_id: str, user_agent: str) -> bool:

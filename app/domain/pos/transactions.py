@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, case, cast, func, or_, select
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.pos.models import (
     MONEY_SUM,
+    TAKEN_TIP,
     PosAgent,
     PosLocation,
     PosTransaction,
@@ -33,8 +34,7 @@ FETCHED_AT_ONCE = 500
 SHORTEST_PREFIX = 6
 FARTHEST = (date(1970, 1, 2), date(9000, 1, 1))  # Days beyond these cannot be converted in every time zone.
 T = PosTransaction
-TIP = case((T.captured_amount > T.tip_in_pence, T.tip_in_pence), else_=T.captured_amount)  # That was taken.
-LEFT = T.captured_amount - TIP - T.refunded_amount
+LEFT = T.captured_amount - TAKEN_TIP - T.refunded_amount
 COLUMNS: tuple[Any, ...] = (
     T.id,
     T.created_at,
@@ -48,7 +48,7 @@ COLUMNS: tuple[Any, ...] = (
     T.tender_type,
     T.amount_in_pence.label("amount"),
     T.captured_amount.label("captured"),
-    TIP.label("tip"),
+    TAKEN_TIP.label("tip"),
     T.change_in_pence.label("change"),
     T.rounding_in_pence.label("rounding"),
     T.refunded_amount.label("refunded"),
@@ -177,7 +177,7 @@ def _select_rows(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Any:
 
 def _totals(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Sequence[Totals]:
     """Return the totals by currency, of which a shop has one unless it changed."""
-    amounts = T.captured_amount - TIP, TIP, T.refunded_amount, case((LEFT > 0, LEFT), else_=0)
+    amounts = T.captured_amount - TAKEN_TIP, TAKEN_TIP, T.refunded_amount, case((LEFT > 0, LEFT), else_=0)
     sums = (func.sum(cast(amount, MONEY_SUM)) for amount in amounts)
     query = select(T.currency, func.count(), *sums).where(*_conditions(site_id, zone, filters))
     found = db.session.execute(query.group_by(T.currency).order_by(T.currency))

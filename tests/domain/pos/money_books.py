@@ -12,7 +12,8 @@ from sqlalchemy import select
 
 from app.domain.orders.models import Order
 from app.domain.pos import journal, reports
-from app.domain.pos.models import PosJournalEntry, PosRefund, PosTransaction
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.pos.movements import MovementType
 from app.domain.pos.report_figures import SessionReport
 from app.extensions import db

@@ -139,7 +139,7 @@ def test_one_that_was_paid_with_another_amount_waits_for_staff_until_its_money_w
     assert db.session.get_one(Order, sound.id).status == "SUBMITTED", "one does not hold up the others"
     [alert] = open_alerts(author.site_id)
     assert (alert.cause, alert.subject) == ("paid_basket_open", differs.id)
-    assert alert.detail.startswith("Order 1 was paid: £1.00 of this basket is not paid yet")
+    assert alert.detail.startswith("Order 1 was paid in part: £1.00 of this basket is not paid yet")
     with transaction():
         give_back(author, paid)
     run_scheduled("submit-baskets")

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.pos import movements, sessions
-from app.domain.pos.models import PosCashMovement, PosJournalEntry, PosLocation
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosCashMovement, PosLocation
 from app.domain.pos.movements import MovementRequest, MovementType, move_cash
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.shared.problems import DomainError, Invalid, TooManyRequests

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.pos import journal, sessions
-from app.domain.pos.models import PosJournalEntry, PosLocation, PosSession
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosLocation, PosSession
 from app.domain.sites.api_sessions import Because
 from app.domain.sites.models import AuditEntry, Site, User
 from app.extensions import db

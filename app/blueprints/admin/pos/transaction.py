@@ -211,17 +211,20 @@ def pos_refund(transaction_id: str) -> Answer:
 
 
 def _refund_request(transaction_id: str) -> RefundRequest:
-    """Return the refund that the form requests. Raises Invalid."""
+    """Return the refund that the form requests. Raises Invalid, and Conflict where nothing is too much any more."""
     sent = request.form
     typed = sent.get("amount", "").strip()
     payment = transactions.get_transaction(current_user.site_id, transaction_id)
+    key = sent.get("key", "")[:LONGEST_KEY] or None
+    if "surplus" in sent:
+        return RefundRequest(transaction_id, surplus.amount_to_give_back(payment), surplus.REASON, key)
     amount = parse_money(typed, payment.currency, "#/amount") if typed else None
     tender = sent.get("tender", "")
     return RefundRequest(
         transaction_id,
         amount,
         sent.get("reason", ""),
-        sent.get("key", "")[:LONGEST_KEY] or None,
+        key,
         tender_type=tender if tender in (CARD, CASH) else None,
     )
 

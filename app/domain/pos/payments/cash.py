@@ -16,7 +16,7 @@ from app.domain.pos.payments import idempotency, transitions
 from app.domain.pos.payments.cashier import Cashier, PaymentTerms, new_payment, terms_of, transaction_of
 from app.domain.pos.payments.creation import DEFAULT_CURRENCY, amount_of_order, payable_order
 from app.domain.pos.payments.idempotency import Claim, KeyedRequest
-from app.domain.pos.rules import note_problems
+from app.domain.pos.rules import LONGEST_REASON, note_problems
 from app.domain.pos.states import CASH, TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
@@ -28,7 +28,6 @@ from app.domain.work.context import WorkContext
 from app.extensions import db
 
 OPERATION = "cash_payment"
-LONGEST_REASON = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _new_cash_payment(
     cashier: Cashier, terms: PaymentTerms, request: CashRequest, transaction_id: str
 ) -> PosTransaction:
     """Return the payment to store, after all checks, with its work session and its order locked."""
-    rules.check_cash_allowed(terms.site, terms.agent)
+    rules.check_cash(terms.site.allows_cash, terms.agent.can_take_cash)
     terms.check_purpose(request.order_id is not None)
     currency = terms.currency_of(request.currency)
     rules.check_largest(terms.site, terms.agent, request.amount, currency)
@@ -162,7 +161,8 @@ def void_cash(context: WorkContext, cashier: Cashier, transaction_id: str, reaso
 def _void(cashier: Cashier, transaction_id: str, reason: str) -> tuple[PosTransaction, bool]:
     author = cashier.author
     payment = transaction_of(cashier, transaction_id, to_change=True)
-    if payment.tender_type == CASH and payment.status == TransactionStatus.CANCELLED:
+    is_own = payment.session_id is not None and payment.session_id == cashier.session_id
+    if payment.tender_type == CASH and payment.status == TransactionStatus.CANCELLED and is_own:
         return payment, True
     _check_void(cashier, payment)
     payment.status, payment.captured_amount = TransactionStatus.CANCELLED.value, 0

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from app.domain.orders.models import OPEN, Order
 from app.domain.orders.payment import PaymentInProgress, amount_to_take, order_to_pay
-from app.domain.pos import rules
+from app.domain.pos import rules, sessions
 from app.domain.pos.locations import account_of
 from app.domain.pos.models import PosLocation, PosTransaction
 from app.domain.pos.payments import idempotency, transitions
@@ -92,9 +92,9 @@ def create_payment(
 
     Raises Unprocessable `amount_invalid`, `amount_too_small`, `amount_exceeds_limit`, `amount_exceeds_due`,
     `amount_mismatch`, `tips_disabled`, `currency_not_supported`, `description_invalid`, `metadata_invalid` or
-    `idempotency_mismatch`, Forbidden, NotFound
-    `order_not_found`, Conflict `order_already_paid`, `payment_in_progress`, `payment_failed`, `outcome_unknown` or
-    `idempotency_in_progress`, and ProcessorError with the transaction's id.
+    `idempotency_mismatch`, Forbidden, NotFound `order_not_found`, Conflict `order_already_paid`,
+    `payment_in_progress`, `payment_failed`, `outcome_unknown`, `work_session_closed` or `idempotency_in_progress`, and
+    ProcessorError with the transaction's id.
     """
     if request.amount is not None:
         rules.check_amount(request.amount)
@@ -167,6 +167,8 @@ def _new_payment(
     currency = terms.currency_of(request.currency)
     if request.amount is not None:
         rules.check_limit(terms.site, terms.agent, request.amount, currency, request.tip)
+    if cashier.session_id is not None:
+        sessions.hold_open(cashier.author.site_id, cashier.session_id)
     order = payable_order(cashier, request.order_id) if request.order_id is not None else None
     amount = _amount_to_charge(order, request, currency)
     rules.check_limit(terms.site, terms.agent, amount, currency, request.tip)

@@ -8,6 +8,7 @@ from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments.transitions import end_anomaly, sums_of_order
 from app.domain.pos.states import PAID_TWICE, UNEXPECTED_PAYMENT
 from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict
 from app.domain.shared.records import find_record
 
 REASON = "The order had been paid already"  # Of its refund.
@@ -28,6 +29,13 @@ def surplus_of(payment: PosTransaction, given_back: int = 0) -> int:
     if order is None:
         return 0
     return min(left, max(0, sums_of_order(order.site_id, order.id).paid + given_back - order.total))
+
+
+def amount_to_give_back(payment: PosTransaction) -> int:
+    """Return the amount of a payment that is too much now. Raises Conflict where nothing is."""
+    if amount := surplus_of(payment):
+        return amount
+    raise Conflict("Nothing of this payment is too much any more. Look at the order again.")
 
 
 def end_surplus(author: Author, payment: PosTransaction, given_back: int) -> None:

@@ -16,7 +16,7 @@ from app.domain.orders.models import OPEN, Order
 from app.domain.orders.payment import PaidSums, apply_payments, is_settled, lock_order, note_surplus
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.journal import append as append_to_journal
-from app.domain.pos.models import PosTransaction, PosTransactionEvent
+from app.domain.pos.models import PosRefund, PosTransaction, PosTransactionEvent
 from app.domain.pos.processor import Intent
 from app.domain.pos.rules import note_problems
 from app.domain.pos.states import (
@@ -182,7 +182,18 @@ def _follow_money(author: Author, payment: PosTransaction, before: _MoneyState, 
     if is_sale and payment.captured_amount:
         record_money(author, payment, EntryType.SALE, payment.captured_amount, payment.session_id)
     if given_back := after.refunded - before.refunded:
-        record_money(author, payment, EntryType.REFUND, -given_back, session_id)
+        made_in = session_id or _session_of_refund(payment, given_back)
+        record_money(author, payment, EntryType.REFUND, -given_back, made_in)
+
+
+def _session_of_refund(payment: PosTransaction, amount: int) -> str | None:
+    """Return the work session that requested a refund of so much which was not answered yet: the intent may show it
+    before its own event comes. None where there is no such refund."""
+    row = PosRefund
+    of_payment = row.site_id == payment.site_id, row.transaction_id == payment.id, row.tender_type == CARD
+    unanswered = row.amount == amount, row.status.in_(("PENDING", "UNKNOWN"))
+    query = select(row.session_id).where(*of_payment, *unanswered).order_by(row.created_at.desc(), row.id)
+    return db.session.scalar(query.limit(1))
 
 
 def follow_order(author: Author, payment: PosTransaction, is_sale: bool = False) -> None:
@@ -199,7 +210,8 @@ def follow_order(author: Author, payment: PosTransaction, is_sale: bool = False)
         note_surplus(author.clock, order, payment.id, payment.captured_amount)
         db.session.flush()
     sums = sums_of_order(order.site_id, order.id)
-    if surplus and order.status == OPEN and sums.paid < order.total:
+    is_needed = sums.paid < order.total if order.status == OPEN else sums.paid == 0
+    if surplus and is_needed:
         sums = _count_surplus(author, order, surplus)
     if is_sale and sums.paid > order.total and payment.anomaly is None:
         payment.anomaly = PAID_TWICE

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.domain.catalogue.models import Product
 from app.domain.pos import journal
-from app.domain.pos.models import PosJournalEntry
+from app.domain.pos.journal_models import PosJournalEntry
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction

@@ -9,7 +9,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.domain.pos.models import PosJournalEntry, PosTransactionEvent
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosTransactionEvent
 from app.extensions import db
 from tests.blueprints.v1.pos.conftest import OTHER_AGENT, SHOP, TillClient, Tills, problem, stored_payments
 

@@ -9,7 +9,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.pos.models import PosAgent, PosAgentLocation, PosJournalEntry, PosLocation
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosAgent, PosAgentLocation, PosLocation
 from app.domain.sites import accounts
 from app.extensions import db
 from app.transaction import transaction

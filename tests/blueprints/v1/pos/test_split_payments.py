@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from app import ports
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import Order
-from app.domain.pos.models import PosJournalEntry
+from app.domain.pos.journal_models import PosJournalEntry
 from app.domain.pos.payments import transitions
 from app.domain.pos.processor import IntentStatus
 from app.domain.pos.states import PAID_TWICE, UNEXPECTED_PAYMENT

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from app.domain.pos import journal
 from app.domain.pos.journal import EntryType, MoneyEvent
-from app.domain.pos.models import PosJournalEntry
+from app.domain.pos.journal_models import PosJournalEntry
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.conftest import Staff

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.pos import journal, journal_mails
 from app.domain.pos.journal import EntryType, MoneyEvent
-from app.domain.pos.models import PosJournalMail
+from app.domain.pos.journal_models import PosJournalMail
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import AuditEntry
 from app.domain.work.context import WorkContext

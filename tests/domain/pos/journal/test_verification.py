@@ -17,7 +17,7 @@ from app.domain.personal_data.classification import COLUMNS, searched_columns
 from app.domain.pos import journal
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.journal_chain import Break, Fault, Link
-from app.domain.pos.models import PosJournalEntry
+from app.domain.pos.journal_models import PosJournalEntry
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.conftest import Staff

@@ -11,7 +11,8 @@ import pytest
 
 from app.domain.catalogue.models import Product, Variant
 from app.domain.orders.models import Order
-from app.domain.pos.models import PosAgent, PosJournalEntry, PosTransaction
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosAgent, PosTransaction
 from app.domain.pos.offline_sales import SaleOutcome, book_sales
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.shared.author import Author

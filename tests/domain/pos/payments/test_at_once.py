@@ -13,7 +13,8 @@ from sqlalchemy import func
 
 from app.domain.orders.models import Order
 from app.domain.pos.journal import verify
-from app.domain.pos.models import PosAgent, PosIdempotencyKey, PosJournalEntry, PosTransaction
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosAgent, PosIdempotencyKey, PosTransaction
 from app.domain.pos.payments import settlement
 from app.domain.pos.payments.cash import CashRequest, take_cash
 from app.domain.pos.payments.creation import PaymentRequest, create_payment

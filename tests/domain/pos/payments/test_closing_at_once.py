@@ -12,7 +12,8 @@ from sqlalchemy import select
 
 from app.domain.pos import sessions
 from app.domain.pos.journal import EntryType
-from app.domain.pos.models import PosAgent, PosJournalEntry, PosLocation, PosSession, PosTransaction
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosAgent, PosLocation, PosSession, PosTransaction
 from app.domain.pos.movements import MovementRequest, MovementType, move_cash
 from app.domain.pos.payments.cash import CashRequest, take_cash
 from app.domain.pos.payments.cashier import Cashier

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.pos import reports, sessions
-from app.domain.pos.models import PosJournalEntry, PosLocation, PosSession
+from app.domain.pos.journal_models import PosJournalEntry
+from app.domain.pos.models import PosLocation, PosSession
 from app.domain.pos.movements import MovementRequest, MovementType, move_cash
 from app.domain.pos.payments.cash import CashRequest, take_cash, void_cash
 from app.domain.pos.payments.cashier import Cashier
