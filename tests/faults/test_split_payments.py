@@ -17,14 +17,9 @@ from sqlalchemy import select
 
 from app.domain.orders.models import OPEN, Order
 from app.domain.pos import journal, sessions
-<<<<<<< HEAD
-from app.domain.pos.models import PosJournalEntry, PosRefund, PosTransaction
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, REFUND_FAILED
-=======
 from app.domain.pos.journal_models import PosJournalEntry
 from app.domain.pos.models import PosRefund, PosTransaction
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES
->>>>>>> main
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, REFUND_FAILED
 from app.domain.sites import api_sessions
 from app.domain.sites.accounts import Role
 from app.domain.sites.api_sessions import ApiCaller, Audience, Device
