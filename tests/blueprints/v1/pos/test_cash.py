@@ -290,9 +290,9 @@ def test_a_session_is_opened_where_it_first_sells_not_where_it_first_looks(
 ) -> None:
     with app.app_context(), transaction():
         shop = db.session.query(PosLocation).filter_by(location_id=SHOP).one()
-        db.session.query(PosAgent).join(User, User.id == PosAgent.user_id).filter(
-            User.email == AGENT
-        ).one().locations.append(shop)
+        agents = db.session.query(PosAgent).join(User, User.id == PosAgent.user_id)
+        tilly = agents.filter(User.email == AGENT).one()
+        tilly.locations.append(shop)
     agent.location = SHOP
     assert agent.list().status_code == 200
     agent.location = FAIR
