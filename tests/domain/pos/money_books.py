@@ -4,6 +4,7 @@ must follow from it for the shop's rows, orders, reports and journal. Amounts in
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from sqlalchemy import select
 from app.domain.orders.models import Order
 from app.domain.pos import journal, reports
 from app.domain.pos.journal_models import PosJournalEntry
-from app.domain.pos.models import PosRefund, PosTransaction
+from app.domain.pos.models import PosRefund, PosSession, PosTransaction
 from app.domain.pos.movements import MovementType
 from app.domain.pos.report_figures import SessionReport
 from app.extensions import db
@@ -43,6 +44,7 @@ class Drawer:
     figures: Counter[str] = field(default_factory=Counter)
     moved: Counter[str] = field(default_factory=Counter)
     z: dict[str, Any] | None = None
+    has_unclear_refunds: bool = False  # Or had them when it was closed: the journal may name what its report cannot.
 
     @property
     def is_closed(self) -> bool:
@@ -76,10 +78,6 @@ class Basket:
     @property
     def is_open(self) -> bool:
         return self.status == "OPEN"
-
-    @property
-    def is_going_on(self) -> bool:
-        return self.is_open or (self.status == "SUBMITTED" and not self.is_settled)
 
 
 @dataclass
@@ -155,7 +153,8 @@ class Books:
         return sum(row.amount_in_pence for row in self.rows_of(basket) if row.status in OPEN)
 
     def due_of(self, basket: Basket) -> int:
-        return 0 if basket.is_settled else max(0, basket.total - self.paid_of(basket))
+        is_ended = basket.is_settled or basket.status in ("COLLECTED", "CANCELLED")
+        return 0 if is_ended else max(0, basket.total - self.paid_of(basket))
 
     def is_unknown(self, basket: Basket) -> bool:
         return any(row.status == "UNKNOWN" for row in self.rows_of(basket))
@@ -166,6 +165,14 @@ class Books:
     def open_drawers(self) -> list[Drawer]:
         return [drawer for drawer in self.drawers if not drawer.is_closed]
 
+    def drawer_of_sale(self, sender: Drawer, sold_at: datetime) -> Drawer:
+        """Of the session that sends an offline sale if it was made in that, else in the agent's latest of then, if that
+        is open."""
+        ends = {row.id: row.expires_at for row in db.session.execute(select(PosSession.id, PosSession.expires_at))}
+        own = [drawer for drawer in self.open_drawers() if drawer.agent == sender.agent]
+        made_in = [drawer for drawer in own if drawer.started_at <= sold_at <= ends[drawer.session_id]]
+        return sender if sender in made_in else max(made_in, key=lambda drawer: drawer.started_at, default=sender)
+
     def _learn(self) -> None:
         """Note what the shop learned of cards: money belongs to the session that took it or gave it back, unless that
         was closed before."""
@@ -175,7 +182,7 @@ class Books:
                 self.paid_before.add(row.id)
                 self._note(drawers[row.session_id], sales=row.captured_amount - row.tip_in_pence, tips=row.tip_in_pence)
         for refund in self.refunds:
-            now = refund.amount if refund.status == "SUCCEEDED" and refund.tender_type == CARD else 0
+            now = refund.amount if refund.tender_type == CARD and _is_made(refund) else 0
             changed = now - self.refunded_before.get(refund.id, 0)
             if changed and refund.session_id is not None:
                 self._note(drawers[refund.session_id], refunds=changed)
@@ -263,7 +270,9 @@ class Books:
         drawer.figures["cash elsewhere"] += sales if payment.place != drawer.place else 0
 
     def give_back(self, payment: Payment, drawer: Drawer | None, amount: int, given: int) -> None:
-        """In cash. An admin has no drawer."""
+        """In cash. An admin has no drawer. What was given of a payment in all is rounded once."""
+        amounts, before = zip(*payment.given_back, (amount, 0), strict=True)
+        assert given == max(0, rounded(sum(amounts), self.step) - sum(before))
         payment.given_back.append((amount, given))
         self.purse += given
         if drawer is not None:
@@ -348,24 +357,34 @@ class Books:
             assert 0 <= row.refunded_in_cash <= row.refunded_amount <= row.captured_amount
             alive = sum(refund.amount for refund in self.refunds_of(payment.id) if refund.status != "FAILED")
             assert alive <= row.captured_amount
-            given = sum(given for _, given in payment.given_back)
-            nominal = sum(amount for amount, _ in payment.given_back)
-            assert abs(given - nominal) <= 5, "small refunds are not rounded to more than was paid"
 
     def check_journal(self) -> None:
         verification = journal.verify(self.stall.site_id)
         assert verification.is_whole, verification
-        entries = db.session.execute(
-            select(PosJournalEntry.type, PosJournalEntry.tender_type, PosJournalEntry.amount).where(
-                PosJournalEntry.site_id == self.stall.site_id
-            )
-        ).all()
+        entry = PosJournalEntry
+        columns = entry.type, entry.tender_type, entry.amount, entry.session_id
+        query = select(*columns).where(entry.site_id == self.stall.site_id).order_by(entry.sequence)
+        entries = db.session.execute(query).all()
         written: Counter[tuple[str, str]] = Counter()
-        for entry in entries:
-            if entry.type != "Z_REPORT":
-                written[entry.type, entry.tender_type] += entry.amount
+        for kind, tender, amount, _ in entries:
+            if kind != "Z_REPORT":
+                written[kind, tender] += amount
         assert +written == +self._expected_journal() and -written == -self._expected_journal()
-        assert sum(entry.type == "Z_REPORT" for entry in entries) == sum(drawer.is_closed for drawer in self.drawers)
+        for drawer in self.drawers:
+            self._check_entries(drawer, [row for row in entries if row.session_id == drawer.session_id])
+
+    def _check_entries(self, drawer: Drawer, entries: Sequence[Any]) -> None:
+        """What the journal has of a session, up to its Z report, is what its report has."""
+        unclear = [one for one in self.refunds if one.session_id == drawer.session_id and one.status == "UNKNOWN"]
+        drawer.has_unclear_refunds = bool(unclear) or (drawer.is_closed and drawer.has_unclear_refunds)
+        kinds = [row.type for row in entries]
+        assert kinds.count("Z_REPORT") == drawer.is_closed
+        before = entries[: kinds.index("Z_REPORT")] if drawer.is_closed else entries
+        by_tender = {tender: sum(row.amount for row in before if row.tender_type == tender) for tender in (CARD, CASH)}
+        figures = drawer.figures
+        assert by_tender[CASH] == drawer.cash - (drawer.opening_float or 0)
+        if not drawer.has_unclear_refunds:
+            assert by_tender[CARD] == figures["card sales"] + figures["card tips"] - figures["card refunds"]
 
     def _expected_journal(self) -> Counter[tuple[str, str]]:
         sums: Counter[tuple[str, str]] = Counter()
@@ -421,6 +440,11 @@ class Books:
 
 def _net(moved: Counter[str]) -> int:
     return sum(moved.values())
+
+
+def _is_made(refund: Any) -> bool:
+    """Whether the processor has accepted it."""
+    return bool(refund.status == "SUCCEEDED" or (refund.status == "PENDING" and refund.processor_refund_id))
 
 
 def _is_cash_by_admin(refund: Any) -> bool:

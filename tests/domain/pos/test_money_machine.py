@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from app.domain.orders import lifecycle
 from app.domain.orders.baskets import Owner, create_basket, replace_lines
 from app.domain.pos import order_payments, sessions, webhooks
-from app.domain.pos.models import PosAgent, PosSession
+from app.domain.pos.models import PosAgent
 from app.domain.pos.movements import MovementRequest, MovementType, move_cash
 from app.domain.pos.offline_sales import book_sales
 from app.domain.pos.payments import settlement
@@ -28,6 +28,7 @@ from app.extensions import db
 from tests.domain.pos.money_books import CARD, CASH, Basket, Books, Drawer, Payment, rounded
 from tests.domain.pos.money_stall import (
     DONE,
+    Agent,
     Place,
     Quantities,
     answer_of,
@@ -51,7 +52,8 @@ from tests.fakes.payment_processor import (
 LEAST_BY_CARD = 30
 FAULT = st.sampled_from((*[None] * 12, TIMEOUT_BEFORE, TIMEOUT_AFTER, ERROR_500_AFTER, RATE_LIMITED_429, MISCONFIGURED))
 FAULTS = st.lists(FAULT, max_size=4)  # Of calls to the processor, one after the other.
-WHICH = st.integers(0, 99)  # Of those that there are, 0 the latest.
+WHICH = st.one_of(st.integers(0, 4), st.integers(0, 99))  # Of those that there are, the latest more often.
+ROUNDING = st.sampled_from((5, 10, 0))
 SHARE = st.sampled_from(("all", "all", "half", "odd", "too much"))
 EXTRA = st.sampled_from((None, 0, 500, 1_999, -1))  # Handed over above what is to be paid; None: nothing is said.
 CARDS = st.sampled_from((None, "4242", "4242", "4242", "0005", "declined", "slow", "stuck_capture"))
@@ -68,18 +70,18 @@ class MoneyMachine(RuleBasedStateMachine):
         self.books = Books(self.stall)
         self.context, self.processor = self.stall.context, self.stall.processor
 
-    @initialize()
-    def open_the_stall(self) -> None:
-        for which in (0, 1):
-            self._sign_in(which, which)
-            self.fill_a_basket(which, (1, which))
+    @initialize(step=ROUNDING)
+    def open_the_stall(self, step: int) -> None:
+        self.round_cash_otherwise(step)
+        for agent, place in zip(self.stall.agents, self.stall.places, strict=True):
+            self._sign_in(agent, place)
+            self.fill_a_basket(0, (1, 1))
 
-    def _sign_in(self, which: int, where: int) -> None:
-        agent, place = pick(self.stall.agents, which), pick(self.stall.places, where)
+    def _sign_in(self, agent: Agent, place: Place) -> None:
         session_id = self.stall.sign_in(agent, place)
         self.books.drawers.append(Drawer(session_id, agent, place, self.stall.clock.now()))
 
-    @rule(step=st.sampled_from((0, 5, 10)))
+    @rule(step=ROUNDING)
     def round_cash_otherwise(self, step: int) -> None:
         self.stall.set_rounding(step)
         self.books.step = step
@@ -110,7 +112,7 @@ class MoneyMachine(RuleBasedStateMachine):
         assert answer == ("work_session_closed" if drawer.is_closed else DONE)
         if not drawer.is_closed:
             self.books.check_z_report(drawer, counted)
-            self._sign_in(self.stall.agents[::-1].index(drawer.agent), where)
+            self._sign_in(drawer.agent, pick(self.stall.places, where))
 
     # Baskets and orders.
 
@@ -140,7 +142,7 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(which=WHICH, is_accepted=st.booleans())
     def submit(self, which: int, is_accepted: bool) -> None:
         """At the till, or by staff who accept that another amount was paid."""
-        basket, author = self._basket(which), self.stall.author
+        basket, author = self._basket(which, is_settled=True), self.stall.author
         submit = order_payments.submit_basket
         answer = answer_of(lambda: committed(submit, author, basket.id, accept_difference=is_accepted))
         assert answer == (self.books.refusal_of_submission(basket, is_accepted) or DONE)
@@ -151,9 +153,10 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(which=WHICH, is_cancelled=st.booleans())
     def end_an_order(self, which: int, is_cancelled: bool) -> None:
         """It is handed over, unless something was missing, or cancelled."""
-        basket = self._basket(which)
-        if basket.status != "SUBMITTED":
+        placed = [basket for basket in self.books.baskets if basket.status == "SUBMITTED"]
+        if not placed:
             return
+        basket = pick(placed, which)
         if is_cancelled:
             answer = answer_of(lambda: committed(lifecycle.cancel, self.stall.author, basket.id))
             assert answer == ("conflict" if self.books.reserved_of(basket) else DONE)
@@ -190,17 +193,16 @@ class MoneyMachine(RuleBasedStateMachine):
 
     @rule(which=WHICH, whose=WHICH)
     def take_cash_back(self, which: int, whose: int) -> None:
-        not_placed = [one for one in self.books.payments if one.tender == CASH and one.can_be_taken_back]
-        payment = pick(not_placed, which) if not_placed and which % 5 else self._payment(which, CASH)
-        if payment is None:
+        if not (taken := [payment for payment in self.books.payments if payment.tender == CASH]):
             return
+        payment = prefer(which, [one for one in taken if one.can_be_taken_back], taken)
         drawer = payment.drawer if whose % 3 else self._drawer(whose)
         cashier = self.stall.cashier(drawer.agent, payment.place, drawer.session_id)
         answer = answer_of(lambda: void_cash(self.context, cashier, payment.id, "Pays by card instead"))
         is_placed = payment.basket is not None and not payment.basket.is_open
-        if payment.is_void:
+        if payment.is_void and drawer is payment.drawer:
             assert answer == DONE
-        elif drawer is not payment.drawer or drawer.is_closed or is_placed or payment.given_back:
+        elif payment.is_void or drawer is not payment.drawer or drawer.is_closed or is_placed or payment.given_back:
             assert answer == "void_not_allowed"
         else:
             assert answer == DONE
@@ -221,7 +223,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self, which: int, of: int, amount: int, share: str, tip: int, fault: Fault | None, then: tuple[str, str]
     ) -> None:
         """Of a basket, or an amount alone; perhaps a card is held to the reader, and it is settled, at once."""
-        drawer, basket = pick(self.books.open_drawers(), which), self._basket_or_none(of)
+        drawer, basket = self._drawer(which), self._basket_or_none(of)
         amount = amount if basket is None else part_of(self.books.due_of(basket), share)
         payment = self._begin_card(drawer, basket, amount, tip, fault) if amount >= LEAST_BY_CARD else None
         if payment is not None and payment.intent_id is not None:
@@ -237,7 +239,8 @@ class MoneyMachine(RuleBasedStateMachine):
         made: list[Any] = []
         with self.stall.meeting(fault):
             answer = answer_of(lambda: made.append(create_payment(self.context, self.processor, cashier, request)))
-        if refusal := self.books.refusal_of_payment(basket, amount):
+        refusal = "work_session_closed" if drawer.is_closed else self.books.refusal_of_payment(basket, amount)
+        if refusal:
             assert answer == refusal
             return None
         assert answer in (UNANSWERED if fault else (DONE,))
@@ -257,9 +260,9 @@ class MoneyMachine(RuleBasedStateMachine):
     )
     def settle_a_card(self, which: int, card: str | None, action: str, faults: list[Fault | None]) -> None:
         waiting = self._payments_at_processor("requires_payment_method", "requires_capture", "processing")
-        if not (payments := waiting if which % 5 else self._payments_at_processor()):
+        if not (payments := self._payments_at_processor()):
             return
-        payment = pick(payments, which)
+        payment = prefer(which, waiting, payments)
         self._tap(payment, card)
         self._settle(payment, action, faults)
 
@@ -405,7 +408,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self.books.take_mugs(basket)
         basket.is_short = False  # The customer has all of it.
         handed_over = to_pay + (extra or 0)
-        of = self._drawer_of_sale(drawer, sold_at)
+        of = self.books.drawer_of_sale(drawer, sold_at)
         payment = Payment(payment_id, of, drawer.place, CASH, total, basket, sale)
         self.books.add_cash(payment, handed_over, min(to_pay, handed_over))
 
@@ -424,16 +427,6 @@ class MoneyMachine(RuleBasedStateMachine):
         outcomes = book_sales(self.context, cashier, drawer.place.location_id, sales)
         db.session.rollback()
         return outcomes
-
-    def _drawer_of_sale(self, sender: Drawer, sold_at: Any) -> Drawer:
-        """Of the agent's session in which it was made, if that is open, else of the one that sends it."""
-        ends = {row.id: row.expires_at for row in db.session.query(PosSession.id, PosSession.expires_at)}
-        made_in = [
-            drawer
-            for drawer in self.books.open_drawers()
-            if drawer.agent == sender.agent and drawer.started_at <= sold_at <= ends[drawer.session_id]
-        ]
-        return max(made_in, key=lambda drawer: drawer.started_at, default=sender)
 
     @invariant()
     def every_penny_is_where_the_books_say(self) -> None:
@@ -454,14 +447,13 @@ class MoneyMachine(RuleBasedStateMachine):
         assert self.books.is_all_known()
 
     def _drawer(self, which: int) -> Drawer:
-        """One of all now and then, mostly of the open ones."""
-        found: Drawer = pick(self.books.open_drawers() if which % 5 else self.books.drawers, which)
+        found: Drawer = prefer(which, self.books.open_drawers(), self.books.drawers)
         return found
 
-    def _basket(self, which: int) -> Basket:
-        """One of all now and then, mostly of those that can still be changed, paid or ended."""
-        going_on = [basket for basket in self.books.baskets if basket.is_going_on]
-        found: Basket = pick(going_on if going_on and which % 5 else self.books.baskets, which)
+    def _basket(self, which: int, is_settled: bool = False) -> Basket:
+        """Mostly one that is not placed yet, and paid or not as it says."""
+        preferred = [basket for basket in self.books.baskets if basket.is_open and basket.is_settled == is_settled]
+        found: Basket = prefer(which, preferred, self.books.baskets)
         return found
 
     def _basket_or_none(self, which: int) -> Basket | None:
@@ -483,7 +475,12 @@ class MoneyMachine(RuleBasedStateMachine):
 
 
 def pick(found: list[Any], which: int) -> Any:
-    return found[-1 - which % len(found)]
+    return found[-1 - which // 5 % len(found)]
+
+
+def prefer(which: int, preferred: list[Any], found: list[Any]) -> Any:
+    """One of all now and then, mostly of those that are preferred."""
+    return pick(preferred if preferred and which % 5 else found, which)
 
 
 def part_of(amount: int, share: str) -> int:
