@@ -165,6 +165,9 @@ class Books:
     def open_drawers(self) -> list[Drawer]:
         return [drawer for drawer in self.drawers if not drawer.is_closed]
 
+    def paid_payments(self) -> list[Payment]:
+        return [payment for payment in self.payments if self.rows[payment.id].status in PAID]
+
     def drawer_of_sale(self, sender: Drawer, sold_at: datetime) -> Drawer:
         """Of the session that sends an offline sale if it was made in that, else in the agent's latest of then, if that
         is open."""
