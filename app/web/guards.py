@@ -59,7 +59,7 @@ class StrictJSON(DefaultJSONProvider):
     sort_keys = False
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
-        return strict_json.loads(s, MOST_MARKS)
+        return strict_json.loads(s, MOST_MARKS, g.get("unsound_in") if g else None)
 
 
 class ShopRequest(Request):

@@ -101,13 +101,13 @@ def create(body: dict[str, Any]) -> Answer:
 @requires_till(settles=True, as_agent=True)
 @rate_limited(*SETTLES)
 @bp.idempotent
-@bp.described("voidPosCashPayment", 401, 403, 404, 409, 413, 415, 429)
+@bp.described("voidPosCashPayment", 401, 403, 404, 409, 413, 415, 422, 429)
 @bp.arguments(VoidBody, example=VOID_EXAMPLE)
 @bp.response(200, PosTransactionShape, headers=REPLAYED)
 def void(body: dict[str, Any], transaction_id: str) -> Answer:
     """Take back a payment in cash of the same work session, before its order is submitted and the session is closed.
     Doing so again gives the same answer. 409 `void_not_allowed` for any other payment: refund it instead."""
-    payment, was_void = void_cash(work_context(), cashier(), transaction_id, body["reason"])
+    payment, was_void = void_cash(work_context(), cashier(), transaction_id, body["reason"], idempotency_key())
     return transaction_json(payment), 200, {"Idempotent-Replayed": "true"} if was_void else {}
 
 

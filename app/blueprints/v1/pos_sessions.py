@@ -132,6 +132,9 @@ class SessionReportShape(Shape):
     unresolved_refunds = fields.Nested(UnresolvedRefundsShape, required=True)
     tenders = fields.Nested(TendersShape, required=True)
     tips = fields.Int(required=True, metadata=MINOR_UNITS | {"description": "In no other sum; in minor units."})
+    tips_refunded = fields.Int(
+        required=True, metadata=MINOR_UNITS | {"description": "The part of the refunds that was tip, in minor units."}
+    )
     rounding = fields.Int(
         required=True,
         metadata={"description": "What the drawer got more (or less) by rounding cash, in minor units.", "example": 2},
@@ -246,6 +249,7 @@ def _report_json(session: PosSession) -> dict[str, Any]:
         "unresolved_refunds": report.unresolved_refunds,
         "tenders": _tenders_json(report),
         "tips": report.tips,
+        "tips_refunded": report.tips_refunded,
         "rounding": report.rounding,
         "movements": report.movements,
         "opening_float": report.opening_float,

@@ -80,6 +80,7 @@ class TransactionsQuery(PageQuery):
     end_date = fields.Str(load_default=None, metadata=LAST_DAY)
     status = fields.Str(load_default=None, validate=validate.OneOf(SHOWN))
     agent_id = fields.Str(load_default=None, metadata=ANY_TEXT)
+    tender_type = fields.Str(load_default=None, validate=validate.OneOf(TENDERS))
 
 
 def transaction_json(payment: PosTransaction) -> dict[str, Any]:
@@ -117,6 +118,7 @@ def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
         query["end_date"],
         TransactionStatus(status) if status else None,
         None if agent_id is None else _agent_number(agent_id),
+        query["tender_type"],
     )
     who = cashier()
     site_id, page_number, page_size = who.author.site_id, query["page_number"], query["page_size"]

@@ -17,6 +17,7 @@ from app.domain.pos.journal_chain import (
     FIRST_PREVIOUS_HASH,
     Break,
     ChainedEntry,
+    Fault,
     Link,
     StoredEntry,
     break_at_head,
@@ -25,6 +26,7 @@ from app.domain.pos.journal_chain import (
     hash_of,
 )
 from app.domain.pos.journal_models import PosJournalEntry, PosJournalHead
+from app.domain.pos.models import PosSession
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock, rfc3339
 from app.domain.shared.paging import Paged
@@ -158,6 +160,8 @@ def verify_part(site_id: int, after: Link, most: int = PART, expected_head: str 
             return Verification(last, head.sequence, head.hash, place, found)
         last, found = place, found or place.hash == expected_head
     broken = break_at_head(last, head, newest) if last.sequence < until or until == head.sequence else None
+    if broken is None and until == head.sequence and not _has_entries_of_z_reports(site_id):
+        broken = Break(head.sequence + 1, Fault.Z_REPORT_REMOVED)
     return Verification(last, head.sequence, head.hash, broken, found)
 
 
@@ -194,6 +198,13 @@ def _stored_head(site_id: int) -> tuple[Link, int]:
     hash_ = select(PosJournalHead.hash).where(PosJournalHead.site_id == site_id).scalar_subquery()
     sequence, hash_of_head, largest = db.session.execute(select(head, hash_, newest)).one()
     return (Link() if sequence is None else Link(sequence, hash_of_head)), largest
+
+
+def _has_entries_of_z_reports(site_id: int) -> bool:
+    """Whether the journal has every entry that a stored Z report names."""
+    named = select(E.sequence).where(E.site_id == site_id, E.hash == PosSession.journal_head)
+    lost = select(PosSession.id).where(PosSession.site_id == site_id, PosSession.journal_head.is_not(None))
+    return db.session.scalar(lost.where(~named.exists()).limit(1)) is None
 
 
 def _entries(site_id: int, after: int = 0, until: int | None = None) -> Iterator[StoredEntry]:

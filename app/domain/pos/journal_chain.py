@@ -54,6 +54,7 @@ class Fault(Enum):
     UNLINKED = "does not follow the entry before it: entries were inserted, removed or rewritten here"
     TAIL_REMOVED = "is missing, and so are all entries after it"
     TAIL_ADDED = "stands after the head of the journal"
+    Z_REPORT_REMOVED = "is missing: a Z report names an entry that the journal does not have"
     HEAD_DIFFERS = "is the last one, but its hash is not that of the head"
 
     @property

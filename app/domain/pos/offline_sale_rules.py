@@ -15,6 +15,7 @@ from app.domain.pos.rules import LARGEST_AMOUNT, RANDOM_ID, Limit, note_problems
 from app.domain.shared.money import format_money
 from app.domain.shared.problems import Problem, Unprocessable
 from app.domain.shared.schema import Many, Moment, Record, Text, Whole
+from app.domain.shared.strict_json import is_sound
 from app.domain.shared.text import one_line
 
 MOST_SALES = 100  # At once.
@@ -48,7 +49,11 @@ OFFLINE_SALE = Record(
         meaning="What the customer handed over, in minor units; null: exactly what was to be paid.",
         metadata={"minimum": 0, "maximum": LARGEST_AMOUNT, "example": 2_000},
     ),
-    note=Text(allow_none=True, longest=LONGEST_NOTE, meaning="For the shop, without card numbers."),
+    note=Text(
+        allow_none=True,
+        meaning="For the shop, without card numbers; one that cannot be stored is left out.",
+        metadata={"maxLength": LONGEST_NOTE},
+    ),
 )
 
 
@@ -60,6 +65,7 @@ class NoteCode(StrEnum):
     NOT_FOR_SALE = "not_for_sale"
     AMOUNT_OVER_LIMIT = "amount_over_limit"
     ROUNDING_DIFFERS = "rounding_differs"
+    NOTE_LEFT_OUT = "note_left_out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +89,14 @@ class SoldLine:
 @dataclass(frozen=True, slots=True)
 class OfflineSale:
     """A sale as an app wrote it down. `id` is the app's, in lower case. Money in minor units; `tendered` None is
-    exactly what was to be paid."""
+    exactly what was to be paid. `remarks` are about what could not be stored of it."""
 
     id: str
     sold_at: datetime
     lines: tuple[SoldLine, ...]
     tendered: int | None = None
     note: str = ""
+    remarks: tuple[SaleNote, ...] = ()
 
     @property
     def total(self) -> int:
@@ -99,22 +106,28 @@ class OfflineSale:
 def id_of(raw: object) -> str | None:
     """Return the id of a sale as it was sent; None where it has none or is no object."""
     found = raw.get("clientSaleId") if isinstance(raw, dict) else None
-    return found if isinstance(found, str) else None
+    return found if isinstance(found, str) and is_sound(found) else None
 
 
 def read_sale(raw: object) -> OfflineSale:
-    """Read a sale from JSON. Raises Unprocessable `invalid_sale`, which names the first problems."""
+    """Read a sale from JSON. A note that cannot be stored is left out, which a remark says. Raises Unprocessable
+    `invalid_sale`, which names the first problems."""
     problems: list[Problem] = []
+    if not is_sound(raw):
+        raise _invalid([Problem("invalid", "A text contains NUL or half of a surrogate pair.")])
     sent = OFFLINE_SALE.read(raw, "#", problems)
     if problems := problems or _value_problems(sent):
         raise _invalid(problems)
+    note = one_line(sent.get("note") or "")
+    about_note = note_problems(note, "The note", LONGEST_NOTE, "#/note", required=False)
     lines = (SoldLine(line["skuCode"], line["quantity"], line["unitPriceInPence"]) for line in sent["lines"])
     sale = OfflineSale(
         id=sent["clientSaleId"].lower(),
         sold_at=datetime.fromisoformat(sent["soldAt"]).astimezone(UTC),
         lines=tuple(lines),
         tendered=sent.get("tenderedInPence"),
-        note=one_line(sent.get("note") or ""),
+        note="" if about_note else note,
+        remarks=tuple(SaleNote(NoteCode.NOTE_LEFT_OUT, problem.message) for problem in about_note),
     )
     if not 0 < sale.total <= LARGEST_AMOUNT:
         raise _invalid([Problem("amount_invalid", f"A sale is from 1 to {LARGEST_AMOUNT:,} in minor units.")])
@@ -123,8 +136,7 @@ def read_sale(raw: object) -> OfflineSale:
 
 def _value_problems(sent: dict[str, Any]) -> list[Problem]:
     """Return the problems of the values of a sale whose fields have the right types."""
-    note = one_line(sent.get("note") or "")
-    problems = _line_problems(sent["lines"]) + note_problems(note, "The note", LONGEST_NOTE, "#/note", required=False)
+    problems = _line_problems(sent["lines"])
     if not RANDOM_ID.fullmatch(sent["clientSaleId"]):
         problems.append(Problem("invalid_id", "The id of a sale is a UUID with hyphens.", "#/clientSaleId"))
     if not 0 <= (sent.get("tenderedInPence") or 0) <= LARGEST_AMOUNT:

@@ -6,10 +6,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import false, func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
@@ -41,6 +41,8 @@ from app.domain.shared.problems import Unprocessable
 from app.domain.sites import activity
 from app.domain.work.context import WorkContext
 from app.extensions import db
+
+TO_THE_SECOND = timedelta(seconds=1)  # Apps may leave out the fractions of a second.
 
 
 class SaleResult(StrEnum):
@@ -180,8 +182,7 @@ def _offers_in_order(order: Order, offers: Mapping[int, Offer]) -> list[Offer]:
 
 def _hold_session(cashier: Cashier, sold_at: datetime) -> str:
     """Return the cashier's work session in which a sale was made or, once that is closed, the one that sends it; held
-    open until the commit. Of several at the time, the one that sends it or one of the same device is meant. Raises
-    NotFound and Conflict."""
+    open until the commit. A sale was made on the device that sends it. Raises NotFound and Conflict."""
     site_id = cashier.author.site_id
     sender = aliased(PosSession)
     device = select(sender.device_id).where(sender.id == cashier.session_id).scalar_subquery()
@@ -190,13 +191,13 @@ def _hold_session(cashier: Cashier, sold_at: datetime) -> str:
         .where(
             PosSession.site_id == site_id,
             PosSession.user_id == cashier.user_id,
-            PosSession.started_at <= sold_at,
+            PosSession.started_at <= sold_at + TO_THE_SECOND,
+            or_(PosSession.id == cashier.session_id, PosSession.device_id.is_not_distinct_from(device)),
             func.coalesce(PosSession.ended_at, PosSession.expires_at) >= sold_at,
             PosSession.closed_at.is_(None),
         )
         .order_by(
             (PosSession.id == cashier.session_id).desc(),
-            func.coalesce(PosSession.device_id == device, false()).desc(),
             PosSession.started_at.desc(),
             PosSession.id,
         )
@@ -243,7 +244,7 @@ def _notes_about(till: _Till, sale: OfflineSale, offers: Sequence[Offer], cash: 
         for note in line_notes(line, offer.price, offer.product.enabled, site.currency)
     ]
     notes += limit_notes(sale.total, rules.effective_limit(agent.max_amount, site.max_amount), site.currency)
-    return notes + ([cash.note] if cash.note else [])
+    return [*notes, *([cash.note] if cash.note else []), *sale.remarks]
 
 
 def _store(author: Author, payment: PosTransaction, notes: Sequence[SaleNote]) -> None:

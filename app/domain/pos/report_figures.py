@@ -5,7 +5,7 @@ The report of a session counts the payments that it took and the refunds that it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -147,6 +147,7 @@ class SessionReport:
     counted_cash: int | None
     other_locations: tuple[LocationSums, ...] = ()
     unresolved_refunds: UnresolvedRefunds = UnresolvedRefunds()
+    tips_refunded: int = 0
 
     @property
     def card(self) -> Sums:
@@ -228,7 +229,7 @@ class Sale(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class DayFigures:
     """The figures of one day, money in minor units; `gross` is without tips, and `in_cash` the part of it in cash.
-    `declined` counts declined tries of cards, perhaps several for one payment."""
+    `refunds` include `tips_refunded`. `declined` counts declined tries of cards, perhaps several for one payment."""
 
     sales: int = 0
     gross: int = 0
@@ -236,6 +237,7 @@ class DayFigures:
     declined: int = 0
     in_cash: int = 0
     tips: int = 0
+    tips_refunded: int = 0
 
     @property
     def by_card(self) -> int:
@@ -243,12 +245,23 @@ class DayFigures:
 
     @property
     def net(self) -> int:
-        return self.gross - self.refunds
+        """Sales less refunds, tips on neither side."""
+        return self.gross - (self.refunds - self.tips_refunded)
 
     @property
     def average(self) -> int | None:
         """The average of a sale, rounded to a minor unit; None without a sale."""
         return round(self.gross / self.sales) if self.sales else None
+
+
+def tips_in_refunds(sale: int, refunds: Sequence[int]) -> list[int]:
+    """Return how much of each refund of a payment is tip: its refunds, in their order, give back the sale first. All in
+    minor units; `sale` is what was taken without the tip."""
+    parts, given_back = [], 0
+    for refund in refunds:
+        before, given_back = max(0, given_back - sale), given_back + refund
+        parts.append(max(0, given_back - sale) - before)
+    return parts
 
 
 def takings_by_hour(sales: Iterable[Sale], zone: ZoneInfo) -> tuple[int, ...]:

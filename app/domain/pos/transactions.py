@@ -3,7 +3,7 @@ statements a page, however many there are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -66,6 +66,7 @@ COLUMNS: tuple[Any, ...] = (
     T.processor_account_id.label("account_id"),
     T.captured_at,
     T.client_sale_id,
+    T.notes,
 )
 MOST_STEPS = 500
 CASH_STEPS = {"cash": "Paid in cash", "void": "Voided"}
@@ -106,6 +107,7 @@ class TransactionRow:
     account_id: str
     captured_at: datetime | None
     client_sale_id: str | None
+    notes: Sequence[Mapping[str, str]] = ()
 
     @property
     def taken(self) -> int:
@@ -287,6 +289,7 @@ class PaymentFilter:
     end: str | None = None
     status: TransactionStatus | None = None
     agent_id: int | None = None
+    tender_type: str | None = None
 
 
 def payments_of_location(
@@ -326,6 +329,8 @@ def _client_conditions(site_id: int, wanted: PaymentFilter) -> list[ColumnElemen
     if wanted.status is not None:
         shown = [status.value for status in TransactionStatus if status.shown is wanted.status]
         found.append(PosTransaction.status.in_(shown))
+    if wanted.tender_type is not None:
+        found.append(PosTransaction.tender_type == wanted.tender_type)
     if wanted.agent_id is not None:
         found.append(PosTransaction.agent_id == wanted.agent_id)
     return found

@@ -15,9 +15,10 @@ NO_MARKS = bytes(set(range(256)) - set(MARKS))
 STRING = re.compile(r'"[^"]*+"?')
 
 
-def loads(text: str | bytes, most_marks: int | None = None) -> Any:
+def loads(text: str | bytes, most_marks: int | None = None, unsound_in: str | None = None) -> Any:
     """Return the value of a JSON text. Raises ValueError, with the reason, for what is not plain and sound JSON, and
-    for more than `most_marks` brackets and commas: an item that costs two bytes to send may take a hundred to keep."""
+    for more than `most_marks` brackets and commas: an item that costs two bytes to send may take a hundred to keep.
+    `unsound_in` is a member of the outermost object in which the caller checks the texts, item by item (`is_sound`)."""
     text = _decode(text) if isinstance(text, bytes) else text
     found = marks(text)
     if most_marks is not None and len(found) > most_marks:
@@ -26,8 +27,15 @@ def loads(text: str | bytes, most_marks: int | None = None) -> Any:
         raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
     value = DECODER.decode(text)
     if "\\u" in text or not _is_encodable(text):
-        _refuse_unsound_text(value)
+        _refuse_unsound_text(_without(value, unsound_in))
     return value
+
+
+def _without(value: Any, name: str | None) -> Any:
+    """Return a value without one member of its outermost object."""
+    if name is None or not isinstance(value, dict):
+        return value
+    return {member: item for member, item in value.items() if member != name}
 
 
 def marks(text: str) -> str:
@@ -94,17 +102,18 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_unsound_text(value: Any) -> None:
+def is_sound(value: Any) -> bool:
+    """Whether no text in a value has NUL or half of a surrogate pair."""
     if isinstance(value, str):
-        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise ValueError("A text contains NUL or half of a surrogate pair.")
-    elif isinstance(value, list):
-        for item in value:
-            _refuse_unsound_text(item)
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            _refuse_unsound_text(name)
-            _refuse_unsound_text(item)
+        return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, list):
+        return all(map(is_sound, value))
+    return all(map(is_sound, (*value, *value.values()))) if isinstance(value, dict) else True
+
+
+def _refuse_unsound_text(value: Any) -> None:
+    if not is_sound(value):
+        raise ValueError("A text contains NUL or half of a surrogate pair.")
 
 
 DECODER = json.JSONDecoder(  # Making one takes longer than decoding a row of a bundle.

@@ -27,7 +27,7 @@ from app.domain.sites.settings import settings_of
 from app.domain.work.context import WorkContext
 from app.extensions import db
 
-OPERATION = "cash_payment"
+OPERATION, VOID = "cash_payment", "cash_void"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +148,27 @@ def _is_last(order: Order | None, amount: int) -> bool:
     return order is None or amount == order.amount_due
 
 
-def void_cash(context: WorkContext, cashier: Cashier, transaction_id: str, reason: str) -> tuple[PosTransaction, bool]:
+def void_cash(
+    context: WorkContext, cashier: Cashier, transaction_id: str, reason: str, key: str | None = None
+) -> tuple[PosTransaction, bool]:
     """Take back a payment in cash of the cashier's own open work session; return it, and whether it was taken back
-    before. Call it outside a transaction. Raises Invalid for a missing reason, NotFound `transaction_not_found`, and
-    Conflict `void_not_allowed`: by card, refunded, of another or a closed session, or submitted."""
+    before. Call it outside a transaction. Raises Invalid for a missing reason, NotFound `transaction_not_found`,
+    Unprocessable `idempotency_mismatch`, and Conflict `void_not_allowed`: by card, refunded, of another or a closed
+    session, or submitted."""
     reason = one_line(reason)
     if problems := note_problems(reason, "The reason", LONGEST_REASON, "#/reason"):
         raise Invalid(problems)
-    return context.commit(lambda: _void(cashier, transaction_id, reason))
+    content = {"transaction": transaction_id, "reason": reason}
+    keyed = KeyedRequest(cashier.user_id, cashier.location_id, VOID, key, content) if key is not None else None
+    return context.commit(lambda: _void(cashier, transaction_id, reason, keyed))
 
 
-def _void(cashier: Cashier, transaction_id: str, reason: str) -> tuple[PosTransaction, bool]:
+def _void(
+    cashier: Cashier, transaction_id: str, reason: str, keyed: KeyedRequest | None
+) -> tuple[PosTransaction, bool]:
     author = cashier.author
+    if keyed is not None:
+        idempotency.claim(author, keyed, transaction_id)
     payment = transaction_of(cashier, transaction_id, to_change=True)
     is_own = payment.session_id is not None and payment.session_id == cashier.session_id
     if payment.tender_type == CASH and payment.status == TransactionStatus.CANCELLED and is_own:
@@ -173,6 +182,8 @@ def _void(cashier: Cashier, transaction_id: str, reason: str) -> tuple[PosTransa
     summary = f"Took back a payment of {amount} in cash: {reason}"
     activity.record(author, "pos.void", ("pos_transaction", payment.id), summary)
     transitions.follow_order(author, payment)
+    if keyed is not None:
+        idempotency.note_answer(author, keyed, 200)
     transitions.record_money(author, payment, EntryType.VOID, -payment.moved_cash, payment.session_id)
     return payment, False
 

@@ -206,7 +206,7 @@ def follow_order(author: Author, payment: PosTransaction, is_sale: bool = False)
     if order is None:
         return
     if is_sale and is_settled(order):
-        payment.is_surplus, payment.anomaly = True, payment.anomaly or PAID_TWICE
+        payment.is_surplus, payment.anomaly = True, PAID_TWICE
         note_surplus(author.clock, order, payment.id, payment.captured_amount)
         db.session.flush()
     sums = sums_of_order(order.site_id, order.id)

@@ -10,9 +10,12 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.domain.pos.journal_models import PosJournalEntry
-from app.domain.pos.models import PosTransactionEvent
+from app.domain.pos.models import PosAgent, PosLocation, PosTransactionEvent
+from app.domain.sites.models import User
 from app.extensions import db
-from tests.blueprints.v1.pos.conftest import OTHER_AGENT, SHOP, TillClient, Tills, problem, stored_payments
+from app.transaction import transaction
+from tests.blueprints.v1.pos.conftest import AGENT, FAIR, OTHER_AGENT, SHOP, TillClient, Tills, problem, stored_payments
+from tests.fakes.payment_processor import TIMEOUT_BEFORE
 
 SetSite = Callable[..., None]
 
@@ -210,6 +213,95 @@ def test_a_card_payment_is_given_back_partly_in_cash_and_never_more_than_was_tak
     assert journal(app) == [("SALE", 1_250, "CARD"), ("REFUND", -500, "CASH"), ("REFUND", -750, "CARD")]
     agent.read(intent_id)
     assert [payment.status for payment in stored_payments(app)] == ["REFUNDED"], "the processor knows of 7.50 alone"
+
+
+def test_who_may_not_take_cash_gives_none_for_a_card(agent: TillClient, set_agent: SetSite, set_site: SetSite) -> None:
+    set_agent(can_refund=True, can_take_cash=False)
+    intent_id = agent.began()
+    agent.processor.tap(intent_id)
+    paid = agent.capture(intent_id).json["transactionId"]
+    assert problem(refund(agent, paid, tender="CASH")) == (403, "cash_not_permitted")
+    set_site(posAllowCash=False)
+    assert problem(refund(agent, paid, tender="CASH")) == (403, "cash_disabled")
+    assert refund(agent, paid).status_code == 201
+
+
+def test_many_small_refunds_give_back_no_more_than_one_large_one(
+    agent: TillClient, set_agent: SetSite, set_site: SetSite
+) -> None:
+    set_agent(can_refund=True)
+    set_site(posCashRounding=10)
+    paid = take(agent, 100).json["id"]
+    given = [refund(agent, paid, amountInPence=5).json for _ in range(20)]
+    assert sum(one["amountInPence"] + one["roundingInPence"] for one in given) == 100
+
+
+def test_a_key_belongs_to_one_void(agent: TillClient) -> None:
+    first, second = take(agent).json["id"], take(agent, 500).json["id"]
+    body, key = {"reason": "Wrong"}, {"Idempotency-Key": "k"}
+    for _ in range(2):
+        assert agent.call("POST", f"transactions/{first}/void", body, headers=key).status_code == 200
+    for transaction_id, reason in ((first, "Other"), (second, "Wrong")):
+        refused = agent.call("POST", f"transactions/{transaction_id}/void", {"reason": reason}, headers=key)
+        assert problem(refused) == (422, "idempotency_mismatch")
+
+
+def test_what_was_taken_back_is_shown_to_its_own_session_alone(agent: TillClient, till: Tills) -> None:
+    paid = take(agent).json["id"]
+    assert void(agent, paid).status_code == 200
+    assert problem(void(till(OTHER_AGENT), paid)) == (409, "void_not_allowed")
+
+
+def test_a_repeated_refund_names_the_same_tender(app: Flask, agent: TillClient, set_agent: SetSite) -> None:
+    set_agent(can_refund=True)
+    intent_id = agent.began()
+    agent.processor.tap(intent_id)
+    paid = agent.capture(intent_id).json["transactionId"]
+    body, path, key = (
+        {"reason": "Broken", "amountInPence": 100},
+        f"transactions/{paid}/refunds",
+        {"Idempotency-Key": "k"},
+    )
+    assert agent.call("POST", path, body | {"tender": "CASH"}, headers=key).status_code == 201
+    assert problem(agent.call("POST", path, body, headers=key)) == (422, "idempotency_mismatch")
+
+
+def test_the_list_is_of_one_tender_where_that_is_wanted(agent: TillClient) -> None:
+    paid = take(agent).json["id"]
+    agent.began()
+    assert [item["id"] for item in agent.list(tenderType="CASH").json["items"]] == [paid]
+    assert len(agent.list(tenderType="CARD").json["items"]) == 1
+    assert problem(agent.list(tenderType="GOLD")) == (400, "invalid")
+
+
+def test_a_refund_that_nobody_answered_is_named_in_the_z_report(agent: TillClient, set_agent: SetSite) -> None:
+    set_agent(can_refund=True)
+    intent_id = agent.began()
+    agent.processor.tap(intent_id)
+    paid = agent.capture(intent_id).json["transactionId"]
+    agent.processor.fail("refund", TIMEOUT_BEFORE)
+    assert refund(agent, paid, amountInPence=500).status_code == 202
+    z = agent.api.call("POST", "/v1/pos/sessions/current/close", {"countedCash": 0}).json
+    assert (z["tenders"]["card"]["refunds"], z["unresolvedRefunds"]) == (0, {"count": 1, "amount": 500})
+
+
+def test_a_session_is_opened_where_it_first_sells_not_where_it_first_looks(
+    app: Flask, agent: TillClient, set_agent: SetSite
+) -> None:
+    with app.app_context(), transaction():
+        shop = db.session.query(PosLocation).filter_by(location_id=SHOP).one()
+        agents = db.session.query(PosAgent).join(User, User.id == PosAgent.user_id)
+        tilly = agents.filter(User.email == AGENT).one()
+        tilly.locations.append(shop)
+    agent.location = SHOP
+    assert agent.list().status_code == 200
+    agent.location = FAIR
+    take(agent)
+    z = agent.api.call("POST", "/v1/pos/sessions/current/close", {"countedCash": 0}).json
+    assert (z["zNumber"], z["otherLocations"]) == (1, [])
+    with app.app_context():
+        numbers = {place.location_id: place.last_z_number for place in db.session.query(PosLocation)}
+    assert (numbers[FAIR], numbers[SHOP]) == (1, 0)
 
 
 def test_cash_of_another_location_is_not_found(agent: TillClient, till: Tills) -> None:

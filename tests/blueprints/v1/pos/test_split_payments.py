@@ -17,7 +17,7 @@ from app.domain.orders.models import Order
 from app.domain.pos.journal_models import PosJournalEntry
 from app.domain.pos.payments import transitions
 from app.domain.pos.processor import IntentStatus
-from app.domain.pos.states import PAID_TWICE, UNEXPECTED_PAYMENT
+from app.domain.pos.states import PAID_TWICE
 from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -195,7 +195,7 @@ def test_a_card_that_paid_late_what_cash_had_settled_is_an_anomaly(app: Flask, a
     take(agent, TOTAL, orderId=basket)
     pays_late(app, agent, begun)
     late = next(payment for payment in stored_payments(app) if payment.tender_type == "CARD")
-    assert (late.status, late.is_surplus, late.anomaly) == ("SUCCEEDED", True, UNEXPECTED_PAYMENT)
+    assert (late.status, late.is_surplus, late.anomaly) == ("SUCCEEDED", True, PAID_TWICE)
     assert sums(agent, basket) == (TOTAL, 0)
     assert submit(agent, basket).status_code == 200
 
@@ -214,6 +214,22 @@ def test_a_card_that_paid_late_pays_the_basket_once_the_cash_goes_back(
     assert submit(agent, basket).status_code == 200
     late = next(payment for payment in stored_payments(app) if payment.tender_type == "CARD")
     assert not late.is_surplus
+
+
+def test_a_surplus_pays_the_basket_once_the_cash_is_taken_back(app: Flask, agent: TillClient, basket: str) -> None:
+    begun = card(agent, basket).json
+    agent.cancel(begun["id"])
+    cash = take(agent, TOTAL, orderId=basket).json["id"]
+    paid = replace(agent.processor.intent(begun["id"]), status=IntentStatus.SUCCEEDED, amount_received=TOTAL)
+    with app.app_context(), transaction():
+        author = Author(1, "payment processor", ports.clock())
+        transitions.apply_intent(author, begun["transactionId"], paid, "event")
+    assert void(agent, cash).status_code == 200
+    assert sums(agent, basket) == (TOTAL, 0)
+    assert problem(take(agent, TOTAL, orderId=basket)) == (409, "order_already_paid")
+    assert submit(agent, basket).status_code == 200
+    late = next(payment for payment in stored_payments(app) if payment.tender_type == "CARD")
+    assert (late.is_surplus, late.anomaly) == (False, None)
 
 
 def test_a_card_that_paid_late_more_than_is_due_counts_and_waits_for_staff(

@@ -155,6 +155,13 @@ def test_a_sale_counts_in_the_session_in_which_it_was_made(stall: Stall) -> None
     assert stall.book(stall.sale(minutes_ago=650)).session_id not in (before, stall.cashier.session_id)
 
 
+def test_of_two_phones_of_one_agent_each_sale_counts_where_it_was_made(stall: Stall) -> None:
+    other_phone = stall.open_session(100, device_id="other-phone")
+    assert stall.book(stall.sale(minutes_ago=50)).session_id != other_phone
+    stall.cashier = replace(stall.cashier, session_id=other_phone)
+    assert stall.book(stall.sale(minutes_ago=50)).session_id == other_phone
+
+
 def test_a_sale_of_a_session_that_was_closed_counts_in_the_one_that_sends_it(stall: Stall) -> None:
     now = stall.clock.now()
     stall.open_session(600, ended_at=now, closed_at=now)

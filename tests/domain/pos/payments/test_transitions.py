@@ -145,7 +145,7 @@ def test_a_second_payment_of_an_order_is_an_anomaly(shop: Shop, payment: Payment
             "CANCELLED", type="ORDER_PAYMENT", order_id=shop.order_id, id=number, processor_intent_id=number
         )
         read(shop, given_up, intent("succeeded", number))
-    assert stored("second").anomaly == UNEXPECTED_PAYMENT
+    assert (stored("first").anomaly, stored("second").anomaly) == (UNEXPECTED_PAYMENT, PAID_TWICE)
     third = payment(type="ORDER_PAYMENT", order_id=shop.order_id, id="third")
     assert read(shop, third, intent("succeeded")).anomaly == PAID_TWICE
     assert db.session.get(Order, shop.order_id).paid_amount == 1_250

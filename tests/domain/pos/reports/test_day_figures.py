@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.pos.report_figures import DayFigures, Sale, change_in_percent, takings_by_agent, takings_by_hour
+from app.domain.pos.report_figures import (
+    DayFigures,
+    Sale,
+    change_in_percent,
+    takings_by_agent,
+    takings_by_hour,
+    tips_in_refunds,
+)
 from app.domain.shared.clock import ends_at, same_time_before, starts_at
 
 LONDON = ZoneInfo("Europe/London")
@@ -62,3 +69,22 @@ def test_a_week_before_is_the_same_time_on_the_wall() -> None:
 def test_no_penny_is_lost_between_hours_and_agents(sales: list[Sale], zone: str) -> None:
     total = sum(sale.amount for sale in sales)
     assert sum(takings_by_hour(sales, ZoneInfo(zone))) == total == sum(takings_by_agent(sales).values())
+
+
+@pytest.mark.parametrize(
+    ("sale", "refunds", "tips"),
+    [
+        (1_000, [], []),
+        (1_000, [1_000], [0]),
+        (1_000, [1_100], [100]),
+        (1_000, [600, 600], [0, 200]),
+        (1_000, [1_050, 50], [50, 50]),
+        (0, [10, 20], [10, 20]),
+    ],
+)
+def test_a_refund_gives_back_the_sale_first_and_the_tip_last(sale: int, refunds: list[int], tips: list[int]) -> None:
+    assert tips_in_refunds(sale, refunds) == tips
+
+
+def test_tips_that_were_given_back_lower_no_net() -> None:
+    assert DayFigures(gross=1_000, refunds=1_100, tips=100, tips_refunded=100).net == 0
