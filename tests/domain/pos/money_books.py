@@ -183,6 +183,8 @@ class Books:
         for row in self.rows.values():
             if row.tender_type == CARD and row.status in PAID and row.id not in self.paid_before:
                 self.paid_before.add(row.id)
+                was_settled = any(basket.id == row.order_id and basket.is_settled for basket in self.baskets)
+                assert row.is_surplus or not was_settled, "what is paid a second time is marked"
                 self._note(drawers[row.session_id], sales=row.captured_amount - row.tip_in_pence, tips=row.tip_in_pence)
         for refund in self.refunds:
             now = refund.amount if refund.tender_type == CARD and _is_made(refund) else 0

@@ -312,6 +312,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self._settle(payment, "cancel", [])
         self.books.read()
         self._take_cash(drawer, drawer.place, basket, due, 0)
+        self.books.read()
         self.processor.finish(payment.intent_id)
         self._report(payment.intent_id, "payment_intent.succeeded")
 
@@ -455,7 +456,7 @@ class MoneyMachine(RuleBasedStateMachine):
             self.stall.clock.move(hours=25)
             self.processor.forget_keys()
             self.stall.check()
-        self.books.check()
+            self.books.check()
         assert self.books.is_all_known()
 
     def _drawer(self, which: int) -> Drawer:
