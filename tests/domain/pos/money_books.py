@@ -165,6 +165,9 @@ class Books:
     def open_drawers(self) -> list[Drawer]:
         return [drawer for drawer in self.drawers if not drawer.is_closed]
 
+    def paid_payments(self) -> list[Payment]:
+        return [payment for payment in self.payments if self.rows[payment.id].status in PAID]
+
     def drawer_of_sale(self, sender: Drawer, sold_at: datetime) -> Drawer:
         """Of the session that sends an offline sale if it was made in that, else in the agent's latest of then, if that
         is open."""
@@ -180,6 +183,8 @@ class Books:
         for row in self.rows.values():
             if row.tender_type == CARD and row.status in PAID and row.id not in self.paid_before:
                 self.paid_before.add(row.id)
+                was_settled = any(basket.id == row.order_id and basket.is_settled for basket in self.baskets)
+                assert row.is_surplus or not was_settled, "what is paid a second time is marked"
                 self._note(drawers[row.session_id], sales=row.captured_amount - row.tip_in_pence, tips=row.tip_in_pence)
         for refund in self.refunds:
             now = refund.amount if refund.tender_type == CARD and _is_made(refund) else 0

@@ -30,12 +30,22 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
-from tests.fakes.payment_processor import Call, FakeProcessor, Fault
+from tests.fakes.payment_processor import (
+    ERROR_500_AFTER,
+    MISCONFIGURED,
+    RATE_LIMITED_429,
+    TIMEOUT_AFTER,
+    TIMEOUT_BEFORE,
+    Call,
+    FakeProcessor,
+    Fault,
+)
 
 MUG, TEA = "MUG", "TEA"
 PRICES = {MUG: 333, TEA: 998}
 MUGS = 12  # In stock; tea is not counted.
 DONE = "done"
+FAULTS_OF_CALLS = (TIMEOUT_BEFORE, TIMEOUT_AFTER, ERROR_500_AFTER, RATE_LIMITED_429, MISCONFIGURED)
 Quantities = tuple[int, int]  # Of mugs and tea.
 _numbers = count(1)
 
@@ -172,3 +182,16 @@ def offline_sale(sold_at: Any, quantities: Quantities, tendered: int | None) -> 
     ]
     sale = {"clientSaleId": str(uuid.uuid4()), "soldAt": rfc3339(sold_at), "lines": lines}
     return sale | ({} if tendered is None else {"tenderedInPence": tendered})
+
+
+def pick(found: list[Any], which: int) -> Any:
+    return found[-1 - which // 5 % len(found)]
+
+
+def prefer(which: int, preferred: list[Any], found: list[Any]) -> Any:
+    """One of all now and then, mostly of those that are preferred."""
+    return pick(preferred if preferred and which % 5 else found, which)
+
+
+def part_of(amount: int, share: str) -> int:
+    return {"all": amount, "half": amount // 2, "odd": amount // 3 + 1, "too much": amount + 1}[share]

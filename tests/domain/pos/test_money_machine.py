@@ -28,6 +28,7 @@ from app.extensions import db
 from tests.domain.pos.money_books import CARD, CASH, Basket, Books, Drawer, Payment, rounded
 from tests.domain.pos.money_stall import (
     DONE,
+    FAULTS_OF_CALLS,
     Agent,
     Place,
     Quantities,
@@ -36,25 +37,22 @@ from tests.domain.pos.money_stall import (
     named,
     new_stall,
     offline_sale,
+    part_of,
+    pick,
+    prefer,
     total_of,
     wanted,
 )
 from tests.examples import examples
-from tests.fakes.payment_processor import (
-    ERROR_500_AFTER,
-    MISCONFIGURED,
-    RATE_LIMITED_429,
-    TIMEOUT_AFTER,
-    TIMEOUT_BEFORE,
-    Fault,
-)
+from tests.fakes.payment_processor import Fault
 
 LEAST_BY_CARD = 30
-FAULT = st.sampled_from((*[None] * 12, TIMEOUT_BEFORE, TIMEOUT_AFTER, ERROR_500_AFTER, RATE_LIMITED_429, MISCONFIGURED))
+FAULT = st.sampled_from((*[None] * 12, *FAULTS_OF_CALLS))
 FAULTS = st.lists(FAULT, max_size=4)  # Of calls to the processor, one after the other.
 WHICH = st.one_of(st.integers(0, 4), st.integers(0, 99))  # Of those that there are, the latest more often.
 ROUNDING = st.sampled_from((5, 10, 0))
 SHARE = st.sampled_from(("all", "all", "half", "odd", "too much"))
+PART = st.sampled_from(("half", "odd", "odd", "all", "too much"))
 EXTRA = st.sampled_from((None, 0, 500, 1_999, -1))  # Handed over above what is to be paid; None: nothing is said.
 CARDS = st.sampled_from((None, "4242", "4242", "4242", "0005", "declined", "slow", "stuck_capture"))
 QUANTITIES = st.tuples(st.integers(0, 2), st.integers(0, 2)).filter(any)  # Of mugs and tea.
@@ -304,6 +302,21 @@ class MoneyMachine(RuleBasedStateMachine):
         raw, headers = self.processor.event(kind, intent_id, **more)
         webhooks.receive(self.context, self.processor, raw, headers)
 
+    @rule(which=WHICH, of=WHICH)
+    def a_card_pays_late_what_cash_has_paid(self, which: int, of: int) -> None:
+        drawer, basket = pick(self.books.open_drawers(), which), self._basket(of)
+        due = self.books.due_of(basket)
+        if due < LEAST_BY_CARD or self.books.refusal_of_payment(basket, due):
+            return
+        payment = self._begin_card(drawer, basket, due, 0, None)
+        assert payment is not None and payment.intent_id is not None
+        self._settle(payment, "cancel", [])
+        self.books.read()
+        self._take_cash(drawer, drawer.place, basket, due, 0)
+        self.books.read()
+        self.processor.finish(payment.intent_id)
+        self._report(payment.intent_id, "payment_intent.succeeded")
+
     @rule(minutes=st.sampled_from((0, 1, 6, 31, 31, 13 * 60, 25 * 60)), faults=FAULTS)
     def let_time_pass_and_reconcile(self, minutes: int, faults: list[Fault | None]) -> None:
         self.stall.clock.move(minutes=minutes)
@@ -334,7 +347,7 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(
         which=WHICH,
         pence=st.one_of(st.none(), st.none(), st.integers(1, 12)),
-        share=SHARE,
+        share=PART,
         tender=st.sampled_from((None, CARD, CASH)),
         by=WHICH,
         fault=FAULT,
@@ -345,8 +358,9 @@ class MoneyMachine(RuleBasedStateMachine):
     ) -> None:
         """By the agent of the payment in an open work session, or by an admin, who has no drawer. The request comes
         twice."""
-        if (payment := self._payment(which)) is None:
+        if not self.books.payments:
             return
+        payment = prefer(which, self.books.paid_payments(), self.books.payments)
         amount = pence or max(1, part_of(self.books.left_of(payment), share))
         own = [drawer for drawer in self.books.open_drawers() if drawer.agent == payment.drawer.agent]
         drawer = pick(own, by) if own and by % 4 else None
@@ -443,7 +457,7 @@ class MoneyMachine(RuleBasedStateMachine):
             self.stall.clock.move(hours=25)
             self.processor.forget_keys()
             self.stall.check()
-        self.books.check()
+            self.books.check()
         assert self.books.is_all_known()
 
     def _drawer(self, which: int) -> Drawer:
@@ -472,19 +486,6 @@ class MoneyMachine(RuleBasedStateMachine):
     def _cashier_of(self, payment: Payment) -> Any:
         drawer, basket = payment.drawer, payment.basket
         return self.stall.cashier(drawer.agent, payment.place, drawer.session_id, basket and basket.id)
-
-
-def pick(found: list[Any], which: int) -> Any:
-    return found[-1 - which // 5 % len(found)]
-
-
-def prefer(which: int, preferred: list[Any], found: list[Any]) -> Any:
-    """One of all now and then, mostly of those that are preferred."""
-    return pick(preferred if preferred and which % 5 else found, which)
-
-
-def part_of(amount: int, share: str) -> int:
-    return {"all": amount, "half": amount // 2, "odd": amount // 3 + 1, "too much": amount + 1}[share]
 
 
 @pytest.mark.usefixtures("context")
