@@ -129,7 +129,8 @@ class Books:
             row.id: row for row in db.session.execute(select(*PosTransaction.__table__.columns).where(of_site))
         }
         refunds = select(*PosRefund.__table__.columns).where(PosRefund.site_id == self.stall.site_id)
-        self.refunds = list(db.session.execute(refunds.order_by(PosRefund.created_at, PosRefund.id)))
+        seen = {refund_id: place for place, refund_id in enumerate(self.refunded_before)}  # Ids are random.
+        self.refunds = sorted(db.session.execute(refunds), key=lambda refund: seen.get(refund.id, len(seen)))
         orders = select(*Order.__table__.columns).where(Order.site_id == self.stall.site_id)
         self.orders = {row.id: row for row in db.session.execute(orders)}
         self._learn()
@@ -141,9 +142,14 @@ class Books:
         return [refund for refund in self.refunds if refund.transaction_id == payment_id]
 
     def left_of(self, payment: Payment) -> int:
-        """What can still be given back."""
-        gone = sum(refund.amount for refund in self.refunds_of(payment.id) if refund.status != "FAILED")
-        return int(self.rows[payment.id].captured_amount) - gone
+        """What can still be given back. While a refund is not answered, money that went back to the card counts besides
+        it: it may be another one's."""
+        row, alive = self.rows[payment.id], [one for one in self.refunds_of(payment.id) if one.status != "FAILED"]
+        cards = [refund for refund in alive if refund.tender_type == CARD]
+        made = sum(refund.amount for refund in cards if _is_made(refund))
+        waiting = sum(refund.amount for refund in cards) - made
+        to_card = max(row.refunded_amount - row.refunded_in_cash, made)
+        return int(row.captured_amount - row.refunded_in_cash - to_card - waiting)
 
     def paid_of(self, basket: Basket) -> int:
         kept = (_kept(row) for row in self.rows_of(basket) if not row.is_surplus)
