@@ -107,10 +107,10 @@ def verify_command(host: str | None, head: str | None) -> None:
         click.echo(f"{site.primary_host}: {entries(found.total)}, whole; the head is {found.head}")
         return
     if found.broken:
-        click.echo(f"{site.primary_host}: {found.broken.message}", err=True)
+        click.echo(f"{site.primary_host}: {found.broken.message}")
     if not found.has_expected_head:
         whole = f"Of {entries(found.total)}, none" if found.broken is None else "No entry before that"
-        click.echo(f"{site.primary_host}: {whole} has the hash {expected}.", err=True)
+        click.echo(f"{site.primary_host}: {whole} has the hash {expected}.")
     raise SystemExit(REFUSED)
 
 
