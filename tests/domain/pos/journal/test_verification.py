@@ -14,13 +14,13 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.domain.personal_data.classification import COLUMNS, searched_columns
-from app.domain.pos import journal
+from app.domain.pos import journal, sessions
 from app.domain.pos.journal import EntryType, MoneyEvent
 from app.domain.pos.journal_chain import Break, Fault, Link
 from app.domain.pos.journal_models import PosJournalEntry
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.pos.conftest import Staff
+from tests.domain.pos.conftest import SignIn, Staff
 from tests.surroundings import ROOT
 
 ENTRIES = 6
@@ -109,6 +109,17 @@ def test_a_known_hash_shows_a_tail_that_was_removed_with_its_head(staff: Staff, 
     assert journal.verify(staff.site_id).is_whole
     found = journal.verify(staff.site_id, hashes[5])
     assert not found.is_whole and not found.has_expected_head and found.broken is None
+
+
+def test_an_entry_that_a_z_report_names_is_missed_although_the_whole_journal_was_removed(
+    staff: Staff, sign_in: SignIn
+) -> None:
+    session_id = sign_in(staff.tilly).id
+    with transaction():
+        sessions.close(staff.author, sessions.session_of(staff.site_id, session_id, to_change=True), 0, "")
+    assert journal.verify(staff.site_id).is_whole
+    tamper("delete from pos_journal_entries", "delete from pos_journal_heads")
+    assert journal.verify(staff.site_id).broken == Break(1, Fault.Z_REPORT_REMOVED)
 
 
 @pytest.mark.parametrize("known", [lambda hashes: hashes[0], lambda hashes: hashes[-1], lambda _hashes: "0" * 64])
