@@ -23,7 +23,6 @@ from app.domain.shared.money import format_money
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.text import one_line
 from app.domain.sites import activity
-from app.domain.sites.settings import settings_of
 from app.domain.work.context import WorkContext
 from app.extensions import db
 
@@ -48,12 +47,6 @@ class CashRequest:
 class CashTaken:
     payment: PosTransaction
     is_replayed: bool = False
-
-
-def cash_rounding_of(site_id: int) -> int:
-    """Return the step in minor units to which the site rounds cash, 0 for none."""
-    step: int = settings_of(site_id)["posCashRounding"]
-    return step
 
 
 def take_cash(
