@@ -201,8 +201,10 @@ def follow_order(author: Author, payment: PosTransaction, is_sale: bool = False)
     was due, is an anomaly: the money must go back, unless what had paid a basket before goes back instead. The order's
     row is locked."""
     db.session.flush()
+    if payment.order_id is None:
+        return
     surplus = [] if is_sale else _lock_surplus(payment)
-    order = lock_order(payment.order_id) if payment.order_id else None
+    order = lock_order(payment.order_id)
     if order is None:
         return
     if is_sale and is_settled(order):
@@ -224,7 +226,7 @@ def _lock_surplus(payment: PosTransaction) -> list[PosTransaction]:
     is_surplus = row.is_surplus.is_(True), row.captured_amount > row.refunded_amount
     query = select(row).where(row.site_id == payment.site_id, row.order_id == payment.order_id, *is_surplus)
     query = query.order_by(row.id).with_for_update().execution_options(populate_existing=True)
-    return list(db.session.scalars(query)) if payment.order_id else []
+    return list(db.session.scalars(query))
 
 
 def _count_surplus(author: Author, order: Order, surplus: Sequence[PosTransaction]) -> PaidSums:
