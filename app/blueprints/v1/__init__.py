@@ -10,6 +10,7 @@ from app.blueprints.v1 import (
     catalogue,
     description,
     merchandising,
+    passkeys,
     pos_agents,
     pos_cash,
     pos_movements,
@@ -33,6 +34,7 @@ def register(app: Flask) -> None:
     describe_problems(api.spec)
     for bp in (
         auth.bp,
+        passkeys.bp,
         pos_agents.bp,
         pos_payments.bp,
         pos_cash.bp,
