@@ -137,6 +137,27 @@ CONTROLS = (
         "blueprints/admin/test_sign_in.py blueprints/admin/test_users.py",
     ),
     Control(
+        "a session that is bound to a passkey is refreshed by its user",
+        "domain/sites/session_unlock.py",
+        "if session.passkey_id is None or proof.session_id == session.id:",
+        "if True:",
+        "blueprints/v1/test_passkeys.py",
+    ),
+    Control(
+        "a passkey answers after its user was verified",
+        "domain/sites/passkey_ceremonies.py",
+        "known.sign_count,\n            require_user_verification=True,",
+        "known.sign_count,\n            require_user_verification=False,",
+        "blueprints/v1/test_passkeys.py",
+    ),
+    Control(
+        "the challenge of an unlock is for one refresh token",
+        "web/tokens.py",
+        "if read and read[0] == bound_to else None",
+        "if read else None",
+        "blueprints/v1/test_passkeys.py",
+    ),
+    Control(
         "wrong passwords are slowed down",
         "domain/sites/throttle.py",
         "if failures < free:",
