@@ -423,6 +423,7 @@ POS_PEOPLE: Rows = {
 
 TILL = "/v1/pos/<location_id>"
 POS_PAYMENTS: Rows = {
+    ("GET", f"{TILL}/configuration"): AT_TILLS,
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
