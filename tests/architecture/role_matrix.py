@@ -395,6 +395,8 @@ POS_PAGES: Rows = {
     ("POST", "/admin/pos/locations/new"): ADMINS,
     ("GET", "/admin/pos/locations/<location_id>"): ADMINS,
     ("POST", "/admin/pos/locations/<location_id>"): ADMINS,
+    ("POST", "/admin/pos/locations/<location_id>/printer"): ADMINS,
+    ("POST", "/admin/pos/locations/<location_id>/printer/test"): ADMINS,
 }
 
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.
@@ -427,6 +429,7 @@ POS_PEOPLE: Rows = {
 TILL = "/v1/pos/<location_id>"
 POS_PAYMENTS: Rows = {
     ("GET", f"{TILL}/configuration"): AT_TILLS,
+    ("POST", f"{TILL}/printJobs"): AT_TILLS,
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
