@@ -1,7 +1,7 @@
 """Network printers of locations
 
 Revision: 5c2e7fd1b906
-Follows: a09468e88b4f
+Follows: 5c27e1f09ab4
 Date: 2026-11-28 07:20:00.000000+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "5c2e7fd1b906"
-down_revision = "a09468e88b4f"
+down_revision = "5c27e1f09ab4"
 branch_labels = None
 depends_on = None
 
