@@ -75,6 +75,10 @@ QUICK = {
 }
 
 
+PRINTING = {
+    "POST /v1/pos/<location_id>/printJobs",
+    "POST /admin/pos/locations/<location_id>/printer/test",
+}
 PAYMENTS = {
     "POST /v1/pos/<location_id>/connectionToken",
     "POST /v1/pos/<location_id>/paymentIntents",
@@ -92,7 +96,7 @@ def test_what_is_answered_beside_the_pages(app: Flask) -> None:
     for method, rule in routes(app):
         by_lane[lane_of(method, CONVERTER.sub("7", rule)).name].add(f"{method} {rule}")
     pages, payments = by_lane.pop("pages"), by_lane.pop("payments")
-    assert by_lane == {"bulk": BULK, "sign-in": SIGN_IN, "health and files": QUICK}
+    assert by_lane == {"bulk": BULK, "sign-in": SIGN_IN, "health and files": QUICK, "printing": PRINTING}
     assert payments >= PAYMENTS
     assert not any("/pos" in route and not route.startswith("GET ") for route in pages)
 

@@ -102,6 +102,20 @@ CONTROLS = (
         "adapters/test_webhook.py",
     ),
     Control(
+        "the server prints only where it may",
+        "adapters/receipt_printer.py",
+        " if self._reach.allows(str(found[1][0]))]",
+        "]",
+        "contracts/test_receipt_printers.py",
+    ),
+    Control(
+        "the server does not print to itself",
+        "adapters/receipt_printer.py",
+        "if self._is_server_itself(printer):",
+        "if False:",
+        "contracts/test_receipt_printers.py",
+    ),
+    Control(
         "a caller has a rate limit",
         "domain/shared/rate_limit.py",
         "if window.count < rate.most:",
