@@ -102,7 +102,7 @@ def test_every_request_names_its_account_and_no_other(server: StripeServer, proc
         for call in all_calls(processor, ref, str(round_)):
             with suppress(ProcessorError):
                 call()
-        assert len(server.received) >= 9
+        assert len(server.received) >= 13
         assert {sent.account for sent in server.received} == {ref.account_id}
         assert ("Stripe-Account" in server.received[0].headers) == bool(ref.account_id)
 
@@ -454,4 +454,8 @@ def all_calls(processor: StripeProcessor, ref: AccountRef, key: str) -> list[Cal
         listed,
         lambda: processor.refund(ref, "pi_1", None, f"refund-{key}"),
         lambda: processor.retrieve_refund(ref, "re_1"),
+        lambda: processor.list_readers(ref, "tml_1"),
+        lambda: processor.retrieve_reader(ref, "tmr_1"),
+        lambda: processor.process_intent(ref, "tmr_1", "pi_1", f"process-{key}"),
+        lambda: processor.cancel_reader_action(ref, "tmr_1"),
     ]

@@ -100,6 +100,10 @@ class StripeServer(ThreadingHTTPServer):
         with self._lock:
             self.api.ledgers[account].tap(intent_id, card)
 
+    def present(self, account: str, reader_id: str, card: str = "visa") -> None:
+        with self._lock:
+            self.api.ledgers[account].present(reader_id, card)
+
     def signed(self, event: Object, secret: str = WEBHOOK_SECRET) -> SignedEvent:
         raw = json.dumps(event, indent=2)
         header = stripe.WebhookSignature.generate_signature_header(raw, secret, self.api.seconds())
