@@ -91,6 +91,7 @@ COMMON = {
     "line_id": "1",
     "path": "home",
     "permit": "nothing",
+    "reader_id": "tmr_nothing",
     "revision": "1",
     "seo_name": "nothing",
     "shape": "wide",
