@@ -46,6 +46,10 @@ OPEN: Rows = {
     ("GET", "/static/shop-<digest>.js"): EVERYBODY,
     ("GET", "/static/themes/<name>/shop-<digest>.css"): EVERYBODY,
     ("GET", "/static/themes/<name>/files/<filename>"): EVERYBODY,
+    ("GET", "/till"): EVERYBODY,
+    ("GET", "/till/<screen>"): EVERYBODY,
+    ("GET", "/till/manifest.webmanifest"): EVERYBODY,
+    ("GET", "/till/sw.js"): EVERYBODY,
     ("GET", "/theme-preview"): EVERYBODY,
     ("POST", "/theme-preview/end"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
@@ -404,6 +408,7 @@ OPEN_TO_PROGRAMS: Rows = {
     ("POST", "/v1/auth/login"): EVERYBODY,
     ("POST", "/v1/auth/refresh"): EVERYBODY,
     ("POST", "/v1/auth/logout"): EVERYBODY,
+    ("POST", "/v1/auth/passkeys/assertionOptions"): EVERYBODY,
     ("POST", "/v1/webhooks/processor"): EVERYBODY,
     ("GET", "/v1/product"): EVERYBODY,
     ("GET", "/v1/product/suggest"): EVERYBODY,
@@ -423,6 +428,7 @@ POS_PEOPLE: Rows = {
 
 TILL = "/v1/pos/<location_id>"
 POS_PAYMENTS: Rows = {
+    ("GET", f"{TILL}/configuration"): AT_TILLS,
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
@@ -453,6 +459,10 @@ AT_TILLS = ADMINS | {Principal.POS_AGENT}
 V1: Rows = OPEN_TO_PROGRAMS | {
     ("GET", "/v1/auth/devices"): STAFF | AT_TILLS,
     ("DELETE", "/v1/auth/devices/<device_id>"): STAFF | AT_TILLS,
+    ("GET", "/v1/auth/passkeys"): STAFF | AT_TILLS,
+    ("POST", "/v1/auth/passkeys"): STAFF | AT_TILLS,
+    ("POST", "/v1/auth/passkeys/options"): STAFF | AT_TILLS,
+    ("DELETE", "/v1/auth/passkeys/<passkey_id>"): STAFF | AT_TILLS,
     ("POST", "/v1/basket"): AT_TILLS,
     ("GET", BASKET): AT_TILLS,
     ("PUT", BASKET): AT_TILLS,

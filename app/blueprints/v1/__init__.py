@@ -10,8 +10,10 @@ from app.blueprints.v1 import (
     catalogue,
     description,
     merchandising,
+    passkeys,
     pos_agents,
     pos_cash,
+    pos_configuration,
     pos_movements,
     pos_offline,
     pos_payments,
@@ -34,7 +36,9 @@ def register(app: Flask) -> None:
     describe_problems(api.spec)
     for bp in (
         auth.bp,
+        passkeys.bp,
         pos_agents.bp,
+        pos_configuration.bp,
         pos_payments.bp,
         pos_readers.bp,
         pos_cash.bp,
