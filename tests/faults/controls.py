@@ -62,8 +62,8 @@ CONTROLS = (
     Control(
         "only who began a payment stops its smart reader",
         "domain/pos/smart_readers.py",
-        "if not reader.is_busy:\n        return reader\n    transaction_id = _own_payment_on(reader, cashier).id\n",
-        "transaction_id = ''\n",
+        "transaction_id = _own_payment_on(reader, cashier).id",
+        'transaction_id = ""',
         "blueprints/v1/pos/test_readers.py",
     ),
     Control(
