@@ -149,6 +149,7 @@ def test_a_decline_on_the_reader_shows_in_the_payment_which_takes_another_card(
     intent_id = agent.began()
     for attempts, card in ((1, "insufficient"), (2, "insufficient"), (3, "lost")):
         assert process(agent, reader_id, intent_id).json["action"] == waiting(intent_id)
+        assert action(agent, reader_id) == waiting(intent_id)
         agent.processor.present(reader_id, card)
         failed = action(agent, reader_id)
         assert failed is not None
@@ -168,6 +169,7 @@ def test_after_the_customer_went_away_the_reader_waits_anew(agent: TillClient, r
     intent_id = agent.began()
     for _ in range(2):
         assert process(agent, reader_id, intent_id).json["action"] == waiting(intent_id)
+        assert action(agent, reader_id) == waiting(intent_id)
         agent.processor.accounts[""].leave_reader(reader_id)
         assert action(agent, reader_id) == waiting(intent_id) | {
             "status": "failed",
