@@ -53,6 +53,27 @@ CONTROLS = (
         "faults/test_builder_dies.py",
     ),
     Control(
+        "a smart reader serves the tills of its location",
+        "domain/pos/smart_readers.py",
+        "if reader.location_id != location_id:",
+        "if False:",
+        "blueprints/v1/pos/test_readers.py",
+    ),
+    Control(
+        "only who began a payment stops its smart reader",
+        "domain/pos/smart_readers.py",
+        "transaction_id = _own_payment_on(reader, cashier).id",
+        'transaction_id = ""',
+        "blueprints/v1/pos/test_readers.py",
+    ),
+    Control(
+        "a smart reader is given a payment anew, not answered as before",
+        "domain/pos/smart_readers.py",
+        'key = f"pos-process-{target.transaction_id}-{uuid.uuid4()}"',
+        'key = f"pos-process-{target.transaction_id}"',
+        "blueprints/v1/pos/test_readers.py",
+    ),
+    Control(
         "an idempotency key stands for one payment",
         "domain/pos/payments/creation.py",
         "keyed = KeyedRequest(cashier.user_id, cashier.location_id, OPERATION, request.key, content)",

@@ -81,7 +81,7 @@ PAYMENTS = Lane(
     250,
     _lines(
         f"(?:{UPLOADS}) /(?:v1|admin)/pos/",
-        "GET /v1/pos/[^/]+/paymentIntents/",
+        "GET /v1/pos/[^/]+/(?:paymentIntents/|readers)",
         r"POST /v1/basket/[^/]+/paymentIntent\Z",
         r"PUT /v1/basket/[^/]+/submit\Z",
         "POST /v1/webhooks/",
