@@ -20,12 +20,21 @@ self.addEventListener("activate", (event) => {
 self.addEventListener("message", (event) => {
   if (event.data.kind !== "takeOver") return;
   event.waitUntil((async () => {
-    const open = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });
-    const takesOver = open.filter((client) => new URL(client.url).pathname.startsWith("/till")).length <= 1;
+    const takesOver = await isOneWindow();
     event.ports[0].postMessage({ takesOver });
     if (takesOver) await self.skipWaiting();
   })());
 });
+
+/** Whether one window of the till is open. The page that this one follows may still be on its way out. */
+async function isOneWindow() {
+  for (let tries = 0; tries < 10; tries += 1) {
+    const open = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });
+    if (open.filter((client) => new URL(client.url).pathname.startsWith("/till")).length <= 1) return true;
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+  return false;
+}
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
