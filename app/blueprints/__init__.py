@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.blueprints import admin, health, media, static_files, storefront, v1
+from app.blueprints import admin, health, media, static_files, storefront, till, v1
 
 
 def register_blueprints(app: Flask) -> None:
@@ -13,4 +13,5 @@ def register_blueprints(app: Flask) -> None:
     app.register_blueprint(static_files.bp)
     app.register_blueprint(admin.bp)
     v1.register(app)
+    app.register_blueprint(till.bp)
     app.register_blueprint(storefront.bp)

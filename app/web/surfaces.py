@@ -37,6 +37,8 @@ SURFACES = (
     Surface("/v1/", takes_cookies=False, answers_json=True, is_private=True, names_problems=True),
     # Sessions: permissions.requires.
     Surface("/admin", error_page="admin/error.html", is_private=True, news_id="flashes"),
+    # One page without anything of a person: what is behind it is /v1.
+    Surface("/till", takes_cookies=False, error_page="till/error.html"),
     Surface("/", is_themed=True),  # The storefront, pictures and health: public.
 )
 

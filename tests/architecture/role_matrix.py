@@ -46,6 +46,10 @@ OPEN: Rows = {
     ("GET", "/static/shop-<digest>.js"): EVERYBODY,
     ("GET", "/static/themes/<name>/shop-<digest>.css"): EVERYBODY,
     ("GET", "/static/themes/<name>/files/<filename>"): EVERYBODY,
+    ("GET", "/till"): EVERYBODY,
+    ("GET", "/till/<screen>"): EVERYBODY,
+    ("GET", "/till/manifest.webmanifest"): EVERYBODY,
+    ("GET", "/till/sw.js"): EVERYBODY,
     ("GET", "/theme-preview"): EVERYBODY,
     ("POST", "/theme-preview/end"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
@@ -423,6 +427,7 @@ POS_PEOPLE: Rows = {
 
 TILL = "/v1/pos/<location_id>"
 POS_PAYMENTS: Rows = {
+    ("GET", f"{TILL}/configuration"): AT_TILLS,
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,

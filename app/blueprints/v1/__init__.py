@@ -12,6 +12,7 @@ from app.blueprints.v1 import (
     merchandising,
     pos_agents,
     pos_cash,
+    pos_configuration,
     pos_movements,
     pos_offline,
     pos_payments,
@@ -34,6 +35,7 @@ def register(app: Flask) -> None:
     for bp in (
         auth.bp,
         pos_agents.bp,
+        pos_configuration.bp,
         pos_payments.bp,
         pos_cash.bp,
         pos_movements.bp,

@@ -36,6 +36,7 @@ class PosSettings:
     allows_cash: bool
     cash_rounding: int
     allows_tips: bool
+    requires_unlock: bool
 
 
 PAGE = SettingsPage(TILL, PosSettings)

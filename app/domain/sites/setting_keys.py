@@ -326,6 +326,15 @@ SETTINGS: Mapping[str, SettingKey] = {
             title="tips",
         ),
         SettingKey(
+            "posUnlockRequired",
+            bool,
+            True,
+            "Agents must set up a quick unlock of the till, a passkey or a PIN, after signing in.",
+            page=TILL,
+            name="requires_unlock",
+            title="quick unlock",
+        ),
+        SettingKey(
             "posJournalMail",
             str,
             None,

@@ -73,6 +73,17 @@ def test_cash_its_rounding_and_tips_are_settings(app: Flask, site_id: int, admin
         assert saved == [False, 5, True]
 
 
+def test_quick_unlock_is_required_until_an_admin_leaves_it_to_agents(
+    app: Flask, site_id: int, admin: PageClient
+) -> None:
+    page = admin.get(SETTINGS)
+    assert "checked" in next(field for field in page.all("input") if field.get("name") == "posUnlockRequired")
+    for sent, required in ((FORM, False), (FORM | {"posUnlockRequired": "on"}, True)):
+        admin.post(SETTINGS, sent)
+        with app.app_context():
+            assert settings_of(site_id)["posUnlockRequired"] is required
+
+
 @pytest.mark.parametrize(
     ("name", "typed"),
     [

@@ -70,7 +70,8 @@ FORMS = {
     "till": Form(
         "/admin/pos/settings",
         {"posAllowQuickPayments": "on", "posMaxTransactionAmount": "1000.00"}
-        | {"posAllowCash": "on", "posCashRounding": "0", "posProcessorLocationId": "", "posProcessorAccountId": ""},
+        | {"posAllowCash": "on", "posCashRounding": "0", "posProcessorLocationId": "", "posProcessorAccountId": ""}
+        | {"posUnlockRequired": "on"},
         {"posMaxTransactionAmount": "250"},
         mine=("posMaxTransactionAmount", 25_000),
         other=("posProcessorAccountId", "acct_1"),

@@ -129,7 +129,7 @@ def test_a_till_goes_out_as_it_came_in(take: Take, tmp_path: Path) -> None:
 
 
 def test_permissions_and_settings_of_cash_travel(take: Take, tmp_path: Path) -> None:
-    cash = {"posAllowCash": False, "posCashRounding": 5, "posTipsEnabled": True}
+    cash = {"posAllowCash": False, "posCashRounding": 5, "posTipsEnabled": True, "posUnlockRequired": False}
     agent = AGENT | {"canTakeCash": False, "canMoveCash": True}
     take(bundle(tmp_path / "in", POS | {"agents": [agent]}, site=SITE | {"settings": cash}))
     export_bundle(tmp_path / "out", sites.site_at(HOST), images())

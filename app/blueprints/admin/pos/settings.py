@@ -1,5 +1,5 @@
-"""The settings of Mobile POS: the switch, limits, cash, tips and the processor’s ids; and the places where the shop
-takes payments."""
+"""The settings of Mobile POS: the switch, limits, cash, tips, quick unlock and the processor’s ids; and the places
+where the shop takes payments."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ def _typed_settings(sent: MultiDict[str, str], problems: list[Problem]) -> PosSe
         allows_cash="posAllowCash" in sent,
         cash_rounding=_read_rounding(sent),
         allows_tips="posTipsEnabled" in sent,
+        requires_unlock="posUnlockRequired" in sent,
     )
 
 

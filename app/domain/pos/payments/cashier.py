@@ -81,23 +81,26 @@ def terms_of(cashier: Cashier) -> PaymentTerms:
     if agent is None:
         raise Forbidden("You are not set up as an agent of this shop. Ask an admin.", "agent_required")
     settings = settings_of(cashier.author.site_id)
-    site = SiteTerms(
-        currency=currency_of(cashier.author.site_id),
+    return PaymentTerms(site_terms(cashier.author.site_id, settings), agent_terms(agent), settings)
+
+
+def site_terms(site_id: int, settings: SiteSettings) -> SiteTerms:
+    return SiteTerms(
+        currency=currency_of(site_id),
         allows_quick_payments=settings["posAllowQuickPayments"],
         max_amount=settings["posMaxTransactionAmount"],
         allows_cash=settings["posAllowCash"],
         cash_rounding=settings["posCashRounding"],
         allows_tips=settings["posTipsEnabled"],
     )
-    return PaymentTerms(
-        site,
-        AgentTerms(
-            can_process_quick_payments=agent.can_process_quick_payments,
-            can_build_orders=agent.can_build_orders,
-            max_amount=agent.max_transaction_amount,
-            can_take_cash=agent.can_take_cash,
-        ),
-        settings,
+
+
+def agent_terms(agent: PosAgent) -> AgentTerms:
+    return AgentTerms(
+        can_process_quick_payments=agent.can_process_quick_payments,
+        can_build_orders=agent.can_build_orders,
+        max_amount=agent.max_transaction_amount,
+        can_take_cash=agent.can_take_cash,
     )
 
 

@@ -1,0 +1,58 @@
+// The till: read `start` top to bottom.
+
+import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { install } from "./installation.js";
+import { listen, go, routeOf } from "./router.js";
+import { SignIn } from "./screens/sign_in.js";
+import { Start } from "./screens/start.js";
+import { start } from "./session.js";
+import { update, useApp } from "./state.js";
+import { Loading, Problem, Screen } from "./ui.js";
+
+const BEFORE_SELLING = {
+  setUp: () => import("./screens/quick_unlock.js"),
+  locked: () => import("./screens/locked.js"),
+  location: () => import("./screens/locations.js"),
+};
+
+function Till() {
+  const { phase, path, notice } = useApp();
+  if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
+  if (phase === "signIn") return html`<${SignIn} notice=${notice} />`;
+  if (phase in BEFORE_SELLING) return html`<${Loaded} key=${phase} load=${BEFORE_SELLING[phase]} parameters=${{}} />`;
+  const route = routeOf(path);
+  if (!route) return html`<${Unknown} />`;
+  if (/^\/till\/?$/.test(path)) return html`<${Start} />`;
+  return html`<${Loaded} key=${path} load=${route.load} parameters=${route.parameters} />`;
+}
+
+/** A screen whose module is loaded first. Its default export is the component. */
+function Loaded({ load, parameters }) {
+  const [shown, show] = useState(null);
+  const [failed, fail] = useState(false);
+  useEffect(() => {
+    let isLeft = false;
+    load().then((module) => isLeft || show({ Component: module.default }), () => isLeft || fail(true));
+    return () => { isLeft = true; };
+  }, []);
+  if (failed) return html`<${Screen} title="Not loaded" back="/till"><${Problem}>This part of the app could not be loaded. Check the network and try again.<//><//>`;
+  if (!shown) return html`<main class="screen"><${Loading} /></main>`;
+  return html`<${shown.Component} ...${parameters} />`;
+}
+
+function Unknown() {
+  useEffect(() => go("/till", { replaces: true }), []);
+  return null;
+}
+
+async function begin() {
+  update({ path: location.pathname });
+  listen();
+  addEventListener("online", () => update({ isOnline: true }));
+  addEventListener("offline", () => update({ isOnline: false }));
+  render(html`<${Till} />`, document.getElementById("till"));
+  await install();
+  await start();
+}
+
+begin();

@@ -1,0 +1,48 @@
+import { go } from "../router.js";
+import { update, useApp } from "../state.js";
+import { money } from "../money.js";
+import { due, startOrder } from "../sale.js";
+import { Button, html, Icon, Note, Screen, useAction, useEffect } from "../ui.js";
+
+const LINKS = [
+  ["/till/transactions", "list", "Transactions"],
+  ["/till/session", "clock", "Session"],
+  ["/till/settings", "gear", "Settings"],
+  ["/till/help", "help", "Help"],
+];
+
+export function Start() {
+  const { location, configuration, sale, isOnline, unsent, notice, isTraining } = useApp();
+  useEffect(() => () => update({ notice: null }), []);
+  const [order, isBusy] = useAction(async () => {
+    if (!sale) await startOrder();
+    go("/till/order");
+  });
+  const may = configuration?.permissions ?? {};
+  return html`
+    <${Screen} title=${location?.displayName ?? "No location"}
+      aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status">${isOnline ? "Online" : "Offline"}</p>`}>
+      ${notice && html`<${Note}>${notice}<//>`}
+      ${isTraining && html`<${Note} kind="warn">Training: nothing here is real, and no money moves.<//>`}
+      ${!location && html`<${Note} kind="warn">You are assigned to no location yet. An admin assigns you under Mobile POS, Agents.<//>`}
+      ${sale && html`<${SaleUnderWay} sale=${sale} />`}
+      <div class="choices">
+        ${may.quickPayments !== false && html`<${Button} kind="primary huge" icon="card" disabled=${!location || Boolean(sale)}
+          onPress=${() => go("/till/quick")}>Quick payment<//>`}
+        ${may.orders !== false && html`<${Button} kind="huge" icon="basket" disabled=${!location || Boolean(sale)} isBusy=${isBusy}
+          onPress=${order}>New order<//>`}
+      </div>
+      ${unsent > 0 && html`<p role="status"><a class="waiting" href="/till/waiting">${unsent === 1 ? "1 sale" : `${unsent} sales`} waiting</a></p>`}
+      <nav class="links" aria-label="More">
+        ${LINKS.map(([path, icon, name]) => html`<a key=${path} href=${path}><${Icon} name=${icon} /><span>${name}</span></a>`)}
+      </nav>
+    <//>`;
+}
+
+function SaleUnderWay({ sale }) {
+  const path = sale.isFinished ? "/till/done" : sale.paid.length ? "/till/pay" : sale.kind === "ORDER" ? "/till/order" : "/till/pay";
+  return html`<a class="card link" href=${path}>
+    <span class="strong">Go on with the sale</span><span class="n">${money(due(sale).amount, sale.currency)}</span></a>`;
+}
+
+export default Start;

@@ -1,0 +1,213 @@
+// Signing in and out, the tokens, and locking. The access token is in memory alone; the refresh token lies on the device
+// sealed by the vault. One tab at a time refreshes.
+
+import { ApiError, get, post, request, useTokens } from "./api.js";
+import { loadSale } from "./sale.js";
+import { clear, read, readAll, STORES, write } from "./store.js";
+import { app, update } from "./state.js";
+import * as vault from "./vault.js";
+
+const EARLY = 60_000; // Milliseconds before the access token is over that it is renewed.
+const HIDDEN = 2 * 60_000;
+const IDLE = 5 * 60_000;
+const channel = new BroadcastChannel("till-session");
+const ENDED = {
+  session_expired: "You were signed in for 24 hours. Sign in again to go on.",
+  session_revoked: "This session was ended, by an admin or because something about it was suspicious. Sign in again.",
+  refresh_reused: "This session was ended because its token was used twice, which a stolen one would be. Sign in again.",
+  token_invalid: "The shop does not know this session any more. Sign in again.",
+};
+
+let tokens = null; // {access, expiresAt (ms by this clock), refresh, sessionExpiresAt}
+
+useTokens({
+  token: async () => {
+    if (!tokens) throw new ApiError(401, "locked", "The till is locked.");
+    if (tokens.expiresAt - Date.now() < EARLY) await refresh().catch((error) => { if (tokens.expiresAt < Date.now()) throw error; });
+    return tokens.access;
+  },
+  refused: async (error) => {
+    if (error.code === "token_expired") return refresh().then(() => true);
+    if (error.code in ENDED) await end(error.code);
+    return false;
+  },
+});
+
+channel.addEventListener("message", ({ data }) => {
+  if (data.kind === "tokens" && tokens) tokens = data.tokens;
+  if (data.kind === "ended" && app().phase !== "signIn") showSignIn(data.reason);
+  if (data.kind === "locked" && app().phase === "ready") showLocked();
+});
+
+/** Sign in. Raises ApiError; who may not sell gets one with the code `pos_role_required`. */
+export async function signIn(email, password) {
+  const device = await deviceOfTill();
+  const body = { email, password, deviceId: device.id, deviceName: device.name, audience: "pos", ...device.token };
+  const granted = await post("/v1/auth/login", body, { isOpen: true });
+  if (!granted.user.roles.includes("POS_AGENT") || !granted.agent) {
+    await post("/v1/auth/logout", { refreshToken: granted.refreshToken }, { isOpen: true }).catch(() => {});
+    throw new ApiError(403, "pos_role_required", "This account may not sell. Ask an admin to make you an agent of the till.");
+  }
+  await write("device", granted.deviceToken, "deviceToken");
+  await accept(granted);
+  await write("device", { user: granted.user, agent: granted.agent, locations: granted.locations }, "signedIn");
+  await chooseFirstLocation();
+  if (app().location) await loadConfiguration().catch(() => {});
+  update({ phase: "setUp" });
+}
+
+/** What the sign-in screen leads to once the quick unlock is set up, or where none is needed. */
+export async function enter() {
+  if (!app().location) return update({ phase: app().locations.length ? "location" : "ready" });
+  await loadConfiguration().catch(() => {});
+  await loadSale();
+  update({ phase: "ready" });
+  watch();
+}
+
+export async function chooseLocation(location) {
+  await write("device", location, "location");
+  update({ location, configuration: null });
+  await enter();
+}
+
+/** At the start of the app: signed out, locked, or in. */
+export async function start() {
+  const signedIn = await read("device", "signedIn");
+  if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
+  update({ ...signedIn, location: await read("device", "location"), configuration: await read("device", "configuration") ?? null });
+  if (await vault.needsGesture()) return update({ phase: "locked" });
+  await unlock(() => vault.openWithoutGesture());
+}
+
+/** Unlock: `open` gives the refresh token and, where the shop wants one, an assertion. Raises what `open` raises. */
+export async function unlock(open) {
+  const { refreshToken, assertion } = await open();
+  tokens = { access: null, expiresAt: 0, refresh: refreshToken };
+  if (navigator.onLine) await refresh(assertion).catch(async (error) => {
+    if (app().phase === "signIn") throw error;
+    if (!["offline", "no_answer"].includes(error.code)) { tokens = null; throw error; }
+  });
+  await enter();
+}
+
+export function lock() {
+  if (app().phase !== "ready" || !tokens) return;
+  channel.postMessage({ kind: "locked" });
+  showLocked();
+}
+
+async function showLocked() {
+  if (!await vault.needsGesture()) return;
+  tokens = null;
+  vault.forgetKeys();
+  update({ phase: "locked" });
+}
+
+/** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose money. */
+export async function signOut(reason) {
+  await refuseToForget();
+  const sent = tokens?.refresh ? { refreshToken: tokens.refresh, reason } : { reason };
+  const bearer = tokens?.access ? { token: tokens.access } : { isOpen: true };
+  await request("POST", "/v1/auth/logout", { body: sent, ...bearer }).catch(() => {});
+  channel.postMessage({ kind: "ended", reason: null });
+  await forget();
+}
+
+async function refuseToForget() {
+  const unsent = (await readAll("offline")).filter((sale) => sale.state !== "SENT");
+  if (unsent.length) {
+    throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Stay signed in until they are.`);
+  }
+  if ((await readAll("payments")).length) {
+    throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
+  }
+}
+
+async function forget() {
+  tokens = null;
+  vault.forgetKeys();
+  await clear(...STORES);
+  for (const name of await caches.keys()) if (name.startsWith("till-pictures")) await caches.delete(name);
+  update({ phase: "signIn", user: null, agent: null, locations: [], location: null, configuration: null, sale: null, payment: null, unsent: 0, path: "/till" });
+  history.replaceState(null, "", "/till");
+}
+
+/** End the session because the shop says so, or the PIN was wrong too often. Sales stay. */
+export async function end(code) {
+  channel.postMessage({ kind: "ended", reason: code });
+  await showSignIn(code);
+}
+
+async function showSignIn(code) {
+  tokens = null;
+  await vault.erase();
+  update({ phase: "signIn", notice: ENDED[code] ?? code });
+}
+
+export async function refresh(assertion) {
+  const spent = tokens?.refresh;
+  return navigator.locks.request("till-refresh", async () => {
+    if (!tokens) throw new ApiError(401, "locked", "The till is locked.");
+    if (tokens.refresh !== spent && tokens.access) return; // Another tab was first.
+    const body = { refreshToken: tokens.refresh, deviceId: (await deviceOfTill()).id, ...(assertion ? { assertion } : {}) };
+    const bearer = tokens.access ? { token: tokens.access } : { isOpen: true };
+    try {
+      await accept((await request("POST", "/v1/auth/refresh", { body, ...bearer })).body);
+    } catch (error) {
+      if (error.code in ENDED) await end(error.code);
+      throw error;
+    }
+  });
+}
+
+async function accept(granted) {
+  // By this device's clock, which may be wrong by hours: how long it holds is what the shop says.
+  tokens = { access: granted.token, expiresAt: Date.now() + granted.expiresIn * 1000, refresh: granted.refreshToken, sessionExpiresAt: granted.sessionExpiresAt };
+  await vault.seal(granted.refreshToken);
+  channel.postMessage({ kind: "tokens", tokens });
+  update({ user: granted.user, agent: granted.agent, locations: granted.locations });
+}
+
+export function currentTokens() { return tokens; }
+
+export async function deviceOfTill() {
+  let id = await read("device", "deviceId");
+  if (!id) await write("device", id = crypto.randomUUID(), "deviceId");
+  const token = await read("device", "deviceToken");
+  return { id, name: `Till on ${navigator.userAgentData?.platform || navigator.platform || "a browser"}`.slice(0, 60), token: token ? { deviceToken: token } : {} };
+}
+
+async function chooseFirstLocation() {
+  const known = await read("device", "location");
+  const places = app().locations;
+  const location = places.find((place) => place.id === known?.id) ?? (places.length === 1 ? places[0] : null);
+  if (location) await write("device", location, "location");
+  update({ location });
+}
+
+export async function loadConfiguration() {
+  const configuration = await get(`/v1/pos/${encodeURIComponent(app().location.id)}/configuration`);
+  await write("device", configuration, "configuration");
+  update({ configuration });
+}
+
+let watching = false;
+let lastUse = Date.now();
+let hiddenSince = null;
+
+function watch() {
+  if (watching) return;
+  watching = true;
+  for (const event of ["pointerdown", "keydown", "touchstart"]) addEventListener(event, () => { lastUse = Date.now(); }, { passive: true });
+  document.addEventListener("visibilitychange", () => {
+    hiddenSince = document.hidden ? Date.now() : null;
+    if (!document.hidden) lockIfDue();
+  });
+  setInterval(lockIfDue, 5_000);
+}
+
+function lockIfDue() {
+  const isHiddenLong = hiddenSince !== null && Date.now() - hiddenSince >= HIDDEN;
+  if (isHiddenLong || Date.now() - lastUse >= IDLE) lock();
+}
