@@ -90,6 +90,7 @@ COMMON = {
     "words_table": "terms",
     "line_id": "1",
     "path": "home",
+    "screen": "order",
     "permit": "nothing",
     "revision": "1",
     "seo_name": "nothing",
