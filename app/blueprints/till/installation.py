@@ -22,6 +22,8 @@ SHARED = (
     "admin/base.css",
     "vendor/htm-preact-3.1.1.module.js",
     "vendor/idb-8.0.4.js",
+    "vendor/receipt-printer-encoder-4.0.1.esm.js",
+    "vendor/webusb-receipt-printer-2.1.0.esm.js",
 )
 ICONS: tuple[dict[str, str], ...] = (
     {"name": "till/icons/till-192.png", "sizes": "192x192", "type": "image/png", "purpose": "any"},
@@ -70,10 +72,10 @@ def worker() -> Response:
     """The service worker with the list of files that the app consists of, so that a new version of any is a new
     version of the worker."""
     names = [name for name in (*_own_files(), *SHARED) if name != WORKER]
-    files = ["/till", *(static_url(name) for name in sorted(names))]
-    # Of the page as well: its text changes without any file of the app.
-    page = render_template("till/page.html", styles=STYLES)
-    version = sha256(json.dumps([files, page]).encode()).hexdigest()[:12]
+    files = ["/till", "/till/display", *(static_url(name) for name in sorted(names))]
+    # Of the pages as well: their text changes without any file of the app.
+    pages = [render_template("till/page.html", styles=STYLES), render_template("till/display.html")]
+    version = sha256(json.dumps([files, pages]).encode()).hexdigest()[:12]
     head = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(files, indent=1)};\n\n"
     response = Response(head + _folder().joinpath(WORKER).read_text("utf-8"), mimetype="text/javascript")
     response.headers["Service-Worker-Allowed"] = "/till"
