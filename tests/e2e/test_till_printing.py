@@ -16,6 +16,7 @@ from playwright.sync_api import Page, Route
 from tests.e2e.receipt_paper import readable
 from tests.e2e.test_pos_sale import AGENT, TILL
 from tests.processes import RunningShop
+from tests.waiting import until
 
 GOLDEN = Path(__file__).parent / "golden"
 MODULES = "/static/till/printing"
@@ -179,42 +180,6 @@ REPORTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "x-report-on-narrow-paper": (X_REPORT, {"columns": 32}),
 }
 
-# Devices as a browser shows them to a page, which note what they get.
-FAKE_DEVICES = """
-const endpoint = { direction: "out", endpointNumber: 1 };
-function usbDevice(more) {
-  const printing = { interfaceNumber: 0, claimed: false, alternate: { interfaceClass: 7, endpoints: [endpoint] } };
-  const device = {
-    vendorId: 0x04b8, productId: 0x0202, productName: "TM-T88V", serialNumber: "A1", manufacturerName: "EPSON", opened: false,
-    configurations: [{ configurationValue: 1 }], configuration: null, jobs: [],
-    async open() { device.opened = true; },
-    async close() { device.opened = false; },
-    async selectConfiguration() { device.configuration = { interfaces: [printing] }; },
-    async claimInterface() { printing.claimed = true; },
-    async reset() {},
-    async transferOut(number, bytes) { device.jobs.push([...bytes]); return { status: "ok" }; },
-    ...more,
-  };
-  return device;
-}
-function fakeUsb(...devices) {
-  const usb = Object.assign(new EventTarget(), {
-    getDevices: async () => devices,
-    requestDevice: async ({ filters }) => { usb.filters = filters; return devices[0] ?? Promise.reject(new DOMException("", "NotFoundError")); },
-  });
-  Object.defineProperty(navigator, "usb", { value: usb, configurable: true });
-}
-function fakeSerial(port) {
-  const jobs = [];
-  const stream = new WritableStream({ write(bytes) { jobs.push([...bytes]); } });
-  Object.assign(port, { jobs, writable: null, getInfo: () => ({}), async open(options) { Object.assign(port, { options, writable: stream }); } });
-  const serial = Object.assign(new EventTarget(), { getPorts: async () => [port], requestPort: async () => port });
-  Object.defineProperty(navigator, "serial", { value: serial, configurable: true });
-}
-const refuse = (name) => async () => { throw new DOMException("", name); };
-Object.assign(window, { usbDevice, fakeUsb, fakeSerial, refuse });
-"""
-
 
 @pytest.fixture
 def till(shop: RunningShop, page: Page) -> Page:
@@ -225,7 +190,7 @@ def till(shop: RunningShop, page: Page) -> Page:
 
 @pytest.fixture
 def devices(till: Page) -> Page:
-    till.add_init_script(FAKE_DEVICES)
+    till.add_init_script(path=Path(__file__).parent / "fake_printers.js")
     till.reload()
     return till
 
@@ -416,7 +381,7 @@ def test_a_printer_that_takes_nothing_is_no_silence(devices: Page) -> None:
     waits = "{ transferOut: () => { device.isBusy = true; return new Promise(() => {}); } }"
     devices.evaluate(f"fakeUsb(window.device = usbDevice({waits}))")
     devices.evaluate(f"({FAILED})(['{MODULES}', 'usb']).then((failed) => {{ window.failed = failed; }}); undefined")
-    devices.wait_for_function("window.device.isBusy")
+    until(lambda: devices.evaluate("device.isBusy"))
     devices.clock.run_for(16_000)
-    devices.wait_for_function("window.failed?.[0] === 'no_answer'")
+    until(lambda: devices.evaluate("window.failed?.[0]") == "no_answer")
     assert "Is there paper" in devices.evaluate("window.failed[1]")
