@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.receipt_paper import readable
 from tests.e2e.test_pos_sale import AGENT, TILL
@@ -359,7 +359,7 @@ def test_a_network_printer_gets_the_receipt_by_the_shop(devices: Page) -> None:
         ("fakeUsb(usbDevice({ transferOut: async () => ({ status: 'stall' }) }))", "not_connected", "Check its cable"),
         (
             "fakeUsb(usbDevice({ vendorId: 0x0519, productName: 'TSP143III' }))",
-            "unknown_language",
+            "pictures_only",
             "prints pictures only",
         ),
         (
@@ -385,3 +385,48 @@ def test_a_printer_that_takes_nothing_is_no_silence(devices: Page) -> None:
     devices.clock.run_for(16_000)
     until(lambda: devices.evaluate("window.failed?.[0]") == "no_answer")
     assert "Is there paper" in devices.evaluate("window.failed[1]")
+
+
+SETTINGS = f"""
+async () => {{
+  const {{ html, render }} = await import("/static/vendor/htm-preact-3.1.1.module.js");
+  const {{ default: Settings }} = await import("{MODULES}/_printer_settings.js");
+  const place = document.createElement("main");
+  document.body.replaceChildren(place);
+  render(html`<${{Settings}} />`, place);
+}}"""
+
+
+def test_a_printer_is_chosen_tried_and_changed_in_the_settings(devices: Page) -> None:
+    devices.evaluate("fakeSerial(window.port = {}); navigator.serial.getPorts = async () => []; 0")
+    devices.evaluate(SETTINGS)
+    devices.get_by_role("button", name="Serial or Bluetooth").click()
+    expect(devices.get_by_text("Serial printer")).to_be_visible()
+    devices.get_by_role("button", name="Print a test page").click()
+    until(lambda: len(devices.evaluate("port.jobs")) == 1)
+    devices.get_by_label("58 mm, 32 letters").check()
+    devices.get_by_role("button", name="Print a test page").click()
+    until(lambda: len(devices.evaluate("port.jobs")) == 2)
+    wide, narrow = (readable(bytes(job)) for job in devices.evaluate("port.jobs"))
+    assert "1234567890" * 4 + "12\n" in wide
+    assert "1234567890" * 3 + "12\n" in narrow
+    assert "ж [code page cp437]Ω" in narrow
+    devices.get_by_role("button", name="Open the drawer").click()
+    until(lambda: len(devices.evaluate("port.jobs")) == 3)
+    devices.get_by_role("button", name="Use another printer").click()
+    expect(devices.get_by_role("button", name="Serial or Bluetooth")).to_be_visible()
+
+
+def test_a_receipt_is_printed_with_the_paper_of_the_printer(devices: Page) -> None:
+    """And where cash was taken, the drawer opens with it."""
+    devices.evaluate("fakeUsb(window.device = usbDevice())")
+    script = f"""async (shown) => {{
+      const {{ choosePrinter }} = await import("{MODULES}/printers.js");
+      const {{ openDrawer, printReceipt }} = await import("{MODULES}/receipt_printing.js");
+      await choosePrinter("usb", {{ columns: 42 }});
+      return [await printReceipt(shown, {{ drawer: true }}), await openDrawer()];
+    }}"""
+    assert devices.evaluate(script, {"receipt": CASH, "url": URL}) == [True, True]
+    receipt, drawer = (bytes(job) for job in devices.evaluate("device.jobs"))
+    assert receipt == (GOLDEN / "cash-sale.bin").read_bytes()
+    assert drawer == encode(devices, "drawerBytes", [{}])
