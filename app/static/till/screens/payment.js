@@ -19,8 +19,8 @@ export default function Payment() {
   }, [sale, payment]);
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
-  if (isToBeFinished(sale)) return html`<${Finishing} />`;
-  return html`<${Choice} sale=${sale} />`;
+  if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
+  return html`<${Choice} sale=${sale} payment=${payment} />`;
 }
 
 /** Everything is paid: the order is handed in, however often that takes. */
@@ -39,7 +39,7 @@ function Finishing() {
     <//>`;
 }
 
-function Choice({ sale }) {
+function Choice({ sale, payment }) {
   const [begun, begin] = useState(() => app().tender);
   const [part, setPart] = useState(null);
   const { amount: all, isChecked } = due(sale);
@@ -49,7 +49,8 @@ function Choice({ sale }) {
     return () => update({ notice: null });
   }, []);
   const leave = () => begin(null);
-  if (begun === "CASH") return html`<${LoadedCash} sale=${sale} amount=${amount} onBack=${leave} />`;
+  const isCash = begun === "CASH" || payment?.tender === "CASH"; // Of which it may not be known yet whether it was taken.
+  if (isCash) return html`<${LoadedCash} sale=${sale} amount=${payment?.request?.amount ?? amount} onBack=${leave} />`;
   if (begun === "CARD") return html`<${Tip} sale=${sale} amount=${amount} shown=${all} onBack=${leave} />`;
   return html`<${Tenders} sale=${sale} amount=${amount} all=${all} isChecked=${isChecked} setPart=${setPart} begin=${begin} />`;
 }
