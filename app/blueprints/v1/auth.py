@@ -127,8 +127,8 @@ class TokensShape(Shape):
     end_token = fields.Str(
         required=True,
         metadata={
-            "description": "Ends the session (`POST /v1/auth/logout`) and does nothing else, for an app that forgot its "
-            "other tokens, as a till does after a PIN that was wrong too often."
+            "description": "Ends the session (`POST /v1/auth/logout`) and does nothing else, for an app that forgot "
+            "its other tokens, as a till does after a PIN that was wrong too often."
         },
     )
     session_id = fields.Str(required=True)
@@ -246,8 +246,10 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 )
 @bp.response(204)
 def logout() -> None:
-    """End the session of the access token, which may be over, or else of the refresh or the end token. Ends well in any case but
-    one: a personal access token has no session, which the answer says (403 `personal_token`).
+    """End the session of the access token, which may be over, or else of the refresh or the end token.
+
+    Ends well in any case but one: a personal access token has no session, which the answer says (403
+    `personal_token`).
 
     What a body says that makes no sense counts as not said.
     """
