@@ -49,7 +49,7 @@ async function begin(run) {
     const adopted = error.problem.paymentIntentId && await adopt(run, error.problem.paymentIntentId);
     if (adopted) return adopted;
     await run.forget();
-    update({ payment: null });
+    update({ payment: null, refusal: error.message });
     throw error;
   }
 }

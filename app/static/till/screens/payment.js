@@ -46,7 +46,7 @@ function Choice({ sale, payment }) {
   const amount = part !== null && part < all ? part : all;
   useEffect(() => {
     update({ tender: null });
-    return () => update({ notice: null });
+    return () => update({ notice: null, refusal: null });
   }, []);
   const leave = () => begin(null);
   const isCash = begun === "CASH" || payment?.tender === "CASH"; // Of which it may not be known yet whether it was taken.
@@ -56,7 +56,7 @@ function Choice({ sale, payment }) {
 }
 
 function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
-  const { configuration, isOnline, notice } = useApp();
+  const { configuration, isOnline, notice, refusal } = useApp();
   const [dialog, open] = useState(null);
   const [check, , checkError] = useAction(checkOrder);
   const [card, isBusy, error] = useAction(() => pressCard({ sale, amount, all, begin, open }));
@@ -67,7 +67,7 @@ function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
       ${notice && html`<${Note}>${notice}<//>`}
       <${Sum} amount=${amount} all=${all} isChecked=${isChecked} currency=${sale.currency} />
       <${LoadedParts} sale=${sale} />
-      <${Problem}>${error ?? checkError}<//>
+      <${Problem}>${error ?? checkError ?? refusal}<//>
       ${!isOnline && html`<${Note} kind="warn">There is no network: cards cannot be taken until it is back.<//>`}
       <div class="tenders">
         ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy} busy="Starting…"
