@@ -15,9 +15,10 @@ export function CardPayment({ payment, sale }) {
   const { configuration } = useApp();
   const { currency } = sale;
   const isHere = !payment.isElsewhere;
+  const mayCancel = isHere && MAY_CANCEL.includes(payment.state);
   const isSimulated = isHere && configuration?.simulatedCards.length > 0;
   return html`
-    <${Screen} title="Take payment" className="paying" foot=${isHere && html`<${Actions} payment=${payment} />`}>
+    <${Screen} title="Take payment" className="paying" foot=${mayCancel && html`<${Actions} payment=${payment} />`}>
       <div class="sum">
         <p class="label" id="to-pay">To pay</p>
         <p aria-labelledby="to-pay"><${Amount} of=${payment.amount + payment.tip} currency=${currency} className="amount" /></p>
@@ -48,7 +49,6 @@ function Actions({ payment }) {
   const [cancel, isCancelling] = useAction(cancelPayment);
   const isEnding = isCancelling || payment.isGivenUp;
   const isDeclined = payment.state === "declined";
-  if (!MAY_CANCEL.includes(payment.state)) return null;
   return html`
     ${isDeclined && html`<${Button} kind="primary big" icon="card" disabled=${isEnding} onPress=${tryAnotherCard}>
       Try another card<//>`}

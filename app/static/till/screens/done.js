@@ -68,13 +68,13 @@ function Mail({ transaction }) {
     setEmail("");
   });
   return html`
-    <form class="stack" onSubmit=${send} novalidate>
+    <form class="mail" onSubmit=${send} novalidate>
       <${Field} label="E-mail for the receipt" id="receipt-email" type="email" inputmode="email" autocomplete="off"
         autocapitalize="none" value=${email} onInput=${setEmail} error=${problem} />
       <${Button} type="submit" isBusy=${isBusy} busy="Sending…">Send receipt<//>
-      <${Problem}>${error}<//>
-      <p role="status" class="muted">${sentTo && `The receipt is on its way to ${sentTo}.`}</p>
-    </form>`;
+    </form>
+    <${Problem}>${error}<//>
+    <p role="status" class=${sentTo ? "muted" : "unseen"}>${sentTo && `The receipt is on its way to ${sentTo}.`}</p>`;
 }
 
 function pictureOf(svg) { return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`; }

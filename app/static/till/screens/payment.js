@@ -62,19 +62,21 @@ function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
   const [card, isBusy, error] = useAction(() => pressCard({ sale, amount, all, begin, open }));
   useEffect(() => { if (!isChecked && isOnline) check(); }, [isChecked, isOnline]);
   const takesCash = configuration?.permissions.cash !== false;
+  const foot = html`
+    <div class="tenders">
+      ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy} busy="Starting…"
+        onPress=${card}>Card<//>`}
+      ${takesCash && html`<${Button} kind="huge" icon="cash" disabled=${isBusy} onPress=${() => begin("CASH")}>Cash<//>`}
+    </div>
+    <${Button} kind="wide" disabled=${isBusy} onPress=${() => open({ kind: "part" })}>Part of the amount<//>`;
   return html`
-    <${Screen} title="Take payment" back=${backOf(sale)}>
+    <${Screen} title="Take payment" back=${backOf(sale)} foot=${foot}>
       ${notice && html`<${Note}>${notice}<//>`}
       <${Sum} amount=${amount} all=${all} isChecked=${isChecked} currency=${sale.currency} />
       <${LoadedParts} sale=${sale} />
+      <${Sold} sale=${sale} />
       <${Problem}>${error ?? checkError ?? refusal}<//>
       ${!isOnline && html`<${Note} kind="warn">There is no network: cards cannot be taken until it is back.<//>`}
-      <div class="tenders">
-        ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy} busy="Starting…"
-          onPress=${card}>Card<//>`}
-        ${takesCash && html`<${Button} kind="huge" icon="cash" disabled=${isBusy} onPress=${() => begin("CASH")}>Cash<//>`}
-      </div>
-      <${Button} kind="wide" disabled=${isBusy} onPress=${() => open({ kind: "part" })}>Part of the amount<//>
       ${dialog?.kind === "part" && html`<${PartDialog} all=${all} currency=${sale.currency} onClose=${() => open(null)}
         onChoose=${(chosen) => { setPart(chosen); open(null); }} />`}
       ${dialog?.kind === "changed" && html`<${ChangedDialog} ...${dialog} currency=${sale.currency} onClose=${() => open(null)} />`}
@@ -100,6 +102,16 @@ export function Sum({ amount, all, isChecked = true, currency }) {
       ${amount < all && html`<p class="muted">of ${money(all, currency)} due</p>`}
       ${!isChecked && html`<p class="muted small">Not checked by the shop yet</p>`}
     </div>`;
+}
+
+/** What is paid for. */
+function Sold({ sale }) {
+  if (sale.kind !== ORDER) return sale.description ? html`<p class="center muted">${sale.description}</p>` : null;
+  return html`
+    <ul class="sold" aria-label="Items">
+      ${sale.lines.map((line) => html`<li key=${line.skuCode} class="between">
+        <span>${line.quantity} × ${line.name}</span><${Amount} of=${line.quantity * line.unitPrice} currency=${sale.currency} /></li>`)}
+    </ul>`;
 }
 
 function PartDialog({ all, currency, onClose, onChoose }) {
