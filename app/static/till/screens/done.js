@@ -17,8 +17,9 @@ export default function Done() {
   if (!sale?.isFinished) return null;
   const last = sale.paid.at(-1);
   const change = sale.change ?? last?.changeInPence ?? 0;
+  const foot = html`<${Button} kind="primary big" isBusy=${isBusy} onPress=${next}>New sale<//>`;
   return html`
-    <${Screen} title="Paid" className="done" foot=${html`<${Button} kind="primary big" isBusy=${isBusy} onPress=${next}>New sale<//>`}>
+    <${Screen} title="Paid" className="done" foot=${foot}>
       <${Summary} sale=${sale} last=${last} change=${change} />
       ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
       ${sale.offline && html`<${Note}>The receipt is there once the sale was sent to the shop.<//>`}
@@ -44,13 +45,14 @@ function Receipt({ transaction }) {
   useEffect(() => { load(); }, []);
   return html`
     <section class="stack receipt" aria-label="Receipt">
-      ${receipt && html`<figure class="code"><img alt="Receipt code" width="176" height="176" src=${pictureOf(receipt.qrSvg)} />
+      ${receipt && html`<figure class="code">
+        <img alt="Receipt code" width="176" height="176" src=${pictureOf(receipt.qrSvg)} />
         <figcaption class="muted small">The customer’s phone opens the receipt</figcaption></figure>`}
       <${Problem}>${error}<//>
       ${error && html`<${Button} isBusy=${isLoading} onPress=${load}>Load the receipt again<//>`}
       <${Mail} transaction=${transaction} />
-      <${Button} kind="wide" icon="printer" disabled=${!receipt} onPress=${() => open(receipt.url, "_blank", "noopener")}>
-        Print receipt<//>
+      <${Button} kind="wide" icon="printer" disabled=${!receipt}
+        onPress=${() => open(receipt.url, "_blank", "noopener")}>Print receipt<//>
     </section>`;
 }
 
