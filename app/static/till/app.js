@@ -1,6 +1,7 @@
 // The till: read `start` top to bottom.
 
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { loadClock } from "./clock.js";
 import { install } from "./installation.js";
 import { listen, go, routeOf } from "./router.js";
 import { SignIn } from "./screens/sign_in.js";
@@ -52,6 +53,7 @@ async function begin() {
   addEventListener("offline", () => update({ isOnline: false }));
   render(html`<${Till} />`, document.getElementById("till"));
   await install();
+  await loadClock();
   await start();
 }
 

@@ -2,6 +2,7 @@
 // sealed by the vault. One tab at a time refreshes.
 
 import { ApiError, get, post, request, useTokens } from "./api.js";
+import { saveClock } from "./clock.js";
 import { loadSale } from "./sale.js";
 import { clear, read, readAll, STORES, write } from "./store.js";
 import { app, update } from "./state.js";
@@ -165,6 +166,7 @@ async function accept(granted) {
   // By this device's clock, which may be wrong by hours: how long it holds is what the shop says.
   tokens = { access: granted.token, expiresAt: Date.now() + granted.expiresIn * 1000, refresh: granted.refreshToken, sessionExpiresAt: granted.sessionExpiresAt };
   await vault.seal(granted.refreshToken);
+  await saveClock();
   channel.postMessage({ kind: "tokens", tokens });
   update({ user: granted.user, agent: granted.agent, locations: granted.locations });
 }
