@@ -10,6 +10,7 @@ import { start } from "./session.js";
 import { update, useApp } from "./state.js";
 import { Loading, Problem, Screen } from "./ui.js";
 
+const Z_REPORT = () => import("./screens/z_report.js");
 const BEFORE_SELLING = {
   setUp: () => import("./screens/quick_unlock.js"),
   locked: () => import("./screens/locked.js"),
@@ -17,7 +18,8 @@ const BEFORE_SELLING = {
 };
 
 function Till() {
-  const { phase, path, notice } = useApp();
+  const { phase, path, notice, report } = useApp();
+  if (report) return html`<${Loaded} key="report" load=${Z_REPORT} parameters=${{}} />`;
   if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
   if (phase === "signIn") return html`<${SignIn} notice=${notice} />`;
   if (phase in BEFORE_SELLING) return html`<${Loaded} key=${phase} load=${BEFORE_SELLING[phase]} parameters=${{}} />`;

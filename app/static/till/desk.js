@@ -7,7 +7,7 @@ const id = encodeURIComponent;
 
 const shopDesk = {
   createBasket: (lines) => post("/v1/basket", { locationId: app().location.id, channel: "POS", lines }),
-  readBasket: (basketId) => get(`/v1/basket/${id(basketId)}`),
+  readBasket: (basketId, options) => get(`/v1/basket/${id(basketId)}`, options),
   updateBasket: (basketId, lines, revision) => put(`/v1/basket/${id(basketId)}`, { lines, revision }),
   submitBasket: (basketId, paymentIntentId) =>
     put(`/v1/basket/${id(basketId)}/submit`, paymentIntentId ? { paymentIntentId } : {}),

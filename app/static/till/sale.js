@@ -16,7 +16,9 @@ const WAIT = 250; // Milliseconds that changes are gathered before they are sent
      description, amount,                       // of a quick payment
      lines: [{skuCode, name, options, quantity, unitPrice, problem?}], unresolved: [code],   // of an order
      basket, isChecked,                         // the shop's answer, and whether it has the lines as they are now
-     paid: [PosTransaction], isFinished} */
+     paid: [PosTransaction], change,            // of the cash that was taken last
+     offline,                                   // {toPay} of one that was finished without a network: offline.js
+     isFinished} */
 
 export async function loadSale() {
   const id = await read("device", CURRENT);

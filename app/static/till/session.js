@@ -2,11 +2,15 @@
 // sealed by the vault. One tab at a time refreshes.
 
 import { ApiError, get, post, request, useTokens } from "./api.js";
+import { findRecord, resumeCash } from "./cash.js";
 import { saveClock } from "./clock.js";
+import { isUnsent, startSending } from "./offline.js";
+import { go } from "./router.js";
 import { loadSale } from "./sale.js";
 import { clear, read, readAll, STORES, write } from "./store.js";
 import { app, update } from "./state.js";
 import * as vault from "./vault.js";
+import { REPORT, resumeClosing } from "./work_session.js";
 
 const EARLY = 60_000; // Milliseconds before the access token is over that it is renewed.
 const HIDDEN = 2 * 60_000;
@@ -16,6 +20,7 @@ const ENDED = {
   session_expired: "You were signed in for 24 hours. Sign in again to go on.",
   session_revoked: "This session was ended, by an admin or because something about it was suspicious. Sign in again.",
   refresh_reused: "This session was ended because its token was used twice, which a stolen one would be. Sign in again.",
+  session_closed: "The session is closed. Sign in to begin the next one.",
   token_invalid: "The shop does not know this session any more. Sign in again.",
 };
 
@@ -64,6 +69,11 @@ export async function enter() {
   await loadSale();
   update({ phase: "ready" });
   watch();
+  await startSending();
+  resumeClosing().then((report) => report && update({ report }), () => {}); // Without an answer, at the next start.
+  if (!await findRecord()) return;
+  go("/till/pay", { replaces: true });
+  resumeCash().catch(() => {}); // The screen of the payment says so.
 }
 
 export async function chooseLocation(location) {
@@ -75,10 +85,17 @@ export async function chooseLocation(location) {
 /** At the start of the app: signed out, locked, or in. */
 export async function start() {
   const signedIn = await read("device", "signedIn");
+  await showReport();
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
   update({ ...signedIn, location: await read("device", "location"), configuration: await read("device", "configuration") ?? null });
   if (await vault.needsGesture()) return update({ phase: "locked" });
   await unlock(() => vault.openWithoutGesture());
+}
+
+/** A Z report that was not seen to its end. */
+async function showReport() {
+  const report = await read("device", REPORT);
+  if (report) update({ report, configuration: await read("device", "configuration") ?? null });
 }
 
 /** Unlock: `open` gives the refresh token and, where the shop wants one, an assertion. Raises what `open` raises. */
@@ -116,9 +133,9 @@ export async function signOut(reason) {
 }
 
 async function refuseToForget() {
-  const unsent = (await readAll("offline")).filter((sale) => sale.state !== "SENT");
+  const unsent = (await readAll("offline")).filter(isUnsent);
   if (unsent.length) {
-    throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Stay signed in until they are.`);
+    throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Look at the waiting sales.`);
   }
   if ((await readAll("payments")).length) {
     throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
