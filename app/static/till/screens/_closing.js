@@ -20,7 +20,7 @@ export function Closing({ session, onClose }) {
     if (reason || counted === null) return;
     const report = await closeSession(session.id, counted, note.trim());
     update({ report });
-    await end("session_closed");
+    await end("The session is closed. Sign in to begin the next one.");
   });
   return html`
     <${Dialog} title="Close session" onClose=${onClose}>
