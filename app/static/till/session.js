@@ -5,6 +5,7 @@ import { ApiError, get, post, request, useTokens } from "./api.js";
 import { saveClock } from "./clock.js";
 import { isUnsent } from "./offline.js";
 import { resumePendingWork, showPendingReport } from "./pending_work.js";
+import { resumePayment } from "./payments.js";
 import { loadSale } from "./sale.js";
 import { clear, read, readAll, remove, STORES, write, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
@@ -67,6 +68,7 @@ export async function enter() {
   if (!app().location) return update({ phase: app().locations.length ? "location" : "ready" });
   await loadConfiguration().catch(() => {});
   await loadSale();
+  await resumePayment();
   update({ phase: "ready" });
   watch();
   await resumePendingWork();

@@ -43,7 +43,7 @@ function CashForm({ sale, amount, take, isBusy, onBack }) {
     <form class="stack" onSubmit=${submit} novalidate>
       ${!isOnline && !isTraining && html`<${Note} kind="warn">${refusal ?? "There is no network. This sale is kept on this device and sent to the shop later."}<//>`}
       ${toPay !== amount && html`<p class="between"><span>Rounded to</span><span class="total">${money(toPay, currency)}</span></p>`}
-      <div class="tenders" role="group" aria-label="Cash received">
+      <div class="handed" role="group" aria-label="Cash received">
         ${likelyTenders(toPay, currency).map((one) => html`<button type="button" key=${one} class="btn big n"
           aria-pressed=${received && tendered === one ? "true" : "false"} onClick=${() => setReceived(amountText(one, currency))}>${money(one, currency)}</button>`)}
       </div>
@@ -60,7 +60,7 @@ function CashForm({ sale, amount, take, isBusy, onBack }) {
 function Change({ tendered, toPay, currency }) {
   const isMissing = tendered !== null && tendered < toPay;
   return html`
-    <p class=${`between change ${isMissing ? "short" : ""}`} role="status">
+    <p class=${`between given ${isMissing ? "short" : ""}`} role="status">
       <span class="strong">${isMissing ? "Still missing" : "Change"}</span>
       <span class="amount">${tendered === null ? "–" : money(Math.abs(tendered - toPay), currency)}</span>
     </p>`;

@@ -12,7 +12,7 @@ export default function Parts({ sale }) {
   const parts = partsOf(sale);
   if (!parts.length) return null;
   return html`
-    ${sale.change > 0 && html`<p class="between change" role="status"><span class="strong">Change</span>
+    ${sale.change > 0 && html`<p class="between given" role="status"><span class="strong">Change</span>
       <${Amount} of=${sale.change} currency=${sale.currency} className="amount" /></p>`}
     <section class="card parts" aria-labelledby="parts-title">
       <h2 id="parts-title">Paid so far</h2>
