@@ -13,7 +13,7 @@ export async function resumePendingWork() {
   resumeClosing().then((report) => report && update({ report }), () => {}); // Without an answer, at the next start.
   if (!await findRecord()) return;
   go("/till/pay", { replaces: true });
-  resumeCash().catch(() => {}); // The screen of the payment says so.
+  resumeCash().catch((error) => update({ notice: error.message }));
 }
 
 /** Show the Z report that was not seen to its end, before anybody is in. */

@@ -28,7 +28,7 @@ export function Closing({ session, onClose }) {
       <form class="stack" onSubmit=${close} novalidate>
         <p class="muted">Count the cash in the drawer. What was expected is in the Z report.</p>
         <${Count} currency=${session.currency} onChange=${setCounted} />
-        <p class="between" role="status"><span class="strong">Counted</span><span class="total">${counted === null ? "–" : money(counted, session.currency)}</span></p>
+        <p class="between counted" role="status"><span class="strong">Counted</span><span class="total">${counted === null ? "–" : money(counted, session.currency)}</span></p>
         <${Field} label="Note" id="closing-note" maxlength="500" value=${note} onInput=${setNote} />
         <${Problem}>${error ?? (counted === null ? "A count is no whole number." : null)}<//>
         <p class="small">Closing is final: it makes the Z report and signs you out.</p>

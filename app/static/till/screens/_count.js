@@ -1,7 +1,9 @@
 // Counting the cash in the drawer by note and coin, or as one amount.
 
-import { denominations, money, parseMoney } from "../money.js";
+import { decimals, denominations, money, parseMoney } from "../money.js";
 import { Button, Field, html, useState } from "../ui.js";
+
+const SMALL = { gbp: "p", eur: "c", usd: "c" };
 
 /** `onChange` gets the sum in minor units, null while something in it is no number. */
 export function Count({ currency, onChange }) {
@@ -41,4 +43,8 @@ function Pieces({ known, currency, onChange }) {
     </fieldset>`;
 }
 
-function nameOf(piece, currency) { return money(piece, currency).replace(/\.00$/, ""); }
+/** "£20", "50p". */
+function nameOf(piece, currency) {
+  if (piece < 10 ** decimals(currency)) return `${piece}${SMALL[currency]}`;
+  return money(piece, currency).replace(/\.00$/, "");
+}

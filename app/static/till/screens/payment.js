@@ -19,9 +19,8 @@ export default function Payment() {
   }, [sale, payment]);
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
-  if (payment?.tender === "CASH") return html`<${LoadedCash} sale=${sale} amount=${payment.request.amount} onBack=${() => {}} />`;
-  if (isToBeFinished(sale)) return html`<${Finishing} />`;
-  return html`<${Choice} sale=${sale} />`;
+  if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
+  return html`<${Choice} sale=${sale} cash=${payment} />`;
 }
 
 /** Everything is paid: the order is handed in, however often that takes. */
@@ -40,7 +39,8 @@ function Finishing() {
     <//>`;
 }
 
-function Choice({ sale }) {
+/** `cash`: the payment in cash that is not final yet. */
+function Choice({ sale, cash }) {
   const [begun, begin] = useState(() => app().tender);
   const [part, setPart] = useState(null);
   const { amount: all, isChecked } = due(sale);
@@ -50,7 +50,10 @@ function Choice({ sale }) {
     return () => update({ notice: null });
   }, []);
   const leave = () => begin(null);
-  if (begun === "CASH") return html`<${LoadedCash} sale=${sale} amount=${amount} onBack=${leave} />`;
+  const goOn = () => { setPart(null); leave(); };
+  if (cash || begun === "CASH") {
+    return html`<${LoadedCash} sale=${sale} amount=${cash?.request.amount ?? amount} onTaken=${goOn} onBack=${leave} />`;
+  }
   if (begun === "CARD") return html`<${Tip} sale=${sale} amount=${amount} shown=${all} onBack=${leave} />`;
   return html`<${Tenders} sale=${sale} amount=${amount} all=${all} isChecked=${isChecked} setPart=${setPart} begin=${begin} />`;
 }
@@ -134,9 +137,9 @@ export function ChangedDialog({ from, to, currency, onClose }) {
     <//>`;
 }
 
-function LoadedCash({ sale, amount, onBack }) {
+function LoadedCash({ sale, amount, onTaken, onBack }) {
   const [Cash, failed] = useModule(() => import("./_cash.js"));
-  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onBack());
+  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onTaken());
   if (failed) return html`<${Screen} title="Take payment"><${Problem}>${failed}<//><${Button} onPress=${onBack}>Back<//><//>`;
   return Cash && html`<${Cash} sale=${sale} amount=${amount} onDone=${done} onBack=${onBack} />`;
 }

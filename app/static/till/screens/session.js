@@ -38,9 +38,10 @@ function Float({ session, onChange }) {
   const [isEdited, setEdited] = useState(openingFloat === null);
   if (!isEdited) {
     return html`
-      <div class="card"><p class="between"><span>Opened at ${timeOf(startedAt)}</span></p>
-        <p class="between"><span>Opening float <${Amount} of=${openingFloat} currency=${currency} className="strong" /></span>
-          <${Button} kind="quiet" onPress=${() => setEdited(true)}>Correct<//></p></div>`;
+      <div class="card row apart">
+        <p>Opened at ${timeOf(startedAt)} with <${Amount} of=${openingFloat} currency=${currency} className="strong" /></p>
+        <${Button} onPress=${() => setEdited(true)}>Correct float<//>
+      </div>`;
   }
   return html`<${FloatForm} session=${session} onSaved=${(saved) => { setEdited(false); onChange(saved); }} />`;
 }
@@ -69,14 +70,12 @@ function Drawer({ session }) {
   const may = configuration?.permissions.cashMovements;
   const close = () => show(null);
   return html`
-    <div class="choices">
+    <div class="three">
       ${Object.entries(MOVEMENTS).map(([type, { label }]) => html`<${Button} key=${type} kind="big" disabled=${!may} onPress=${() => show(type)}>${label}<//>`)}
     </div>
     ${!may && html`<p class="muted small">Paying in and out and drops need a permission that you do not have. An admin can give it under Mobile POS, Agents.</p>`}
-    <div class="choices">
-      <${Button} kind="big" icon="list" onPress=${() => show("X")}>X report<//>
-      <${Button} kind="big danger" icon="lock" onPress=${() => show("CLOSE")}>Close session<//>
-    </div>
+    <${Button} kind="big wide" icon="list" onPress=${() => show("X")}>X report<//>
+    <${Button} kind="big wide danger" icon="lock" onPress=${() => show("CLOSE")}>Close session<//>
     ${shown === "X" && html`<${XReport} onClose=${close} />`}
     ${shown === "CLOSE" && html`<${Closing} session=${session} onClose=${close} />`}
     ${shown in MOVEMENTS && html`<${Movement} type=${shown} currency=${session.currency} onClose=${close} />`}`;
