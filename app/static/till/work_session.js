@@ -4,7 +4,7 @@
 import { ApiError, at, get, post, put } from "./api.js";
 import { serverNow } from "./clock.js";
 import { read, readAll, remove, writeTogether } from "./store.js";
-import { app } from "./state.js";
+import { app, update } from "./state.js";
 
 const SESSIONS = "/v1/pos/sessions";
 const MOVEMENT = "movement"; // In the store `device`: {locationId, userId, key, request, createdAt}.
@@ -64,7 +64,8 @@ export async function closeSession(sessionId, countedCash, closingNote) {
   try {
     return await keepReport(await post(`${SESSIONS}/${encodeURIComponent(sessionId)}/close`, closing.request));
   } catch (error) {
-    if (error.status > 0 && error.status < 500 && error.status !== 401) await remove("device", CLOSING);
+    if (error.status === 401) update({ notice: "The session may be closed already. Sign in, and its Z report is shown." });
+    else if (error.status > 0 && error.status < 500) await remove("device", CLOSING);
     throw error;
   }
 }

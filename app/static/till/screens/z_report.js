@@ -1,6 +1,7 @@
 // The Z report of a work session that was just closed. Its user is signed out already.
 
 import { printReport } from "../report_printing.js";
+import { go } from "../router.js";
 import { remove } from "../store.js";
 import { update, useApp } from "../state.js";
 import { Button, html, Problem, Screen, useAction } from "../ui.js";
@@ -12,6 +13,7 @@ export default function ZReport() {
   const [print, isPrinting, error] = useAction(() => printReport(report));
   const [leave] = useAction(async () => {
     await remove("device", REPORT);
+    go("/till", { replaces: true });
     update({ report: null });
   });
   return html`
