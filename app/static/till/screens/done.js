@@ -23,6 +23,7 @@ export default function Done() {
       ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to the shop
         by itself once there is one. <a href="/till/waiting">Waiting sales</a><//>`}
       ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
+      ${sale.offline && html`<${Note}>The receipt is there once the sale was sent to the shop.<//>`}
     <//>`;
 }
 

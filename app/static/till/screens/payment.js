@@ -20,7 +20,7 @@ export default function Payment() {
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
   if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
-  return html`<${Choice} sale=${sale} cash=${payment} />`;
+  return html`<${Choice} sale=${sale} payment=${payment} />`;
 }
 
 /** Everything is paid: the order is handed in, however often that takes. */
@@ -39,8 +39,7 @@ function Finishing() {
     <//>`;
 }
 
-/** `cash`: the payment in cash that is not final yet. */
-function Choice({ sale, cash }) {
+function Choice({ sale, payment }) {
   const [begun, begin] = useState(() => app().tender);
   const [part, setPart] = useState(null);
   const { amount: all, isChecked } = due(sale);
@@ -51,8 +50,10 @@ function Choice({ sale, cash }) {
   }, []);
   const leave = () => begin(null);
   const goOn = () => { setPart(null); leave(); };
-  if (cash || begun === "CASH") {
-    return html`<${LoadedCash} sale=${sale} amount=${cash?.request.amount ?? amount} onTaken=${goOn} onBack=${leave} />`;
+  const isCash = begun === "CASH" || payment?.tender === "CASH"; // Of which it may not be known yet whether it was taken.
+  if (isCash) {
+    const asked = payment?.request?.amount ?? amount;
+    return html`<${LoadedCash} sale=${sale} amount=${asked} onTaken=${goOn} onBack=${leave} />`;
   }
   if (begun === "CARD") return html`<${Tip} sale=${sale} amount=${amount} shown=${all} onBack=${leave} />`;
   return html`<${Tenders} sale=${sale} amount=${amount} all=${all} isChecked=${isChecked} setPart=${setPart} begin=${begin} />`;
