@@ -412,6 +412,9 @@ OPEN_TO_PROGRAMS: Rows = {
     ("GET", "/v1/product"): EVERYBODY,
     ("GET", "/v1/product/suggest"): EVERYBODY,
     ("GET", "/v1/product/<sku_code>"): EVERYBODY,
+    ("GET", "/v1/category"): EVERYBODY,
+    ("GET", "/v1/category/<path>/products"): EVERYBODY,
+    ("GET", "/v1/collection"): EVERYBODY,
     ("GET", "/v1/collection/<seo_name>/products"): EVERYBODY,
 }
 

@@ -7,7 +7,7 @@ from flask import Flask
 from app.blueprints.v1 import (
     auth,
     baskets,
-    catalogue,
+    categories,
     description,
     merchandising,
     pos_agents,
@@ -45,7 +45,7 @@ def register(app: Flask) -> None:
         pos_receipts.bp,
         pos_sessions.bp,
         pos_simulator.bp,
-        catalogue.bp,
+        categories.bp,
         baskets.bp,
         merchandising.bp,
         taxonomies.bp,

@@ -168,7 +168,7 @@ HEADERS: dict[int, dict[str, Any]] = {
 TAGS = {
     "Tokens": "Signing in, exchanging tokens, signing out, devices.",
     "POS": "Tills on phones: locations, agents, card payments, refunds, receipts and work sessions.",
-    "Catalogue": "Products and collections, for everybody.",
+    "Catalogue": "Products, categories and collections, for everybody.",
     "Basket": "Baskets of tills, their payment and submission.",
     "Webhooks": "What the payment processor sends.",
     "Taxonomies": "The classification of products.",
