@@ -53,6 +53,7 @@ async function begin() {
   render(html`<${Till} />`, document.getElementById("till"));
   await install();
   await start();
+  (await import("./catalogue_loading.js")).keepLoaded();
 }
 
 begin();
