@@ -1,10 +1,10 @@
-// Products to choose from. The list may be a thousand long: what is off the screen is not laid out (content-visibility),
-// and a chunk of rows that did not change is not compared again.
+// Products to choose from. The list may be a thousand long: it consists of chunks, of which those off the screen are not
+// laid out (content-visibility) and those without a change not compared again.
 
 import { stockOf } from "../catalogue.js";
 import { Amount, html, useEffect, useMemo, useRef, useState } from "../ui.js";
 
-const CHUNK = 40;
+const CHUNK = 20;
 
 /** `onPick(product, event)`. */
 export function ProductList({ label, products, onPick }) {
@@ -13,9 +13,9 @@ export function ProductList({ label, products, onPick }) {
   const shown = useGrowing(products);
   const chunks = [];
   for (let first = 0; first < shown; first += CHUNK) chunks.push(products.slice(first, Math.min(first + CHUNK, shown)));
-  return html`<ul class="products" aria-label=${label}>
+  return html`<div role="list" class="products" aria-label=${label}>
     ${chunks.map((chunk, place) => html`<${Chunk} key=${place} products=${chunk} pick=${pick} />`)}
-  </ul>`;
+  </div>`;
 }
 
 /** How many of the products are there already: all in the end, a chunk at a time, so that the screen stays responsive. */
@@ -30,19 +30,20 @@ function useGrowing(products) {
 }
 
 function Chunk({ products, pick }) {
-  return useMemo(() => products.map((product) => html`<${Row} key=${product.skuCode} product=${product} pick=${pick} />`), products);
+  return useMemo(() => html`<div class="chunk">
+    ${products.map((product) => html`<${Row} key=${product.skuCode} product=${product} pick=${pick} />`)}</div>`, products);
 }
 
 function Row({ product, pick }) {
   const stock = stockOf(product);
-  return html`<li class="product">
+  return html`<div role="listitem" class="product">
     <button type="button" class="product-button" disabled=${!product.inStock} onClick=${(event) => pick.current(product, event)}>
       <${Picture} of=${product.image} />
       <span class="product-name"><span class="strong">${product.name}</span>
         <span class="muted small">${[product.manufacturer, variantsOf(product)].filter(Boolean).join(" · ")}</span></span>
       <span class="product-price"><${Price} product=${product} />
         ${stock && html`<span class=${`small stock ${stock.kind}`}>${stock.words}</span>`}</span>
-    </button></li>`;
+    </button></div>`;
 }
 
 function variantsOf({ variants }) {
