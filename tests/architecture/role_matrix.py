@@ -399,6 +399,8 @@ POS_PAGES: Rows = {
     ("POST", "/admin/pos/locations/new"): ADMINS,
     ("GET", "/admin/pos/locations/<location_id>"): ADMINS,
     ("POST", "/admin/pos/locations/<location_id>"): ADMINS,
+    ("POST", "/admin/pos/locations/<location_id>/printer"): ADMINS,
+    ("POST", "/admin/pos/locations/<location_id>/printer/test"): ADMINS,
 }
 
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.
@@ -408,6 +410,7 @@ OPEN_TO_PROGRAMS: Rows = {
     ("POST", "/v1/auth/login"): EVERYBODY,
     ("POST", "/v1/auth/refresh"): EVERYBODY,
     ("POST", "/v1/auth/logout"): EVERYBODY,
+    ("POST", "/v1/auth/passkeys/assertionOptions"): EVERYBODY,
     ("POST", "/v1/webhooks/processor"): EVERYBODY,
     ("GET", "/v1/product"): EVERYBODY,
     ("GET", "/v1/product/suggest"): EVERYBODY,
@@ -431,6 +434,7 @@ POS_PEOPLE: Rows = {
 TILL = "/v1/pos/<location_id>"
 POS_PAYMENTS: Rows = {
     ("GET", f"{TILL}/configuration"): AT_TILLS,
+    ("POST", f"{TILL}/printJobs"): AT_TILLS,
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
@@ -441,6 +445,10 @@ POS_PAYMENTS: Rows = {
     ("GET", f"{TILL}/paymentIntents/<payment_intent_id>"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/capture"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/cancel"): AT_TILLS,
+    ("GET", f"{TILL}/readers"): AT_TILLS,
+    ("GET", f"{TILL}/readers/<reader_id>"): AT_TILLS,
+    ("POST", f"{TILL}/readers/<reader_id>/process"): AT_TILLS,
+    ("POST", f"{TILL}/readers/<reader_id>/cancel"): AT_TILLS,
     ("GET", f"{TILL}/paymentToken"): AT_TILLS,
     ("POST", "/v1/pos/simulator/paymentIntents/<payment_intent_id>/present"): AT_TILLS,
     ("POST", f"{TILL}/transactions/<transaction_id>/refunds"): AT_TILLS,
@@ -457,6 +465,10 @@ AT_TILLS = ADMINS | {Principal.POS_AGENT}
 V1: Rows = OPEN_TO_PROGRAMS | {
     ("GET", "/v1/auth/devices"): STAFF | AT_TILLS,
     ("DELETE", "/v1/auth/devices/<device_id>"): STAFF | AT_TILLS,
+    ("GET", "/v1/auth/passkeys"): STAFF | AT_TILLS,
+    ("POST", "/v1/auth/passkeys"): STAFF | AT_TILLS,
+    ("POST", "/v1/auth/passkeys/options"): STAFF | AT_TILLS,
+    ("DELETE", "/v1/auth/passkeys/<passkey_id>"): STAFF | AT_TILLS,
     ("POST", "/v1/basket"): AT_TILLS,
     ("GET", BASKET): AT_TILLS,
     ("PUT", BASKET): AT_TILLS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from flask import request
@@ -16,10 +17,12 @@ from app.blueprints.v1.callers import (
     caller,
     calling_author,
     current_session_id,
+    is_other_program,
     requires_session,
     sent_claims,
     sent_token,
 )
+from app.blueprints.v1.passkeys import AssertionBody, sent_proof
 from app.blueprints.v1.pos_agents import PosAgentShape, PosLocationShape, agent_json, location_json
 from app.domain.pos import access, agents, sessions
 from app.domain.pos.models import PosAgent
@@ -38,7 +41,9 @@ from app.web.tokens import (
     device_of_token,
     device_token_with_user,
     issue_access_token,
+    issue_end_token,
     key_for,
+    session_of_end_token,
 )
 
 DEVICES = ("devices", 60)  # A minute.
@@ -82,12 +87,21 @@ class RefreshBody(Body):
             "counts for nothing."
         }
     )
+    assertion = fields.Nested(
+        AssertionBody,
+        metadata={
+            "description": "The answer of the session's passkey, where the session is bound to one and sends no access "
+            "token of its own that still holds: without it 401 `assertion_required`, with a wrong one 401 "
+            "`assertion_invalid`, and the refresh token stays as it is."
+        },
+    )
 
 
 # Signing out succeeds whatever is sent, so no body breaks a rule.
 LOGOUT_BODY: dict[str, Any] = {
-    "description": "An object, of which these two are read; everything else is passed over.",
+    "description": "An object, of which these are read; everything else is passed over.",
     "properties": {
+        "endToken": {"description": "A text, the `endToken` of a sign-in or refresh. Where there is neither token."},
         "refreshToken": {"description": "A text. Where there is no access token to send."},
         "reason": {
             "description": f"`{Because.PIN_LOCKOUT.value}`; anything else counts as `{Because.LOGOUT.value}`.",
@@ -110,6 +124,13 @@ class TokensShape(Shape):
     expires_in = fields.Int(required=True, metadata={"description": "Seconds.", "example": 900})
     expires_at = UtcTime(required=True)
     refresh_token = fields.Str(required=True, metadata={"description": "For one use."})
+    end_token = fields.Str(
+        required=True,
+        metadata={
+            "description": "Ends the session (`POST /v1/auth/logout`) and does nothing else, for an app that forgot "
+            "its other tokens, as a till does after a PIN that was wrong too often."
+        },
+    )
     session_id = fields.Str(required=True)
     session_expires_at = UtcTime(required=True, metadata={"description": "24 hours after signing in, whatever comes."})
     user = fields.Nested(UserShape, required=True)
@@ -194,16 +215,18 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
     """Exchange the refresh token for a new pair of tokens.
 
     Each refresh token works once. Whoever sends a spent one again ends the session (`refresh_reused`), since it may
-    have been stolen; only within 20 seconds the same answer is given again, in case the first was lost. At most 30
-    times an hour.
+    have been stolen; only within 20 seconds the same answer is given again, in case the first was lost. A session that
+    is bound to a passkey is refreshed only with its `assertion`, or with an access token of the session that still
+    holds, sent as bearer. At most 30 times an hour.
     """
-    key = key_for("refresh-tokens")
+    key, token = key_for("refresh-tokens"), body["refresh_token"]
+    proof = sent_proof(token, body.get("assertion"))
     with transaction():
         granted = api_sessions.refresh(
-            ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"), _is_other_program
+            ports.clock(), key, token, request_host(), body.get("device_id"), is_other_program, proof
         )
         if isinstance(granted, Unauthenticated):
-            sessions.apply_end_of_session(ports.clock(), api_sessions.session_id_in(body["refresh_token"]) or "")
+            sessions.apply_end_of_session(ports.clock(), api_sessions.session_id_in(token) or "")
         else:
             devices.note_use(ports.clock(), granted.caller.session_id)
     if isinstance(granted, Unauthenticated):
@@ -223,14 +246,16 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 )
 @bp.response(204)
 def logout() -> None:
-    """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case but
-    one: a personal access token has no session, which the answer says (403 `personal_token`).
+    """End the session of the access token, which may be over, or else of the refresh or the end token.
+
+    Ends well in any case but one: a personal access token has no session, which the answer says (403
+    `personal_token`).
 
     What a body says that makes no sense counts as not said.
     """
     _refuse_personal_token()
     body = _lenient_body()
-    session_id = _session_to_end(body.get("refreshToken"))
+    session_id = _session_to_end(body)
     because = Because.PIN_LOCKOUT if body.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
     if session_id:
         with transaction():
@@ -272,10 +297,6 @@ def _read_device(body: Mapping[str, Any]) -> Device:
     return device
 
 
-def _is_other_program(session_id: str) -> bool:
-    return sessions.is_other_program(session_id, request.user_agent.string)
-
-
 def _lenient_body() -> dict[str, Any]:
     """Return the body, empty where it cannot be read. It may be sent as text, which is all that a page can still send
     as it is closed."""
@@ -300,13 +321,15 @@ def _refuse_personal_token() -> None:
         )
 
 
-def _session_to_end(refresh_token: object) -> str | None:
-    try:
+def _session_to_end(body: Mapping[str, Any]) -> str | None:
+    with suppress(Unauthenticated):
         return sent_claims().session_id
-    except Unauthenticated:
-        key = key_for("refresh-tokens")
-        sent = refresh_token if isinstance(refresh_token, str) else ""
-        return api_sessions.session_of_refresh_token(key, sent, request_host())
+    refresh_token, end_token = (
+        sent if isinstance(sent := body.get(name), str) else "" for name in ("refreshToken", "endToken")
+    )
+    key = key_for("refresh-tokens")
+    session_id = api_sessions.session_of_refresh_token(key, refresh_token, request_host())
+    return session_id or session_of_end_token(end_token, ports.clock().now())
 
 
 def _tokens_json(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
@@ -319,6 +342,7 @@ def _tokens_json(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
         "expires_in": int((expires_at - now).total_seconds()),
         "expires_at": expires_at,
         "refresh_token": granted.refresh_token,
+        "end_token": issue_end_token(caller.session_id, now),
         "session_id": caller.session_id,
         "session_expires_at": caller.expires_at,
         "user": {
