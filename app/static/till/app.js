@@ -57,6 +57,7 @@ async function begin() {
   await install();
   await loadClock();
   await start();
+  (await import("./catalogue_loading.js")).keepLoaded();
 }
 
 begin();
