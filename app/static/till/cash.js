@@ -1,5 +1,5 @@
-// Cash: what is about to be taken lies on the disk before it is sent, and an answer that was lost is had by sending the same
-// again. Without a network the cash of an order goes to the log of offline.js.
+// Cash: what is about to be taken lies on the disk before it is sent, and an answer that was lost is had by sending the
+// same again. Without a network the cash of an order goes to the log of offline.js.
 
 import { ApiError } from "./api.js";
 import { serverNow } from "./clock.js";
@@ -14,11 +14,11 @@ const PROBE = 6; // Seconds for a look whether the shop is there, before money m
 const KEY_HOLDS = 23 * 3_600_000; // Milliseconds in which the shop knows a repeated request.
 const LONGEST_PAUSE = 30_000;
 
-/* A record in the store `payments`: {id, tender: "CASH", saleId, userId, locationId, isTraining, key, request, createdAt};
-   in the state also isUncertain. `request` is the one of desk.takeCash. */
+/* A record in the store `payments`: {id, tender: "CASH", saleId, userId, locationId, isTraining, key, request,
+   createdAt}; in the state also isUncertain. `request` is the one of desk.takeCash. */
 
-/** Take cash for the sale under way: `amount` of what is due, of which `tendered` was handed over. Resolves once it is known
-    what became of it: `{isFinished, change}`. Raises ApiError where nothing was taken. */
+/** Take cash for the sale under way: `amount` of what is due, for which `tendered` was handed over. Resolves once it is
+    known what became of it: `{isFinished, change}`. Raises ApiError where nothing was taken. */
 export async function takeCash({ amount, tendered }) {
   const { id } = app().sale;
   return alone(id, async () => {
@@ -29,7 +29,7 @@ export async function takeCash({ amount, tendered }) {
   });
 }
 
-/** Go on with cash of which it is not known whether the shop has it; null where there is none. Resolves like takeCash. */
+/** Go on with cash of which it is not known whether the shop has it; null where there is none. Resolves as takeCash. */
 export async function resumeCash() {
   const record = await findRecord();
   if (!record) return null;
@@ -54,7 +54,7 @@ export async function giveUp(record) {
 
 const running = new Map();
 
-/** One at a time for a sale: a second call in this tab gets the outcome of the first, another tab is refused or waits. */
+/** One at a time for a sale: a second call in this tab gets the outcome of the first; another tab is refused or waits. */
 function alone(saleId, action, { waits = false } = {}) {
   if (!running.has(saleId)) {
     const outcome = navigator.locks.request(`till-payment-${saleId}`, { ifAvailable: !waits }, (lock) => {
@@ -131,7 +131,7 @@ function isUnknown(error) {
     the key. A session that ended or a rate limit proves nothing. */
 function isDisproved(error) {
   if (error.code.startsWith("idempotency_")) return false;
-  return error.status === 422 || error.status === 409 || /^(cash|quick_payments|orders|pos)_(disabled|not_permitted)$/.test(error.code);
+  return error.status === 422 || error.status === 409 || /^(cash|quick_payments|orders)_(disabled|not_)/.test(error.code);
 }
 
 /** Send the same again until it is known. */

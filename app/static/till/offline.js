@@ -1,5 +1,6 @@
-// Sales in cash that were made without a network. Each is in the log of the store `offline` before its receipt is shown, and
-// is sent until the shop has answered. Its id is that of the sale, so that it is one sale however often it is written or sent.
+// Sales in cash that were made without a network. Each is in the log of the store `offline` before its receipt is shown,
+// and is sent until the shop has answered. Its id is that of the sale, so that it is one however often it is written or
+// sent.
 
 import { ApiError, post } from "./api.js";
 import { serverNow } from "./clock.js";
@@ -18,32 +19,32 @@ const KEPT = 7 * 24 * 3_600_000; // Milliseconds that sent ones are shown.
 const OPEN = ["PENDING", "PROCESSING", "AUTHORIZED", "UNKNOWN"];
 const channel = new BroadcastChannel("till-offline");
 
-/* A record: {clientSaleId, locationId, currency, soldAt, lines: [{skuCode, name, quantity, unitPriceInPence}], total, toPay,
-   tenderedInPence, change, note, state, sentAt, notes: [{code, detail}], problem: {code, detail} | null,
+/* A record: {clientSaleId, locationId, currency, soldAt, lines: [{skuCode, name, quantity, unitPriceInPence}], total,
+   toPay, tenderedInPence, change, note, state, sentAt, notes: [{code, detail}], problem: {code, detail} | null,
    isRedated, isDealtWith} */
 
 /** Whether the shop has a sale of the log neither booked nor looked at by a person. */
-export function isUnsent(record) { return record.state === WAITING || (record.state === REFUSED && !record.isDealtWith); }
+export function isUnsent({ state, isDealtWith }) { return state === WAITING || (state === REFUSED && !isDealtWith); }
 
-/** Why cash of a sale cannot be taken without a network, a sentence; null where it can. `amount` is what is to be paid. */
+/** Why cash of a sale cannot be taken without a network, a sentence; null where it can. `amount` is what to pay. */
 export function offlineRefusal(sale, amount) {
   const { permissions, takesPayments, maxAmountInPence } = app().configuration;
-  if (sale.kind !== ORDER) return "There is no network. Without one, only orders can be paid in cash: the shop books them later.";
+  if (sale.kind !== ORDER) return "There is no network. Without one, only orders can be paid in cash.";
   if (!takesPayments) return "The shop takes no payments here now.";
   if (!permissions.cash) return "You may not take cash.";
   if (isPaidInPart(sale)) return "A part of this order is paid already. The rest of it needs the network.";
   if (sale.discount || sale.basket?.discount) return "An order with a discount needs the network.";
   if (!sale.lines.length) return "There is nothing in this order.";
   if (sale.unresolved?.length) return "A scanned code is not found yet. Find it or remove it first.";
-  if (!sale.lines.every((line) => Number.isInteger(line.unitPrice))) return "A price in this order is not known without the network.";
+  if (!sale.lines.every((line) => Number.isInteger(line.unitPrice))) return "A price in this order is not known here.";
   const total = totalOf(sale);
   if (amount !== total) return "Without a network an order is paid as a whole.";
-  if (total > maxAmountInPence) return `This is more than ${money(maxAmountInPence, sale.currency)}, the largest payment that you may take.`;
+  if (total > maxAmountInPence) return `The most that you may take is ${money(maxAmountInPence, sale.currency)}.`;
   return total > 0 ? null : "There is nothing to pay.";
 }
 
 function isPaidInPart({ paid, basket }) {
-  return paid.length > 0 || Boolean(basket?.amountPaid) || Boolean(basket?.payments?.some(({ status }) => OPEN.includes(status)));
+  return paid.length > 0 || basket?.amountPaid > 0 || basket?.payments.some(({ status }) => OPEN.includes(status));
 }
 
 function totalOf({ lines }) { return lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0); }
@@ -54,16 +55,20 @@ export async function storeOfflineSale(sale, tendered) {
   const toPay = rounded(total, app().configuration.cashRounding);
   if (tendered < toPay) throw new ApiError(0, "tendered_too_small", `${money(toPay, sale.currency)} is to be paid.`);
   const record = {
-    clientSaleId: sale.id, locationId: sale.locationId, currency: sale.currency, soldAt: new Date(serverNow()).toISOString(),
-    lines: sale.lines.map(({ skuCode, name, quantity, unitPrice }) => ({ skuCode, name, quantity, unitPriceInPence: unitPrice })),
+    clientSaleId: sale.id, locationId: sale.locationId, currency: sale.currency,
+    soldAt: new Date(serverNow()).toISOString(), lines: sale.lines.map(lineOf),
     total, toPay, tenderedInPence: tendered, change: tendered - toPay, note: sale.note ?? "",
     state: WAITING, sentAt: null, notes: [], problem: null, isRedated: false, isDealtWith: false,
   };
-  const ended = { ...sale, isFinished: true, offline: { toPay }, change: record.change };
+  const ended = { ...sale, isFinished: true, isChecked: true, offline: { toPay }, change: record.change };
   await writeTogether([["offline", record], ["sales", ended]]);
   update({ sale: ended });
   await count();
   return { isFinished: true, change: record.change };
+}
+
+function lineOf({ skuCode, name, quantity, unitPrice }) {
+  return { skuCode, name, quantity, unitPriceInPence: unitPrice };
 }
 
 /** The log, the latest sale first. */
@@ -128,8 +133,9 @@ async function sendAll() {
 }
 
 async function sendOfLocation(locationId, records) {
+  const path = `/v1/pos/${encodeURIComponent(locationId)}/offlineSales`;
   for (const batch of batches(records)) {
-    const { items } = await post(`/v1/pos/${encodeURIComponent(locationId)}/offlineSales`, { sales: batch.map(asRequest) });
+    const { items } = await post(path, { sales: batch.map(asRequest) });
     const answered = batch.map((record, place) => answerTo(record, items[place]));
     await writeTogether(answered.map((record) => ["offline", record]));
     const redated = answered.filter((record, place) => record.soldAt !== batch[place].soldAt);

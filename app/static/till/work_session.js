@@ -18,12 +18,17 @@ export async function currentSession() { return get(`${SESSIONS}/current`); }
 export async function setFloat(openingFloat) { return put(`${SESSIONS}/current`, { openingFloat }); }
 
 /** The X report of now; the Z report of a closed session. */
-export async function readReport(sessionId = "current") { return get(`${SESSIONS}/${encodeURIComponent(sessionId)}/report`); }
+export async function readReport(sessionId = "current") { return get(pathOf(sessionId, "report")); }
+
+function pathOf(sessionId, call) { return `${SESSIONS}/${encodeURIComponent(sessionId)}/${call}`; }
 
 /** Move cash into or out of the drawer: `{type, amountInPence, reason}`. Raises ApiError. */
 export async function moveCash(request) {
-  if (await openMovement()) throw new ApiError(0, "open_movement", "It is not known yet whether the last movement was booked.");
-  const movement = { locationId: app().location.id, userId: app().user.id, key: crypto.randomUUID(), request, createdAt: serverNow() };
+  if (await openMovement()) throw new ApiError(0, "open_movement", "It is not known yet whether the last one was booked.");
+  const { location, user } = app();
+  const movement = {
+    locationId: location.id, userId: user.id, key: crypto.randomUUID(), request, createdAt: serverNow(),
+  };
   await writeTogether([["device", movement, MOVEMENT]]);
   return sendMovement(movement);
 }
@@ -35,8 +40,9 @@ export async function openMovement() { return await read("device", MOVEMENT) ?? 
 export async function resumeMovement() {
   const movement = await openMovement();
   if (!movement) return null;
-  if (movement.userId !== app().user.id || movement.locationId !== app().location.id || serverNow() - movement.createdAt > KEY_HOLDS) {
-    throw new ApiError(0, "not_repeatable", "The shop cannot be asked about this movement any more. Look into the X report.");
+  const isOwn = movement.userId === app().user.id && movement.locationId === app().location.id;
+  if (!isOwn || serverNow() - movement.createdAt > KEY_HOLDS) {
+    throw new ApiError(0, "not_repeatable", "The shop cannot be asked about this any more. Look into the X report.");
   }
   return sendMovement(movement, true);
 }
@@ -56,15 +62,15 @@ async function sendMovement(movement, isRepeated = false) {
   }
 }
 
-/** Close the session with what was counted. Returns its Z report, which is on the disk then: whoever closed is signed out.
-    Raises ApiError, where sales wait or a payment is open before anything is sent. */
+/** Close the session with what was counted. Returns its Z report, which is on the disk then: its user is signed out.
+    Raises ApiError. */
 export async function closeSession(sessionId, countedCash, closingNote) {
   const closing = { sessionId, userId: app().user.id, request: { countedCash, closingNote } };
   await writeTogether([["device", closing, CLOSING]]);
   try {
-    return await keepReport(await post(`${SESSIONS}/${encodeURIComponent(sessionId)}/close`, closing.request));
+    return await keepReport(await post(pathOf(sessionId, "close"), closing.request));
   } catch (error) {
-    if (error.status === 401) update({ notice: "The session may be closed already. Sign in, and its Z report is shown." });
+    if (error.status === 401) update({ notice: "The session may be closed already. Sign in to see its Z report." });
     else if (error.status > 0 && error.status < 500) await remove("device", CLOSING);
     throw error;
   }
@@ -87,9 +93,10 @@ async function keepReport(report) {
 
 /** Why the session cannot be closed now, a sentence; null where it can. */
 export async function closingRefusal() {
-  if (app().unsent) return "Sales wait to be sent to the shop, and would miss in the report. Look at the waiting sales first.";
+  if (app().unsent) return "Sales wait to be sent to the shop, and would miss in the report. Send them first.";
   if ((await readAll("payments")).length) return "A payment is not final yet. Finish it first.";
-  if (app().sale?.paid.length && !app().sale.isFinished) return "A sale is paid in part. Finish it or take the money back first.";
+  const { sale } = app();
+  if (sale?.paid.length && !sale.isFinished) return "A sale is paid in part. Finish it or take the money back first.";
   if (!app().isOnline) return "There is no network. Closing needs one.";
   return null;
 }

@@ -8,8 +8,11 @@ import { useApp } from "../state.js";
 import { Button, Field, html, Loading, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { Sum } from "./payment.js";
 
-/** Take `amount` of what is due in cash. `onDone` gets whether the sale is finished, once the cash is taken; `onBack` is
-    to pay in another way. */
+const KEPT = "There is no network. This sale is kept on this device and sent to the shop later.";
+const OF_ANOTHER = "Another agent took this cash, and must sign in so that the shop can be asked.";
+
+/** Take `amount` of what is due in cash. `onDone` gets whether the sale is finished, once the cash is taken; `onBack`
+    is for another way to pay. */
 export default function Cash({ sale, amount, onDone, onBack }) {
   const { payment } = useApp();
   const [take, isTaking, refused] = useAction(async (request) => onDone((await takeCash(request)).isFinished));
@@ -41,17 +44,19 @@ function CashForm({ sale, amount, take, isBusy, onBack }) {
   };
   return html`
     <form class="stack" onSubmit=${submit} novalidate>
-      ${!isOnline && !isTraining && html`<${Note} kind="warn">${refusal ?? "There is no network. This sale is kept on this device and sent to the shop later."}<//>`}
-      ${toPay !== amount && html`<p class="between"><span>Rounded to</span><span class="total">${money(toPay, currency)}</span></p>`}
+      ${!isOnline && !isTraining && html`<${Note} kind="warn">${refusal ?? KEPT}<//>`}
+      ${toPay !== amount && html`<p class="between">
+        <span>Rounded to</span><span class="total">${money(toPay, currency)}</span></p>`}
       <div class="handed" role="group" aria-label="Cash received">
         ${likelyTenders(toPay, currency).map((one) => html`<button type="button" key=${one} class="btn big n"
-          aria-pressed=${received && tendered === one ? "true" : "false"} onClick=${() => setReceived(amountText(one, currency))}>${money(one, currency)}</button>`)}
+          aria-pressed=${received && tendered === one ? "true" : "false"}
+          onClick=${() => setReceived(amountText(one, currency))}>${money(one, currency)}</button>`)}
       </div>
-      <${Field} label="Received" id="received" inputmode="decimal" autocomplete="off" enterkeyhint="done" value=${received}
-        onInput=${setReceived} placeholder=${amountText(toPay, currency)}
+      <${Field} label="Received" id="received" inputmode="decimal" autocomplete="off" enterkeyhint="done"
+        value=${received} onInput=${setReceived} placeholder=${amountText(toPay, currency)}
         error=${tendered === null ? `Write an amount such as ${amountText(toPay, currency)}.` : null} />
       <${Change} tendered=${tendered} toPay=${toPay} currency=${currency} />
-      <${Button} kind="primary big wide" type="submit" icon="cash" onPress=${undefined} isBusy=${isBusy} busy="Taking cash…"
+      <${Button} kind="primary big wide" type="submit" icon="cash" isBusy=${isBusy} busy="Taking cash…"
         disabled=${!isEnough || Boolean(refusal)}>Take cash<//>
       <${Button} kind="quiet wide" onPress=${onBack} disabled=${isBusy}>Pay another way<//>
     </form>`;
@@ -73,8 +78,8 @@ function Unknown({ record }) {
   return html`
     <div class="card" role="status">
       <h2>We don't know yet</h2>
-      <p>${why} ${money(amount, currency)} in cash may be booked already. Keep what was handed over (${money(tendered, currency)})
-        apart: the shop is asked again until it answers, and nothing is booked twice.</p>
+      <p>${why} ${money(amount, currency)} in cash may be booked already. Keep what was handed over
+        (${money(tendered, currency)}) apart: the shop is asked again until it answers, and nothing is booked twice.</p>
     </div>
     ${!canRepeat(record) && html`<${Forsaken} record=${record} isOther=${user?.id !== record.userId} />`}`;
 }
@@ -83,7 +88,7 @@ function Unknown({ record }) {
 function Forsaken({ record, isOther }) {
   const [stop, isBusy, error] = useAction(() => giveUp(record));
   return html`
-    <${Note} kind="warn">${isOther ? "Someone else took this cash, and must sign in so that the shop can be asked." : "This is too long ago to be asked again."}
+    <${Note} kind="warn">${isOther ? OF_ANOTHER : "This is too long ago for the shop to be asked."}
       ${" "}Or look into the transactions, and stop waiting once you know whether it is there.<//>
     <${Problem}>${error}<//>
     <a class="btn wide" href="/till/transactions">Transactions</a>

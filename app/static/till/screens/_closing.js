@@ -28,11 +28,13 @@ export function Closing({ session, onClose }) {
       <form class="stack" onSubmit=${close} novalidate>
         <p class="muted">Count the cash in the drawer. What was expected is in the Z report.</p>
         <${Count} currency=${session.currency} onChange=${setCounted} />
-        <p class="between counted" role="status"><span class="strong">Counted</span><span class="total">${counted === null ? "–" : money(counted, session.currency)}</span></p>
+        <p class="between counted" role="status"><span class="strong">Counted</span>
+          <span class="total">${counted === null ? "–" : money(counted, session.currency)}</span></p>
         <${Field} label="Note" id="closing-note" maxlength="500" value=${note} onInput=${setNote} />
         <${Problem}>${error ?? (counted === null ? "A count is no whole number." : null)}<//>
         <p class="small">Closing is final: it makes the Z report and signs you out.</p>
-        <${Button} kind="primary big" type="submit" isBusy=${isBusy} busy="Closing…" disabled=${Boolean(refusal) || counted === null}>Close session<//>
+        <${Button} kind="primary big" type="submit" isBusy=${isBusy} busy="Closing…"
+          disabled=${Boolean(refusal) || counted === null}>Close session<//>
       </form>
     <//>`;
 }

@@ -10,9 +10,11 @@ export function Count({ currency, onChange }) {
   const known = denominations(currency);
   const [isSum, setSum] = useState(!known.length);
   const swap = () => { onChange(0); setSum(!isSum); };
+  const Way = isSum ? Sum : Pieces;
   return html`
-    ${isSum ? html`<${Sum} currency=${currency} onChange=${onChange} />` : html`<${Pieces} known=${known} currency=${currency} onChange=${onChange} />`}
-    ${known.length > 0 && html`<${Button} kind="quiet" onPress=${swap}>${isSum ? "Count notes and coins" : "Enter one amount"}<//>`}`;
+    <${Way} known=${known} currency=${currency} onChange=${onChange} />
+    ${known.length > 0 && html`<${Button} kind="quiet" onPress=${swap}>
+      ${isSum ? "Count notes and coins" : "Enter one amount"}<//>`}`;
 }
 
 function Sum({ currency, onChange }) {
@@ -21,7 +23,8 @@ function Sum({ currency, onChange }) {
     setText(typed);
     onChange(typed.trim() ? parseMoney(typed, currency) : 0);
   };
-  return html`<${Field} label="Counted cash" id="counted" inputmode="decimal" autocomplete="off" value=${text} onInput=${change} />`;
+  return html`<${Field} label="Counted cash" id="counted" inputmode="decimal" autocomplete="off" value=${text}
+    onInput=${change} />`;
 }
 
 function Pieces({ known, currency, onChange }) {
@@ -36,8 +39,8 @@ function Pieces({ known, currency, onChange }) {
     <fieldset class="count"><legend class="label">Notes and coins</legend>
       ${known.map((piece) => html`<div key=${piece} class="piece">
         <label for=${`piece-${piece}`}>${nameOf(piece, currency)}</label>
-        <input id=${`piece-${piece}`} inputmode="numeric" autocomplete="off" placeholder="0" value=${numbers[piece] ?? ""}
-          onInput=${(event) => change(piece, event.target.value.trim())} />
+        <input id=${`piece-${piece}`} inputmode="numeric" autocomplete="off" placeholder="0"
+          value=${numbers[piece] ?? ""} onInput=${(event) => change(piece, event.target.value.trim())} />
         <span class="n muted">${money(piece * (Number(numbers[piece]) || 0), currency)}</span>
       </div>`)}
     </fieldset>`;

@@ -1,6 +1,6 @@
 // Cash into and out of the drawer other than by payments.
 
-import { money, parseMoney } from "../money.js";
+import { amountText, money, parseMoney } from "../money.js";
 import { Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
 import { moveCash } from "../work_session.js";
 
@@ -18,7 +18,10 @@ export function Movement({ type, currency, onClose }) {
   const [send, isBusy, error] = useAction(async (event) => {
     event.preventDefault();
     const amountInPence = parseMoney(amount, currency);
-    const lacks = { amount: amountInPence ? null : "Write an amount, such as 20.00.", reason: reason.trim() ? null : "Say why." };
+    const lacks = {
+      amount: amountInPence ? null : `Write an amount, such as ${amountText(2_000, currency)}.`,
+      reason: reason.trim() ? null : "Say why.",
+    };
     setMissing(lacks);
     if (!lacks.amount && !lacks.reason) setBooked(await moveCash({ type, amountInPence, reason: reason.trim() }));
   });
@@ -33,8 +36,10 @@ export function Movement({ type, currency, onClose }) {
     <${Dialog} title=${label} onClose=${onClose}>
       <form class="stack" onSubmit=${send} novalidate>
         <p class="muted">${help}</p>
-        <${Field} label="Amount" id="movement-amount" inputmode="decimal" autocomplete="off" value=${amount} onInput=${setAmount} error=${missing.amount} />
-        <${Field} label="Reason" id="movement-reason" maxlength="200" value=${reason} onInput=${setReason} error=${missing.reason} />
+        <${Field} label="Amount" id="movement-amount" inputmode="decimal" autocomplete="off" value=${amount}
+          onInput=${setAmount} error=${missing.amount} />
+        <${Field} label="Reason" id="movement-reason" maxlength="200" value=${reason} onInput=${setReason}
+          error=${missing.reason} />
         <${Problem}>${error}<//>
         <${Button} kind="primary big" type="submit" isBusy=${isBusy} busy="Booking…">${label}<//>
       </form>

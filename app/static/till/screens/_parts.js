@@ -2,7 +2,7 @@
 
 import { takeBack } from "../cash.js";
 import { money } from "../money.js";
-import { due, ORDER } from "../sale.js";
+import { ORDER } from "../sale.js";
 import { Amount, Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
 
 const TAKEN = ["SUCCEEDED", "PARTIALLY_REFUNDED"];
@@ -10,7 +10,7 @@ const TAKEN = ["SUCCEEDED", "PARTIALLY_REFUNDED"];
 export default function Parts({ sale }) {
   const [returned, setReturned] = useState(null); // The payment that is being taken back.
   const parts = partsOf(sale);
-  if (!parts.length) return null;
+  if (!parts.length || sale.isFinished) return null;
   return html`
     ${sale.change > 0 && html`<p class="between given" role="status"><span class="strong">Change</span>
       <${Amount} of=${sale.change} currency=${sale.currency} className="amount" /></p>`}
@@ -18,13 +18,11 @@ export default function Parts({ sale }) {
       <h2 id="parts-title">Paid so far</h2>
       <ul class="list" aria-labelledby="parts-title">
         ${parts.map((part) => html`<li key=${part.id} class="row apart">
-          <span><span class="strong">${nameOf(part)}</span>
-            ${part.changeInPence > 0 && html` <span class="muted small">change ${money(part.changeInPence, part.currency)}</span>`}</span>
+          <span class="strong">${nameOf(part)}</span>
           <span class="row"><${Amount} of=${part.amountInPence} currency=${part.currency} />
-            ${part.tenderType === "CASH" && !sale.isFinished && html`<${Button} onPress=${() => setReturned(part)}>Take back<//>`}</span>
+            ${part.tenderType === "CASH" && html`<${Button} onPress=${() => setReturned(part)}>Take back<//>`}</span>
         </li>`)}
       </ul>
-      <p class="between"><span>Due</span><${Amount} of=${due(sale).amount} currency=${sale.currency} className="total" /></p>
       ${returned && html`<${TakeBack} part=${returned} onClose=${() => setReturned(null)} />`}
     </section>`;
 }
@@ -43,6 +41,7 @@ function nameOf({ tenderType, cardBrand, cardLast4 }) {
 function TakeBack({ part, onClose }) {
   const [reason, setReason] = useState("");
   const [isMissing, setMissing] = useState(false);
+  const handedOver = part.amountInPence + (part.roundingInPence ?? 0);
   const [send, isBusy, error] = useAction(async (event) => {
     event.preventDefault();
     setMissing(!reason.trim());
@@ -53,10 +52,11 @@ function TakeBack({ part, onClose }) {
   return html`
     <${Dialog} title="Take back cash" onClose=${onClose}>
       <form class="stack" onSubmit=${send} novalidate>
-        <p>Hand ${money(part.amountInPence + (part.roundingInPence ?? 0), part.currency)} back to the customer. The payment is cancelled.</p>
-        <${Field} label="Reason" id="void-reason" value=${reason} onInput=${setReason} maxlength="200" error=${isMissing ? "Say why." : null} />
+        <p>Hand ${money(handedOver, part.currency)} back to the customer. The payment is cancelled.</p>
+        <${Field} label="Reason" id="void-reason" value=${reason} onInput=${setReason} maxlength="200"
+          error=${isMissing ? "Say why." : null} />
         <${Problem}>${error}<//>
-        <${Button} kind="danger big" type="submit" isBusy=${isBusy}>Take back ${money(part.amountInPence, part.currency)}<//>
+        <${Button} kind="danger big" type="submit" isBusy=${isBusy}>Take back ${money(handedOver, part.currency)}<//>
       </form>
     <//>`;
 }

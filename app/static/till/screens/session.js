@@ -2,7 +2,9 @@
 
 import { amountText, money, parseMoney } from "../money.js";
 import { useApp } from "../state.js";
-import { Amount, Button, Dialog, Field, html, Loading, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import {
+  Amount, Button, Dialog, Field, html, Loading, Note, Problem, Screen, useAction, useEffect, useState,
+} from "../ui.js";
 import { currentSession, forgetMovement, openMovement, readReport, resumeMovement, setFloat } from "../work_session.js";
 import { Closing } from "./_closing.js";
 import { MOVEMENTS, Movement } from "./_movement.js";
@@ -12,7 +14,8 @@ export default function Session() {
   const { isTraining } = useApp();
   return html`
     <${Screen} title="Session" back="/till">
-      ${isTraining ? html`<${Note} kind="warn">Training has no work session: no money moves.<//>` : html`<${WorkSession} />`}
+      ${isTraining && html`<${Note} kind="warn">Training has no work session: no money moves.<//>`}
+      ${!isTraining && html`<${WorkSession} />`}
     <//>`;
 }
 
@@ -25,7 +28,9 @@ function WorkSession() {
     ${!session && isBusy && html`<${Loading} />`}
     ${!isOnline && html`<${Note} kind="warn">There is no network. Reports, movements and closing need one.<//>`}
     <${Problem}>${isOnline ? error : null}<//>
-    ${unsent > 0 && html`<${Note} kind="warn"><a href="/till/waiting">${unsent === 1 ? "1 sale waits" : `${unsent} sales wait`}</a> to be sent to the shop, and no report has them yet.<//>`}
+    ${unsent > 0 && html`<${Note} kind="warn">
+      <a href="/till/waiting">${unsent === 1 ? "1 sale waits" : `${unsent} sales wait`}</a> to be sent to the shop, and no
+      report has them yet.<//>`}
     ${session && html`
       <${Float} session=${session} onChange=${setSession} />
       <${OpenMovement} currency=${session.currency} />
@@ -39,7 +44,8 @@ function Float({ session, onChange }) {
   if (!isEdited) {
     return html`
       <div class="card row apart">
-        <p>Opened at ${timeOf(startedAt)} with <${Amount} of=${openingFloat} currency=${currency} className="strong" /></p>
+        <p>Opened at ${timeOf(startedAt)} with
+          ${" "}<${Amount} of=${openingFloat} currency=${currency} className="strong" /></p>
         <${Button} onPress=${() => setEdited(true)}>Correct float<//>
       </div>`;
   }
@@ -52,7 +58,8 @@ function FloatForm({ session: { openingFloat, currency }, onSaved }) {
   const [save, isBusy, error] = useAction(async (event) => {
     event.preventDefault();
     const amount = parseMoney(text, currency);
-    setProblem(amount === null ? `Write the cash in the drawer, such as ${amountText(10_000, currency)}; 0 for none.` : null);
+    const example = amountText(10_000, currency);
+    setProblem(amount === null ? `Write the cash in the drawer, such as ${example}; 0 for none.` : null);
     if (amount !== null) onSaved(await setFloat(amount));
   });
   return html`
@@ -60,7 +67,8 @@ function FloatForm({ session: { openingFloat, currency }, onSaved }) {
       <${Field} label="Opening float" id="float" inputmode="decimal" autocomplete="off" value=${text} onInput=${setText}
         error=${problem} help="The cash in the drawer before the first sale." />
       <${Problem}>${error}<//>
-      <${Button} kind="primary big wide" type="submit" isBusy=${isBusy} busy="Opening…">${openingFloat === null ? "Open session" : "Save float"}<//>
+      <${Button} kind="primary big wide" type="submit" isBusy=${isBusy} busy="Saving…">
+        ${openingFloat === null ? "Open session" : "Save float"}<//>
     </form>`;
 }
 
@@ -71,9 +79,11 @@ function Drawer({ session }) {
   const close = () => show(null);
   return html`
     <div class="three">
-      ${Object.entries(MOVEMENTS).map(([type, { label }]) => html`<${Button} key=${type} kind="big" disabled=${!may} onPress=${() => show(type)}>${label}<//>`)}
+      ${Object.entries(MOVEMENTS).map(([type, { label }]) => html`
+        <${Button} key=${type} kind="big" disabled=${!may} onPress=${() => show(type)}>${label}<//>`)}
     </div>
-    ${!may && html`<p class="muted small">Paying in and out and drops need a permission that you do not have. An admin can give it under Mobile POS, Agents.</p>`}
+    ${!may && html`<p class="muted small">Paying in and out and drops need a permission that you do not have. An admin can
+      give it under Mobile POS, Agents.</p>`}
     <${Button} kind="big wide" icon="list" onPress=${() => show("X")}>X report<//>
     <${Button} kind="big wide danger" icon="lock" onPress=${() => show("CLOSE")}>Close session<//>
     ${shown === "X" && html`<${XReport} onClose=${close} />`}
@@ -105,7 +115,8 @@ function OpenMovement({ currency }) {
   return html`
     <div class="card" role="status">
       <h2>We don't know yet</h2>
-      <p>${MOVEMENTS[type].label} of ${money(amountInPence, currency)}: the shop’s answer was lost. Asking again books nothing twice.</p>
+      <p>${MOVEMENTS[type].label} of ${money(amountInPence, currency)}: the shop’s answer was lost. Asking again books
+        nothing twice.</p>
       <${Problem}>${error}<//>
       <${Button} kind="primary" onPress=${ask} isBusy=${isBusy}>Ask again<//>
       ${error && html`<${Button} kind="quiet" onPress=${drop}>I looked, forget it<//>`}

@@ -2,7 +2,7 @@
 
 import { money } from "../money.js";
 import { dealWith, isUnsent, offlineSales, REFUSED, sendWaiting, SENT, WAITING } from "../offline.js";
-import { useApp } from "../state.js";
+import { app, useApp } from "../state.js";
 import { Amount, Button, html, Loading, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 
 const STATES = { [WAITING]: ["warn", "Waiting"], [SENT]: ["good", "Sent"], [REFUSED]: ["bad", "Needs a look"] };
@@ -17,9 +17,10 @@ export default function WaitingSales() {
   });
   useEffect(() => { load(); }, [unsent, isBusy]);
   const isWaiting = sales?.some(({ state }) => state === WAITING);
+  const foot = isWaiting && html`
+    <${Button} kind="primary big wide" onPress=${send} isBusy=${isBusy} busy="Sending…" disabled=${!isOnline}>Send now<//>`;
   return html`
-    <${Screen} title="Waiting sales" back="/till"
-      foot=${isWaiting && html`<${Button} kind="primary big wide" onPress=${send} isBusy=${isBusy} busy="Sending…" disabled=${!isOnline}>Send now<//>`}>
+    <${Screen} title="Waiting sales" back="/till" foot=${foot}>
       <p class="muted">Sales in cash that were made without a network. They are sent by themselves once there is one.</p>
       ${isWaiting && !isOnline && html`<${Note} kind="warn">There is no network now.<//>`}
       ${isWaiting && isOnline && unsentReason && html`<${Note} kind="bad">Not sent: ${unsentReason}<//>`}
@@ -40,10 +41,12 @@ function Sale({ sale, onChange }) {
   });
   return html`
     <li class="waiting-sale">
-      <p class="row apart"><span><span class="strong">${timeOf(sale)}</span> <span class=${`badge ${kind}`}>${label}</span></span>
+      <p class="row apart">
+        <span><span class="strong">${timeOf(sale)}</span> <span class=${`badge ${kind}`}>${label}</span></span>
         <${Amount} of=${sale.toPay} currency=${sale.currency} className="strong" /></p>
-      <p class="muted small">${sale.lines.map(({ quantity, name, skuCode }) => `${quantity} × ${name ?? skuCode}`).join(", ")}</p>
-      <p class="muted small">${money(sale.tenderedInPence, sale.currency)} received, ${money(sale.change, sale.currency)} change</p>
+      <p class="muted small">${sale.lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(", ")}</p>
+      <p class="muted small">
+        ${money(sale.tenderedInPence, sale.currency)} received, ${money(sale.change, sale.currency)} change</p>
       ${sale.notes.map(({ code, detail }) => html`<${Note} key=${code} kind="warn">${detail}<//>`)}
       ${sale.problem && html`<${Note} kind="bad">The shop did not book this sale: ${sale.problem.detail}<//>`}
       ${sale.state === REFUSED && isUnsent(sale) && html`
@@ -54,5 +57,6 @@ function Sale({ sale, onChange }) {
 }
 
 function timeOf({ soldAt }) {
-  return new Date(soldAt).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+  return new Date(soldAt).toLocaleString("en-GB", { timeZone: app().configuration?.timeZone, ...parts });
 }
