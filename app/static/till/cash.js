@@ -54,7 +54,7 @@ export async function giveUp(record) {
 
 const running = new Map();
 
-/** One at a time for a sale: a second call in this tab gets the outcome of the first; another tab is refused or waits. */
+/** One at a time for a sale: a second call in this tab gets the outcome of the first; another tab is refused. */
 function alone(saleId, action, { waits = false } = {}) {
   if (!running.has(saleId)) {
     const outcome = navigator.locks.request(`till-payment-${saleId}`, { ifAvailable: !waits }, (lock) => {
@@ -70,7 +70,11 @@ function alone(saleId, action, { waits = false } = {}) {
 async function currentSale(id) {
   const stored = await read("sales", id);
   if (!stored) throw refusal("This sale was ended in another tab.");
-  if (stored.isFinished || stored.paid.length !== app().sale.paid.length) update({ sale: stored });
+  if (stored.locationId !== app().location.id) throw refusal("This sale was begun at another location. Choose it first.");
+  if (stored.isFinished || stored.paid.length !== app().sale.paid.length) {
+    update({ sale: stored });
+    if (!stored.isFinished) throw refusal("This sale was changed in another tab. Look at what is to pay now.");
+  }
   return stored;
 }
 
@@ -91,7 +95,7 @@ async function isShopThere(sale) {
 
 async function takeOffline(amount, tendered) {
   const sale = app().sale;
-  const reason = offlineRefusal(sale, amount);
+  const reason = sale.isTraining ? "Training has no sales without a network." : offlineRefusal(sale, amount);
   if (reason) throw refusal(reason);
   return storeOfflineSale(sale, tendered);
 }
@@ -131,7 +135,7 @@ function isUnknown(error) {
     the key. A session that ended or a rate limit proves nothing. */
 function isDisproved(error) {
   if (error.code.startsWith("idempotency_")) return false;
-  return error.status === 422 || error.status === 409 || /^(cash|quick_payments|orders)_(disabled|not_)/.test(error.code);
+  return [409, 422].includes(error.status) || /^(cash|quick_payments|orders)_(disabled|not_)/.test(error.code);
 }
 
 /** Send the same again until it is known. */

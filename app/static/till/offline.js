@@ -1,6 +1,6 @@
-// Sales in cash that were made without a network. Each is in the log of the store `offline` before its receipt is shown,
-// and is sent until the shop has answered. Its id is that of the sale, so that it is one however often it is written or
-// sent.
+// Sales in cash that were made without a network. Each is in the log of the store `offline` before its receipt is
+// shown, and is sent until the shop has answered. Its id is that of the sale, so that it is one however often it is
+// written or sent.
 
 import { ApiError, post } from "./api.js";
 import { serverNow } from "./clock.js";
@@ -98,6 +98,7 @@ export async function startSending() {
   await recount();
   if (!isStarted) {
     isStarted = true;
+    navigator.storage?.persist?.(); // So that the browser does not clear the log when the disk is full.
     channel.addEventListener("message", recount);
     addEventListener("online", sendWaiting);
     setInterval(sendWaiting, EVERY);

@@ -24,7 +24,7 @@ function pathOf(sessionId, call) { return `${SESSIONS}/${encodeURIComponent(sess
 
 /** Move cash into or out of the drawer: `{type, amountInPence, reason}`. Raises ApiError. */
 export async function moveCash(request) {
-  if (await openMovement()) throw new ApiError(0, "open_movement", "It is not known yet whether the last one was booked.");
+  if (await openMovement()) throw new ApiError(0, "open_movement", "Ask first whether the last one was booked.");
   const { location, user } = app();
   const movement = {
     locationId: location.id, userId: user.id, key: crypto.randomUUID(), request, createdAt: serverNow(),
@@ -93,8 +93,9 @@ async function keepReport(report) {
 
 /** Why the session cannot be closed now, a sentence; null where it can. */
 export async function closingRefusal() {
-  if (app().unsent) return "Sales wait to be sent to the shop, and would miss in the report. Send them first.";
+  if (app().unsent) return "Sales made without a network are not booked yet, and would miss in the report.";
   if ((await readAll("payments")).length) return "A payment is not final yet. Finish it first.";
+  if (await openMovement()) return "It is not known yet whether the last movement was booked. Ask again first.";
   const { sale } = app();
   if (sale?.paid.length && !sale.isFinished) return "A sale is paid in part. Finish it or take the money back first.";
   if (!app().isOnline) return "There is no network. Closing needs one.";

@@ -149,5 +149,5 @@ def test_a_session_is_not_closed_while_sales_wait(till: Page) -> None:
     go(till, "/till/session")
     till.get_by_role("button", name="Close session").click()
     dialog = till.get_by_role("dialog", name="Close session")
-    expect(dialog.get_by_text("Sales wait to be sent")).to_be_visible()
+    expect(dialog.get_by_text("Sales made without a network")).to_be_visible()
     expect(dialog.get_by_role("button", name="Close session")).to_be_disabled()

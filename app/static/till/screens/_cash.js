@@ -76,7 +76,7 @@ function Unknown({ record }) {
   const { amount, tendered, currency } = record.request;
   const why = isOnline ? "The shop did not answer." : "The network went away.";
   return html`
-    <div class="card" role="status">
+    <div class="card unsure" role="status">
       <h2>We don't know yet</h2>
       <p>${why} ${money(amount, currency)} in cash may be booked already. Keep what was handed over
         (${money(tendered, currency)}) apart: the shop is asked again until it answers, and nothing is booked twice.</p>

@@ -20,10 +20,10 @@ export default function Done() {
   return html`
     <${Screen} title="Paid" className="done" foot=${html`<${Button} kind="primary big" isBusy=${isBusy} onPress=${next}>New sale<//>`}>
       <${Summary} sale=${sale} last=${last} change=${change} />
-      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to the shop
-        by itself once there is one. <a href="/till/waiting">Waiting sales</a><//>`}
       ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
-      ${sale.offline && html`<${Note}>The receipt is there once the sale was sent to the shop.<//>`}
+      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to the
+        shop by itself once there is one: see <a href="/till/waiting">Waiting sales</a>. Its receipt is there then, under
+        Transactions.<//>`}
     <//>`;
 }
 

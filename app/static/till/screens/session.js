@@ -29,8 +29,8 @@ function WorkSession() {
     ${!isOnline && html`<${Note} kind="warn">There is no network. Reports, movements and closing need one.<//>`}
     <${Problem}>${isOnline ? error : null}<//>
     ${unsent > 0 && html`<${Note} kind="warn">
-      <a href="/till/waiting">${unsent === 1 ? "1 sale waits" : `${unsent} sales wait`}</a> to be sent to the shop, and no
-      report has them yet.<//>`}
+      <a href="/till/waiting">${unsent === 1 ? "1 sale" : `${unsent} sales`}</a> made without a network: not booked yet,
+      and in no report.<//>`}
     ${session && html`
       <${Float} session=${session} onChange=${setSession} />
       <${OpenMovement} currency=${session.currency} />
@@ -82,8 +82,8 @@ function Drawer({ session }) {
       ${Object.entries(MOVEMENTS).map(([type, { label }]) => html`
         <${Button} key=${type} kind="big" disabled=${!may} onPress=${() => show(type)}>${label}<//>`)}
     </div>
-    ${!may && html`<p class="muted small">Paying in and out and drops need a permission that you do not have. An admin can
-      give it under Mobile POS, Agents.</p>`}
+    ${!may && html`<p class="muted small">Paying in and out and drops need a permission that you do not have. An admin
+      can give it under Mobile POS, Agents.</p>`}
     <${Button} kind="big wide" icon="list" onPress=${() => show("X")}>X report<//>
     <${Button} kind="big wide danger" icon="lock" onPress=${() => show("CLOSE")}>Close session<//>
     ${shown === "X" && html`<${XReport} onClose=${close} />`}
@@ -113,7 +113,7 @@ function OpenMovement({ currency }) {
   if (!movement) return html`<${Problem}>${error}<//>`;
   const { type, amountInPence } = movement.request;
   return html`
-    <div class="card" role="status">
+    <div class="card unsure" role="status">
       <h2>We don't know yet</h2>
       <p>${MOVEMENTS[type].label} of ${money(amountInPence, currency)}: the shop’s answer was lost. Asking again books
         nothing twice.</p>

@@ -18,10 +18,11 @@ export default function WaitingSales() {
   useEffect(() => { load(); }, [unsent, isBusy]);
   const isWaiting = sales?.some(({ state }) => state === WAITING);
   const foot = isWaiting && html`
-    <${Button} kind="primary big wide" onPress=${send} isBusy=${isBusy} busy="Sending…" disabled=${!isOnline}>Send now<//>`;
+    <${Button} kind="primary big wide" onPress=${send} isBusy=${isBusy} busy="Sending…"
+      disabled=${!isOnline}>Send now<//>`;
   return html`
     <${Screen} title="Waiting sales" back="/till" foot=${foot}>
-      <p class="muted">Sales in cash that were made without a network. They are sent by themselves once there is one.</p>
+      <p class="muted">Sales in cash that were made without a network. They are sent by themselves.</p>
       ${isWaiting && !isOnline && html`<${Note} kind="warn">There is no network now.<//>`}
       ${isWaiting && isOnline && unsentReason && html`<${Note} kind="bad">Not sent: ${unsentReason}<//>`}
       <${Problem}>${error}<//>
