@@ -17,9 +17,12 @@ const BEFORE_SELLING = {
   location: () => import("./screens/locations.js"),
 };
 
+const SELLS = /^\/till\/(?:quick|order|parked|done)$/; // Not while a payment is under way, however one got there.
+
 function Till() {
-  const { phase, path, notice, report } = useApp();
+  const { phase, path: wanted, notice, payment, report } = useApp();
   if (report) return html`<${Loaded} key="report" load=${Z_REPORT} parameters=${{}} />`;
+  const path = payment && payment.state !== "starting" && SELLS.test(wanted) ? "/till/pay" : wanted;
   if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
   if (phase === "signIn") return html`<${SignIn} notice=${notice} />`;
   if (phase in BEFORE_SELLING) return html`<${Loaded} key=${phase} load=${BEFORE_SELLING[phase]} parameters=${{}} />`;

@@ -219,7 +219,8 @@ export function due(sale) {
   return { amount: sale.lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0), isChecked: false };
 }
 
-/** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle(null)` goes on from there. */
+/** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle(null)` goes on from there.
+    */
 export function isToBeFinished(sale) {
   if (!sale?.paid.length || sale.isFinished) return false;
   const counted = sale.basket?.payments.map((one) => one.id) ?? [];

@@ -112,9 +112,13 @@ def reopen(page: Page) -> Page:
     page.close()
     fresh = context.new_page()
     fresh.goto("/till")
-    fresh.get_by_role("textbox", name="PIN").fill(PIN)
-    fresh.get_by_role("button", name="Unlock").click()
+    unlock(fresh)
     return fresh
+
+
+def unlock(page: Page) -> None:
+    page.get_by_role("textbox", name="PIN").fill(PIN)
+    page.get_by_role("button", name="Unlock").click()
 
 
 def test_every_card_that_pays_is_charged_once(till: Page, ledger: Callable[[int], list[str]]) -> None:
@@ -231,8 +235,7 @@ def test_double_taps_do_no_more_than_one(till: Page, ledger: Callable[[int], lis
 def test_two_tabs_never_take_the_same_payment(till: Page, ledger: Callable[[int], list[str]]) -> None:
     other = Payment(till.context.new_page())
     other.page.goto("/till")
-    other.page.get_by_role("textbox", name="PIN").fill(PIN)
-    other.page.get_by_role("button", name="Unlock").click()
+    unlock(other.page)
     expect(other.page.get_by_role("button", name="Quick payment")).to_be_enabled()
 
     payment = Payment(till).begin(27_10)
@@ -251,8 +254,7 @@ def test_a_second_tab_sees_the_end_of_a_payment(till: Page, ledger: Callable[[in
     payment = Payment(till).begin(27_20)
     other = Payment(till.context.new_page())
     other.page.goto("/till/quick")
-    other.page.get_by_role("textbox", name="PIN").fill(PIN)
-    other.page.get_by_role("button", name="Unlock").click()
+    unlock(other.page)
     expect(other.page.get_by_text("under way in another tab")).to_be_visible()
     payment.hold("visa")
     payment.is_paid()
