@@ -189,10 +189,11 @@ def set_price(shop: RunningShop, browser: Browser) -> Callable[[str, str], None]
         page.get_by_label("Email").fill("admin@demo.test")
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        page.goto(f"/admin/catalogue/product/{page.request.get(f'/v1/product/{sku}').json()['id']}")
-        page.get_by_label("Price", exact=True).fill(price)
-        page.get_by_role("button", name="Save").first.click()
-        expect(page.get_by_text("saved", exact=False).first).to_be_visible()
+        product = f"/v1/product/{sku}"
+        page.goto(f"/admin/catalogue/product/{page.request.get(product).json()['id']}")
+        page.locator("#f-price").fill(price)
+        page.get_by_role("button", name="Save", exact=True).click()
+        until(lambda: f"{page.request.get(product).json()['price'] / 100:.2f}" == price)
         context.close()
 
     return set_price
