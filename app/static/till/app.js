@@ -15,8 +15,11 @@ const BEFORE_SELLING = {
   location: () => import("./screens/locations.js"),
 };
 
+const SELLS = /^\/till\/(?:quick|order|parked|done)$/; // Not while a payment is under way, however one got there.
+
 function Till() {
-  const { phase, path, notice } = useApp();
+  const { phase, path: wanted, notice, payment } = useApp();
+  const path = payment && payment.state !== "starting" && SELLS.test(wanted) ? "/till/pay" : wanted;
   if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
   if (phase === "signIn") return html`<${SignIn} notice=${notice} />`;
   if (phase in BEFORE_SELLING) return html`<${Loaded} key=${phase} load=${BEFORE_SELLING[phase]} parameters=${{}} />`;
