@@ -22,7 +22,9 @@ export default function Done() {
     <${Screen} title="Paid" className="done" foot=${foot}>
       <${Summary} sale=${sale} last=${last} change=${change} />
       ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
-      ${sale.offline && html`<${Note}>The receipt is there once the sale was sent to the shop.<//>`}
+      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to the
+        shop by itself once there is one: see <a href="/till/waiting">Waiting sales</a>. Its receipt is there then, under
+        Transactions.<//>`}
     <//>`;
 }
 
