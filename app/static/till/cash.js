@@ -21,12 +21,23 @@ const LONGEST_PAUSE = 30_000;
     known what became of it: `{isFinished, change}`. Raises ApiError where nothing was taken. */
 export async function takeCash({ amount, tendered }) {
   const { id } = app().sale;
-  return alone(id, async () => {
+  const taken = await alone(id, async () => {
     const sale = await currentSale(id);
     if (sale.isFinished) return { isFinished: true, change: sale.change ?? 0 };
     if (sale.kind === ORDER && !await isShopThere(sale)) return takeOffline(amount, tendered);
     return begin(app().sale, amount, tendered);
   });
+  if (!app().isTraining) openDrawer();
+  return taken;
+}
+
+/** Open the drawer where the device has a printer. That it stays shut is no reason to say that cash was not taken. */
+async function openDrawer() {
+  try {
+    await (await import("./printing/receipt_printing.js")).openDrawer();
+  } catch (error) {
+    console.info("The drawer did not open.", error);
+  }
 }
 
 /** Go on with cash of which it is not known whether the shop has it; null where there is none. Resolves as takeCash. */

@@ -44,6 +44,7 @@ function Summary({ sale, last, change }) {
 function Receipt({ transaction }) {
   const [receipt, show] = useState(null);
   const [load, isLoading, error] = useAction(async () => show(await desk().receipt(transaction.id)));
+  const [print, isPrinting, notPrinted] = useAction(printOrShow);
   useEffect(() => { load(); }, []);
   return html`
     <section class="stack receipt" aria-label="Receipt">
@@ -53,9 +54,16 @@ function Receipt({ transaction }) {
       <${Problem}>${error}<//>
       ${error && html`<${Button} isBusy=${isLoading} onPress=${load}>Load the receipt again<//>`}
       <${Mail} transaction=${transaction} />
-      <${Button} kind="wide" icon="printer" disabled=${!receipt}
-        onPress=${() => open(receipt.url, "_blank", "noopener")}>Print receipt<//>
+      <${Problem}>${notPrinted}<//>
+      <${Button} kind="wide" icon="printer" disabled=${!receipt} isBusy=${isPrinting} busy="Printing…"
+        onPress=${() => print(receipt)}>Print receipt<//>
     </section>`;
+}
+
+/** Print on the printer of this device; without one the receipt opens as a page, which the browser prints. */
+async function printOrShow(receipt) {
+  const { printReceipt } = await import("../printing/receipt_printing.js");
+  if (!await printReceipt(receipt)) open(receipt.url, "_blank", "noopener");
 }
 
 function Mail({ transaction }) {
