@@ -2,11 +2,13 @@
 
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { install } from "./installation.js";
+import { applyLook } from "./look.js";
 import { listen, go, routeOf } from "./router.js";
 import { SignIn } from "./screens/sign_in.js";
 import { Start } from "./screens/start.js";
 import { start } from "./session.js";
 import { update, useApp } from "./state.js";
+import { follow as followTraining } from "./training.js";
 import { Loading, Problem, Screen } from "./ui.js";
 
 const BEFORE_SELLING = {
@@ -15,15 +17,20 @@ const BEFORE_SELLING = {
   location: () => import("./screens/locations.js"),
 };
 
+// Screens of the shop's drawer, which training leaves alone.
+const NOT_IN_TRAINING = /^\/till\/(?:session|waiting)$/;
+const notInTraining = () => import("./screens/not_in_training.js");
+
 function Till() {
-  const { phase, path, notice } = useApp();
+  const { phase, path, notice, isTraining } = useApp();
   if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
   if (phase === "signIn") return html`<${SignIn} notice=${notice} />`;
   if (phase in BEFORE_SELLING) return html`<${Loaded} key=${phase} load=${BEFORE_SELLING[phase]} parameters=${{}} />`;
   const route = routeOf(path);
   if (!route) return html`<${Unknown} />`;
   if (/^\/till\/?$/.test(path)) return html`<${Start} />`;
-  return html`<${Loaded} key=${path} load=${route.load} parameters=${route.parameters} />`;
+  const load = isTraining && NOT_IN_TRAINING.test(path) ? notInTraining : route.load;
+  return html`<${Loaded} key=${path} load=${load} parameters=${route.parameters} />`;
 }
 
 /** A screen whose module is loaded first. Its default export is the component. */
@@ -50,6 +57,8 @@ async function begin() {
   listen();
   addEventListener("online", () => update({ isOnline: true }));
   addEventListener("offline", () => update({ isOnline: false }));
+  await applyLook();
+  await followTraining();
   render(html`<${Till} />`, document.getElementById("till"));
   await install();
   await start();

@@ -198,7 +198,8 @@ export async function park(label) {
 /** The parked orders, the latest first. */
 export async function parkedSales() {
   const sales = await readAll("sales");
-  return sales.filter((sale) => sale.parkedAt).sort((a, b) => b.parkedAt.localeCompare(a.parkedAt));
+  return sales.filter((sale) => sale.parkedAt && Boolean(sale.isTraining) === app().isTraining)
+    .sort((a, b) => b.parkedAt.localeCompare(a.parkedAt));
 }
 
 /** Go on with a parked order; its prices and stock are checked by the shop again. */

@@ -2,9 +2,11 @@
 // sealed by the vault. One tab at a time refreshes.
 
 import { ApiError, get, post, request, useTokens } from "./api.js";
+import { hasUnansweredRefund } from "./refunds.js";
 import { loadSale } from "./sale.js";
 import { clear, read, readAll, STORES, write } from "./store.js";
 import { app, update } from "./state.js";
+import { shownConfiguration } from "./training.js";
 import * as vault from "./vault.js";
 
 const EARLY = 60_000; // Milliseconds before the access token is over that it is renewed.
@@ -75,7 +77,7 @@ export async function chooseLocation(location) {
 export async function start() {
   const signedIn = await read("device", "signedIn");
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
-  update({ ...signedIn, location: await read("device", "location"), configuration: await read("device", "configuration") ?? null });
+  update({ ...signedIn, location: await read("device", "location"), configuration: shownConfiguration(await read("device", "configuration") ?? null) });
   if (await vault.needsGesture()) return update({ phase: "locked" });
   await unlock(() => vault.openWithoutGesture());
 }
@@ -119,8 +121,14 @@ async function refuseToForget() {
   if (unsent.length) {
     throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Stay signed in until they are.`);
   }
-  if ((await readAll("payments")).length) {
+  if ((await readAll("payments")).some((payment) => !payment.isTraining)) {
     throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
+  }
+  if ((await readAll("sales")).some((sale) => sale.paid.length && !sale.isFinished && !sale.isTraining)) {
+    throw new ApiError(0, "open_payment", "A sale is paid in part. Finish it or give the money back before you sign out.");
+  }
+  if (!app().isTraining && await hasUnansweredRefund()) {
+    throw new ApiError(0, "open_refund", "A refund is not answered yet. Open its payment under Transactions first.");
   }
 }
 
@@ -129,7 +137,7 @@ async function forget() {
   vault.forgetKeys();
   await clear(...STORES);
   for (const name of await caches.keys()) if (name.startsWith("till-pictures")) await caches.delete(name);
-  update({ phase: "signIn", user: null, agent: null, locations: [], location: null, configuration: null, sale: null, payment: null, unsent: 0, path: "/till" });
+  update({ phase: "signIn", user: null, agent: null, locations: [], location: null, configuration: null, sale: null, payment: null, unsent: 0, isTraining: false, path: "/till" });
   history.replaceState(null, "", "/till");
 }
 
@@ -189,7 +197,7 @@ async function chooseFirstLocation() {
 export async function loadConfiguration() {
   const configuration = await get(`/v1/pos/${encodeURIComponent(app().location.id)}/configuration`);
   await write("device", configuration, "configuration");
-  update({ configuration });
+  update({ configuration: shownConfiguration(configuration) });
 }
 
 let watching = false;

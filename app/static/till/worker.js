@@ -18,6 +18,7 @@ self.addEventListener("activate", (event) => {
 });
 
 self.addEventListener("message", (event) => {
+  if (event.data.kind === "version") event.ports[0].postMessage(VERSION);
   if (event.data.kind !== "takeOver") return;
   event.waitUntil((async () => {
     const open = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });

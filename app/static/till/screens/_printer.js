@@ -1,0 +1,11 @@
+import { useApp } from "../state.js";
+import { html } from "../ui.js";
+
+/** How receipts get on paper. */
+export function Printer() {
+  const { configuration } = useApp();
+  return html`
+    <section class="card" aria-label="Printer"><h2>Printer</h2>
+      <p>${configuration?.hasPrinter ? "Receipts are printed by the network printer of this location." : "Receipts are printed by the browser."}</p>
+    </section>`;
+}
