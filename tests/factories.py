@@ -23,7 +23,7 @@ from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.author import Author
 from app.domain.sites import accounts, personal_tokens
 from app.domain.sites.accounts import Role
-from app.domain.sites.models import Domain, Site, User, UserDevice
+from app.domain.sites.models import Domain, Site, User, UserDevice, UserPasskey
 from app.domain.sites.personal_tokens import IssuedToken
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
@@ -60,6 +60,13 @@ def make_device(site: Site, user: User, **more: object) -> UserDevice:
     fields = {"id": f"device-{number}", "device_id": f"till-{number}", "name": "Phone"} | more
     times = {"first_seen_at": WHEN, "last_seen_at": WHEN}
     return _kept(UserDevice(site_id=site.id, user_id=user.id, **(times | fields)))
+
+
+def make_passkey(site: Site, user: User, **more: object) -> UserPasskey:
+    number = next(_numbers)
+    fields = {"id": f"passkey-{number}", "credential_id": f"credential-{number}", "public_key": b"", "sign_count": 0}
+    times = {"created_at": WHEN, "last_used_at": WHEN}
+    return _kept(UserPasskey(site_id=site.id, user_id=user.id, **(times | fields | more)))
 
 
 def make_product(site: Site, sku: str | None = None, **more: object) -> Product:

@@ -8,6 +8,7 @@ are Flask's own; a refresh token is no signed text (app/domain/sites/api_session
 from __future__ import annotations
 
 import hmac
+import secrets
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,6 +63,8 @@ PAYMENT = TokenKind("pos-pay+jwt", "pos-reader", "payment-tokens", timedelta(min
 
 DEVICE = Purpose("known-devices", 2_048)  # Each user in it has an end of its own; twenty take some 1,700 characters.
 JOURNEY = Purpose("journey", 4_096)  # The cookie's age is its end.
+PASSKEY_ASSERTION = Purpose("passkey-assertion", 400, timedelta(minutes=5))
+PASSKEY_REGISTRATION = Purpose("passkey-registration", 400, timedelta(minutes=5))
 RECEIPT = Purpose("receipt", 120)
 RECEIVED_FILE = Purpose("received-file", 1_000, timedelta(minutes=50))  # An unused file is removed after an hour.
 THEME_PREVIEW = Purpose("theme-preview", 500, timedelta(hours=1))
@@ -225,6 +228,25 @@ def device_token_with_user(token: str, user: User, now: datetime, listed_as: str
 
 def _known_devices(token: str, now: datetime) -> list[KnownDevice]:
     return [KnownDevice(*device) for device in current_signer().read(DEVICE, token, now) or ()]
+
+
+# Challenges of passkeys: each is the hash of a text that the program sends back, so that none is stored.
+
+
+def issue_challenge(purpose: Purpose, bound_to: str, now: datetime) -> str:
+    """Return a text, another one each time, whose challenge is for what it is bound to alone: a session or the hash of
+    a refresh token."""
+    return current_signer().sign(purpose, [bound_to, secrets.token_urlsafe(16)], now)
+
+
+def challenge_of(challenge_token: str) -> bytes:
+    return sha256(challenge_token.encode()).digest()
+
+
+def read_challenge(purpose: Purpose, challenge_token: str, bound_to: str, now: datetime) -> bytes | None:
+    """Return the challenge of a text that still holds and is bound to this; None for any other text."""
+    read = current_signer().read(purpose, challenge_token, now)
+    return challenge_of(challenge_token) if read and read[0] == bound_to else None
 
 
 # Permits to send a body that is larger than others: in the address, so that the web server can check one before it

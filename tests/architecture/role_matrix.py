@@ -408,6 +408,7 @@ OPEN_TO_PROGRAMS: Rows = {
     ("POST", "/v1/auth/login"): EVERYBODY,
     ("POST", "/v1/auth/refresh"): EVERYBODY,
     ("POST", "/v1/auth/logout"): EVERYBODY,
+    ("POST", "/v1/auth/passkeys/assertionOptions"): EVERYBODY,
     ("POST", "/v1/webhooks/processor"): EVERYBODY,
     ("GET", "/v1/product"): EVERYBODY,
     ("GET", "/v1/product/suggest"): EVERYBODY,
@@ -454,6 +455,10 @@ AT_TILLS = ADMINS | {Principal.POS_AGENT}
 V1: Rows = OPEN_TO_PROGRAMS | {
     ("GET", "/v1/auth/devices"): STAFF | AT_TILLS,
     ("DELETE", "/v1/auth/devices/<device_id>"): STAFF | AT_TILLS,
+    ("GET", "/v1/auth/passkeys"): STAFF | AT_TILLS,
+    ("POST", "/v1/auth/passkeys"): STAFF | AT_TILLS,
+    ("POST", "/v1/auth/passkeys/options"): STAFF | AT_TILLS,
+    ("DELETE", "/v1/auth/passkeys/<passkey_id>"): STAFF | AT_TILLS,
     ("POST", "/v1/basket"): AT_TILLS,
     ("GET", BASKET): AT_TILLS,
     ("PUT", BASKET): AT_TILLS,

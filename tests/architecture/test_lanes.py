@@ -58,6 +58,7 @@ SIGN_IN = {
     "POST /admin/logout",
     "POST /v1/auth/login",
     "POST /v1/auth/logout",
+    "POST /v1/auth/passkeys/assertionOptions",
     "POST /v1/auth/refresh",
 }
 QUICK = {

@@ -10,6 +10,7 @@ from app.blueprints.v1 import (
     catalogue,
     description,
     merchandising,
+    passkeys,
     pos_agents,
     pos_cash,
     pos_configuration,
@@ -34,6 +35,7 @@ def register(app: Flask) -> None:
     describe_problems(api.spec)
     for bp in (
         auth.bp,
+        passkeys.bp,
         pos_agents.bp,
         pos_configuration.bp,
         pos_payments.bp,

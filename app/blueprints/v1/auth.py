@@ -16,10 +16,12 @@ from app.blueprints.v1.callers import (
     caller,
     calling_author,
     current_session_id,
+    is_other_program,
     requires_session,
     sent_claims,
     sent_token,
 )
+from app.blueprints.v1.passkeys import AssertionBody, sent_proof
 from app.blueprints.v1.pos_agents import PosAgentShape, PosLocationShape, agent_json, location_json
 from app.domain.pos import access, agents, sessions
 from app.domain.pos.models import PosAgent
@@ -81,6 +83,14 @@ class RefreshBody(Body):
             "is 400 (`required` at `#/deviceId`), with another the session ends (401 `session_revoked`). Else it "
             "counts for nothing."
         }
+    )
+    assertion = fields.Nested(
+        AssertionBody,
+        metadata={
+            "description": "The answer of the session's passkey, where the session is bound to one and sends no access "
+            "token of its own that still holds: without it 401 `assertion_required`, with a wrong one 401 "
+            "`assertion_invalid`, and the refresh token stays as it is."
+        },
     )
 
 
@@ -194,16 +204,18 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
     """Exchange the refresh token for a new pair of tokens.
 
     Each refresh token works once. Whoever sends a spent one again ends the session (`refresh_reused`), since it may
-    have been stolen; only within 20 seconds the same answer is given again, in case the first was lost. At most 30
-    times an hour.
+    have been stolen; only within 20 seconds the same answer is given again, in case the first was lost. A session that
+    is bound to a passkey is refreshed only with its `assertion`, or with an access token of the session that still
+    holds, sent as bearer. At most 30 times an hour.
     """
-    key = key_for("refresh-tokens")
+    key, token = key_for("refresh-tokens"), body["refresh_token"]
+    proof = sent_proof(token, body.get("assertion"))
     with transaction():
         granted = api_sessions.refresh(
-            ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"), _is_other_program
+            ports.clock(), key, token, request_host(), body.get("device_id"), is_other_program, proof
         )
         if isinstance(granted, Unauthenticated):
-            sessions.apply_end_of_session(ports.clock(), api_sessions.session_id_in(body["refresh_token"]) or "")
+            sessions.apply_end_of_session(ports.clock(), api_sessions.session_id_in(token) or "")
         else:
             devices.note_use(ports.clock(), granted.caller.session_id)
     if isinstance(granted, Unauthenticated):
@@ -270,10 +282,6 @@ def _read_device(body: Mapping[str, Any]) -> Device:
     if problems := device_problems(device.id, device.name):
         raise Invalid(problems)
     return device
-
-
-def _is_other_program(session_id: str) -> bool:
-    return sessions.is_other_program(session_id, request.user_agent.string)
 
 
 def _lenient_body() -> dict[str, Any]:

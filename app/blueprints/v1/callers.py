@@ -77,10 +77,29 @@ def _holder_of_session() -> ApiCaller:
     return session_caller()
 
 
+def session_of_caller() -> ApiCaller:
+    """Return the caller, within a view that requires a session."""
+    found: ApiCaller = g.api_caller
+    return found
+
+
+def session_of_access_token() -> str | None:
+    """Return the id of the session of the sent access token, where one was sent that still holds."""
+    try:
+        claims = sent_claims()
+    except Unauthenticated:
+        return None
+    return None if claims.is_over(ports.clock().now()) else claims.session_id
+
+
+def is_other_program(session_id: str) -> bool:
+    """Whether the caller is another program than the one of the session at a till."""
+    return sessions.is_other_program(session_id, request.user_agent.string)
+
+
 def current_session_id() -> str:
     """Return the id of the caller's session, within a view that requires one."""
-    found: ApiCaller = g.api_caller
-    return found.session_id
+    return session_of_caller().session_id
 
 
 def caller() -> Caller:

@@ -43,7 +43,9 @@ def _leased(actor: str = "requested_by", **more: str) -> Columns:
 COLUMNS: Mapping[str, Columns] = {
     "alert_messages": Columns(none="channel"),
     "alerts": Columns(text="detail", none="cause subject"),
-    "api_sessions": Columns(personal="device_id device_name", secret="refresh_hash", none="id audience ended_because"),
+    "api_sessions": Columns(
+        personal="device_id device_name", secret="refresh_hash", none="id audience ended_because passkey_id"
+    ),
     "audit_entries": Columns(actor="actor", text="summary before after", none="action subject_type subject_id origin"),
     "bundle_runs": _leased(text="name report", none="id action parts columns follows file step"),
     "clock_readings": Columns(),
@@ -164,6 +166,7 @@ COLUMNS: Mapping[str, Columns] = {
     ),
     "taxonomy_tasks": _leased(none="id kind parameters report"),
     "user_devices": Columns(personal="device_id name", none="id"),
+    "user_passkeys": Columns(personal="device_id name", secret="credential_id public_key", none="id"),
     "users": Columns(personal="email display_name", secret="password_hash"),
     "variants": Columns(none="sku upc options picture"),
 }

@@ -23,7 +23,16 @@ from app.domain.pos.models import (
     PosTransaction,
     StoredProcessorEvent,
 )
-from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User, UserDevice
+from app.domain.sites.models import (
+    ApiSession,
+    PersonalToken,
+    RoleGrant,
+    SignInFailure,
+    SignInSession,
+    User,
+    UserDevice,
+    UserPasskey,
+)
 from app.domain.sites.throttle import names_account
 from app.domain.taxonomy.models import TaxonomyDraft
 
@@ -299,6 +308,14 @@ HOLDINGS: tuple[Holding, ...] = (
         UserDevice,
         _of_user(UserDevice.user_id),
         ("name", "device_id", "first_seen_at", "last_seen_at"),
+        "They are removed.",
+    ),
+    Holding(
+        "passkeys",
+        "Passkeys that unlock a till",
+        UserPasskey,
+        _of_user(UserPasskey.user_id),
+        ("name", "device_id", "created_at", "last_used_at"),
         "They are removed.",
     ),
     Holding(

@@ -10,13 +10,13 @@ from functools import lru_cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import exists, select
+from sqlalchemy import delete, exists, select
 
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.shared.records import existing, flush_or_conflict
 from app.domain.shared.text import line_problems
-from app.domain.sites.models import Domain, RoleGrant, Site, User
+from app.domain.sites.models import Domain, RoleGrant, Site, User, UserPasskey
 from app.events import publish
 from app.extensions import db
 
@@ -118,12 +118,20 @@ def get_user(email: str) -> User:
 
 
 def set_password(memory_kib: int, user: User, password: str) -> None:
-    """Set a password, which ends all the user's sessions. Raises Invalid."""
+    """Set a password, which ends all the user's sessions and removes the passkeys that unlocked them. Raises
+    Invalid."""
     if problems := password_problems(password):
         raise Invalid(problems)
     user.password_hash = hasher(memory_kib).hash(password)
     user.session_version += 1
+    remove_passkeys_of(user.id)
     publish(SessionsEnded(user.id))
+
+
+def remove_passkeys_of(user_id: int) -> None:
+    """Remove all passkeys of a user, on every site, whose sessions end in the same transaction."""
+    removed = delete(UserPasskey).where(UserPasskey.user_id == user_id)
+    db.session.execute(removed.execution_options(synchronize_session=False))
 
 
 def grant(user: User, site_id: int, role: Role) -> bool:

@@ -26,10 +26,11 @@ from sqlalchemy import ColumnElement, and_, exists, select, true, update
 
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import Forbidden, Invalid, Unauthenticated
+from app.domain.shared.problems import Forbidden, Invalid, NotFound, Unauthenticated
 from app.domain.sites import activity, throttle
-from app.domain.sites.accounts import Role, SessionsEnded, roles_among, roles_of
-from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
+from app.domain.sites.accounts import Role, SessionsEnded, remove_passkeys_of, roles_among, roles_of
+from app.domain.sites.models import ApiSession, Domain, RoleGrant, User, UserPasskey
+from app.domain.sites.session_unlock import NO_PROOF, Proof, check_proof
 from app.events import publish
 from app.extensions import db
 
@@ -199,15 +200,59 @@ def find_caller(
 
 
 def refresh(
-    clock: Clock, key: bytes, token: str, host: str, device_id: str | None, is_stolen: Suspicion = _is_never_stolen
+    clock: Clock,
+    key: bytes,
+    token: str,
+    host: str,
+    device_id: str | None,
+    is_stolen: Suspicion = _is_never_stolen,
+    proof: Proof = NO_PROOF,
 ) -> Granted | Unauthenticated:
     """Exchange a refresh token for its successor. A spent token ends the session, which is why that refusal is
     returned, to be raised after the commit; only within GRACE of the exchange it gets the same successor again.
-    `is_stolen` says of a session id whether somebody else seems to hold it.
+    `is_stolen` says of a session id whether somebody else seems to hold it. `proof` is what a session that is bound to
+    a passkey needs; without it nothing is exchanged and nothing ends.
 
     Raises Unauthenticated when nothing was changed, TooManyRequests, and Invalid when the session belongs to a device
     that is not named. `key` has at least 32 bytes.
     """
+    admitted = _admit(clock, key, token, host, device_id, is_stolen)
+    if isinstance(admitted, Unauthenticated):
+        return admitted
+    session, user, spent = admitted
+    if refusal := check_proof(clock, session, user, proof, is_repeated=spent > 0):
+        return refusal
+    throttle.note_refresh(clock, session.id)
+    fresh = next_token(key, token)
+    if not spent:
+        session.refresh_hash, session.last_used_at = hash_token(fresh), clock.now()
+    return Granted(_caller(session, user, roles_of(user.id, session.site_id)), fresh)
+
+
+def credential_to_unlock(
+    clock: Clock, key: bytes, token: str, host: str, device_id: str | None, is_stolen: Suspicion = _is_never_stolen
+) -> str | Unauthenticated:
+    """Return the id of the passkey, in Base64, whose answer the next refresh with this token needs. The token stays as
+    it is; what ends a session at a refresh ends it here, too, and that refusal is returned.
+
+    Raises Unauthenticated and Invalid as a refresh does, and NotFound when the session is bound to no passkey.
+    """
+    admitted = _admit(clock, key, token, host, device_id, is_stolen)
+    if isinstance(admitted, Unauthenticated):
+        return admitted
+    session, _user, _spent = admitted
+    bound = UserPasskey.id == session.passkey_id, UserPasskey.site_id == session.site_id
+    credential_id = db.session.scalar(select(UserPasskey.credential_id).where(*bound))
+    if credential_id is None:
+        raise NotFound("This session is not unlocked with a passkey.", "passkey_not_found")
+    return credential_id
+
+
+def _admit(
+    clock: Clock, key: bytes, token: str, host: str, device_id: str | None, is_stolen: Suspicion
+) -> tuple[ApiSession, User, int] | Unauthenticated:
+    """Return the session of a refresh token, its user and the age of the token: 0, or 1 within GRACE. A refusal is
+    returned where the session was ended, and raised where nothing was changed."""
     found = _find(session_id_in(token), host, to_change=True)
     if found is None:
         raise Unauthenticated("token_invalid", NO_TOKEN)
@@ -218,13 +263,8 @@ def refresh(
     if session.ended_because == Because.REFRESH_REUSE.value:
         raise Unauthenticated("refresh_reused", REUSED)
     _check_standing(clock, session, user)
-    if refusal := _end_if_suspicious(clock, session, user, spent, device_id, is_stolen):
-        return refusal
-    throttle.note_refresh(clock, session.id)
-    fresh = next_token(key, token)
-    if not spent:
-        session.refresh_hash, session.last_used_at = hash_token(fresh), clock.now()
-    return Granted(_caller(session, user, roles_of(user.id, session.site_id)), fresh)
+    refusal = _end_if_suspicious(clock, session, user, spent, device_id, is_stolen)
+    return refusal or (session, user, spent)
 
 
 def session_of_refresh_token(key: bytes, token: str, host: str) -> str | None:
@@ -252,8 +292,9 @@ def end_as_suspicious(clock: Clock, session_id: str, because: Because, why: str)
 
 
 def end_of_user(clock: Clock, user_id: int) -> None:
-    """End all API sessions of a user, on every site."""
+    """End all API sessions of a user, on every site, and remove the passkeys that unlocked them."""
     _end(clock, Because.REVOKED, ApiSession.user_id == user_id)
+    remove_passkeys_of(user_id)
     publish(SessionsEnded(user_id))
 
 
@@ -261,6 +302,12 @@ def end_of_device(clock: Clock, site_id: int, user_id: int, device_id: str) -> N
     """End a user's sessions on a device, which `device_id` names as the app does."""
     same = ApiSession.site_id == site_id, ApiSession.user_id == user_id, ApiSession.device_id == device_id
     _end(clock, Because.REVOKED, and_(*same))
+    publish(SessionsEnded(user_id))
+
+
+def end_of_passkey(clock: Clock, user_id: int, passkey_id: str) -> None:
+    """End the sessions of a user that are bound to a passkey."""
+    _end(clock, Because.REVOKED, and_(ApiSession.user_id == user_id, ApiSession.passkey_id == passkey_id))
     publish(SessionsEnded(user_id))
 
 

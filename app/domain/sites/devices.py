@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, exists, false, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, false, select, update
 
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -15,7 +15,7 @@ from app.domain.shared.problems import NotFound
 from app.domain.shared.records import upsert
 from app.domain.sites import activity, api_sessions
 from app.domain.sites.api_sessions import ApiCaller, Device
-from app.domain.sites.models import ApiSession, User, UserDevice
+from app.domain.sites.models import ApiSession, User, UserDevice, UserPasskey
 from app.domain.sites.sign_in_sessions import listed_device
 from app.extensions import db
 
@@ -78,7 +78,8 @@ def devices_of(site_id: int, user_id: int, session_id: str | None = None) -> lis
 
 
 def remove_device(author: Author, user_id: int, device_id: str) -> str | None:
-    """Remove a device of the user on the author's site, and end its sessions; return its name. Raises NotFound."""
+    """Remove a device of the user on the author's site with its passkeys, and end its sessions; return its name. Raises
+    NotFound."""
     row = db.session.execute(
         select(UserDevice, User)
         .join(User, User.id == UserDevice.user_id)
@@ -88,6 +89,8 @@ def remove_device(author: Author, user_id: int, device_id: str) -> str | None:
         raise NotFound(MISSING, "device_not_found")
     device, user = row
     api_sessions.end_of_device(author.clock, device.site_id, device.user_id, device.device_id)
+    of_device = UserPasskey.site_id == device.site_id, UserPasskey.user_id == device.user_id
+    db.session.execute(delete(UserPasskey).where(*of_device, UserPasskey.device_id == device.device_id))
     db.session.delete(device)
     # Without its name, which may be that of a person.
     activity.record(author, "device.remove", ("user", str(user.id)), f"Removed a device of {user.display_name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.records import JsonValue, UtcDateTime
@@ -109,7 +109,8 @@ class SignInSession(Base):
 class ApiSession(Base):
     """A program that signed in at /v1 for a user. Access tokens name it and live for minutes; the refresh token, of
     which this row holds the SHA-256, is exchanged for its successor at each use (app/domain/sites/api_sessions.py).
-    `last_used_at` is when that happened last."""
+    `last_used_at` is when that happened last. `passkey_id` is the passkey that the session is bound to. It is no
+    foreign key: a session whose passkey is gone must not become one that needs none."""
 
     __tablename__ = "api_sessions"
 
@@ -126,6 +127,7 @@ class ApiSession(Base):
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ended_because: Mapped[str | None] = mapped_column(String(100))
+    passkey_id: Mapped[str | None] = mapped_column(String(36), index=True)
 
 
 class UserDevice(Base):
@@ -142,6 +144,26 @@ class UserDevice(Base):
     name: Mapped[str | None] = mapped_column(String(100))
     first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class UserPasskey(Base):
+    """A passkey that unlocks API sessions of a user (app/domain/sites/passkeys.py). `credential_id` is in Base64 for
+    addresses, `public_key` in COSE, `device_id` that of the session that registered it; `last_used_at` is the time of
+    the registration or the latest unlock."""
+
+    __tablename__ = "user_passkeys"
+    __table_args__ = (UniqueConstraint("site_id", "credential_id"), Index(None, "site_id", "user_id"))
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    credential_id: Mapped[str] = mapped_column(String(1_364))
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    sign_count: Mapped[int] = mapped_column(BigInteger)
+    device_id: Mapped[str | None] = mapped_column(String(100))
+    name: Mapped[str | None] = mapped_column(String(100))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_used_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
 
 
 class PersonalToken(Base):

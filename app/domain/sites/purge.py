@@ -1,5 +1,5 @@
-"""The retention of sessions and tokens after their end, of devices that are no longer seen, and of the counts against
-callers who try too often."""
+"""The retention of sessions and tokens after their end, of devices and passkeys that are no longer used, and of the
+counts against callers who try too often."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.retention.purging import Retention
 from app.domain.sites import api_sessions, sign_in_sessions
-from app.domain.sites.models import ApiSession, PersonalToken, SignInFailure, SignInSession, UserDevice
+from app.domain.sites.models import (
+    ApiSession,
+    PersonalToken,
+    SignInFailure,
+    SignInSession,
+    UserDevice,
+    UserPasskey,
+)
 from app.domain.sites.throttle import GROWTH_WINDOW
 
 ENDED_TOKENS_KEPT = timedelta(days=90)  # As long as their users may want to know what they were.
@@ -47,6 +54,12 @@ RETENTIONS = (
         UserDevice,
         dated=UserDevice.last_seen_at,
         is_old=lambda now: _is_without_use(UserDevice.last_seen_at, now, sign_in_sessions.DEVICE_KNOWN_FOR),
+    ),
+    Retention(
+        "passkeys",
+        UserPasskey,
+        dated=UserPasskey.last_used_at,
+        is_old=lambda now: _is_without_use(UserPasskey.last_used_at, now, sign_in_sessions.DEVICE_KNOWN_FOR),
     ),
     Retention(
         "throttled attempts",

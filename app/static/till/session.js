@@ -4,7 +4,7 @@
 import { ApiError, get, post, request, useTokens } from "./api.js";
 import { hasUnansweredRefund } from "./refunds.js";
 import { loadSale } from "./sale.js";
-import { clear, read, readAll, STORES, write } from "./store.js";
+import { clear, read, readAll, remove, STORES, write, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 import { shownConfiguration } from "./training.js";
 import * as vault from "./vault.js";
@@ -13,12 +13,15 @@ const EARLY = 60_000; // Milliseconds before the access token is over that it is
 const HIDDEN = 2 * 60_000;
 const IDLE = 5 * 60_000;
 const channel = new BroadcastChannel("till-session");
+const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
 const ENDED = {
   session_expired: "You were signed in for 24 hours. Sign in again to go on.",
   session_revoked: "This session was ended, by an admin or because something about it was suspicious. Sign in again.",
   refresh_reused: "This session was ended because its token was used twice, which a stolen one would be. Sign in again.",
   token_invalid: "The shop does not know this session any more. Sign in again.",
 };
+
+addEventListener("online", sendEnd);
 
 let tokens = null; // {access, expiresAt (ms by this clock), refresh, sessionExpiresAt}
 
@@ -75,6 +78,7 @@ export async function chooseLocation(location) {
 
 /** At the start of the app: signed out, locked, or in. */
 export async function start() {
+  sendEnd();
   const signedIn = await read("device", "signedIn");
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
   update({ ...signedIn, location: await read("device", "location"), configuration: shownConfiguration(await read("device", "configuration") ?? null) });
@@ -93,6 +97,32 @@ export async function unlock(open) {
   await enter();
 }
 
+/** The PIN was wrong too often: nothing opens this session any more, here and at the shop. Sales stay. */
+export async function lockOut() {
+  await endAtShop("PIN_LOCKOUT");
+  await end(LOCKED_OUT);
+}
+
+/** Leave the locked session for another sign-in. Sales stay. */
+export async function abandon() {
+  await endAtShop();
+  await end("Sign in again to go on.");
+}
+
+/** End the session at the shop, now or, without a network, as soon as there is one. */
+async function endAtShop(reason) {
+  const endToken = await read("device", "endToken");
+  if (!endToken) return;
+  await writeTogether([["device", { endToken, reason }, "sessionToEnd"], ["device", undefined, "endToken"]]);
+  await sendEnd();
+}
+
+async function sendEnd() {
+  const body = await read("device", "sessionToEnd");
+  if (!body) return;
+  await post("/v1/auth/logout", body, { isOpen: true }).then(() => remove("device", "sessionToEnd"), () => {});
+}
+
 export function lock() {
   if (app().phase !== "ready" || !tokens) return;
   channel.postMessage({ kind: "locked" });
@@ -107,11 +137,9 @@ async function showLocked() {
 }
 
 /** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose money. */
-export async function signOut(reason) {
+export async function signOut() {
   await refuseToForget();
-  const sent = tokens?.refresh ? { refreshToken: tokens.refresh, reason } : { reason };
-  const bearer = tokens?.access ? { token: tokens.access } : { isOpen: true };
-  await request("POST", "/v1/auth/logout", { body: sent, ...bearer }).catch(() => {});
+  await endAtShop();
   channel.postMessage({ kind: "ended", reason: null });
   await forget();
 }
@@ -164,6 +192,7 @@ export async function refresh(assertion) {
       await accept((await request("POST", "/v1/auth/refresh", { body, ...bearer })).body);
     } catch (error) {
       if (error.code in ENDED) await end(error.code);
+      if (error.code === "assertion_required") await showLocked();
       throw error;
     }
   });
@@ -173,6 +202,7 @@ async function accept(granted) {
   // By this device's clock, which may be wrong by hours: how long it holds is what the shop says.
   tokens = { access: granted.token, expiresAt: Date.now() + granted.expiresIn * 1000, refresh: granted.refreshToken, sessionExpiresAt: granted.sessionExpiresAt };
   await vault.seal(granted.refreshToken);
+  if (granted.endToken) await write("device", granted.endToken, "endToken");
   channel.postMessage({ kind: "tokens", tokens });
   update({ user: granted.user, agent: granted.agent, locations: granted.locations });
 }

@@ -1,19 +1,149 @@
-// The sealed refresh token.
+// The sealed refresh token. It is encrypted with the vault key, which is in memory while the till is unlocked and lies on
+// the device only wrapped: by a PIN, by a passkey that gives a secret (PRF), by one that the shop verifies, or by nothing
+// but the device where the shop lets agents go without.
+//
+// Every wrapping is also encrypted with a key of the device that no script can read out, so that a copy of the database
+// is worth nothing on another device. A PIN of four digits still falls to whoever runs scripts in this browser and tries
+// all of them; five tries, the 24 hours of a session and its revocation bound that loss.
 
-import { read, remove, write } from "./store.js";
+import { change, read, remove, write, writeTogether } from "./store.js";
 
-/** Seal the refresh token under every way of unlocking that is set up. */
-export async function seal(refreshToken) { await write("vault", refreshToken, "token"); }
+const ITERATIONS = 600_000; // Of PBKDF2 with SHA-256, as OWASP advises.
+export const MOST_TRIES = 5;
+const AES = "AES-GCM";
+const DEVICE_KEY = "deviceKey";
+const TOKEN = "token"; // {iv, data}: the refresh token under the vault key.
+const WAYS = ["device", "pin", "passkey"]; // Each a record of how the vault key is wrapped.
 
-export async function isEmpty() { return !await read("vault", "token"); }
+let vaultKey = null;
+
+export async function isEmpty() { return !await read("vault", TOKEN); }
+
+/** The ways in which the vault can be unlocked: `{pin, passkey}`, whether by PIN, and the passkey (null: none) with
+    `isVerified`: the shop wants its assertion with the next refresh. */
+export async function waysToUnlock() {
+  const [pin, passkey] = await Promise.all([read("vault", "pin"), read("vault", "passkey")]);
+  return { pin: Boolean(pin), passkey: passkey ?? null };
+}
 
 /** Whether a finger or a PIN is needed to open it. */
-export async function needsGesture() { return false; }
+export async function needsGesture() {
+  const ways = await waysToUnlock();
+  return ways.pin || ways.passkey !== null;
+}
 
-export async function openWithoutGesture() { return { refreshToken: await read("vault", "token") }; }
+/** Seal the refresh token. Before any way of unlocking is set up nothing is kept. */
+export async function seal(refreshToken) {
+  if (!vaultKey) return;
+  await write("vault", await encrypt(vaultKey, new TextEncoder().encode(refreshToken)), TOKEN);
+}
 
-/** Forget the keys in memory, as the till locks. */
-export function forgetKeys() {}
+/** Let the till be opened by a PIN, besides or instead of what opened it before. */
+export async function setPin(pin, refreshToken) {
+  const salt = crypto.getRandomValues(new Uint8Array(16));
+  const wrapped = await wrap(await keyOfPin(pin, salt));
+  await keepWay("pin", { salt, ...wrapped }, refreshToken);
+  await remove("vault", "failures");
+}
+
+/** Let the till be opened by a passkey: `secret` is what the passkey gives (PRF), null where the shop verifies it. */
+export async function setPasskey({ credentialId, secret, salt }, refreshToken) {
+  const wrapped = await wrap(secret && await keyOfSecret(secret));
+  await keepWay("passkey", { credentialId, salt, isVerified: !secret, ...wrapped }, refreshToken);
+}
+
+/** Let the till be opened by whoever holds the device. */
+export async function setOpen(refreshToken) { await keepWay("device", await wrap(null), refreshToken); }
+
+/** Open with the PIN. The try is counted before it is checked, so that neither a reload nor a second tab gives more of
+    them. Returns `{refreshToken}` or `{attemptsLeft}`. */
+export async function openWithPin(pin) {
+  const tries = await change("vault", "failures", (before = 0) => before + 1);
+  if (tries > MOST_TRIES) return { attemptsLeft: 0 };
+  const way = await read("vault", "pin");
+  const opened = way && await unwrap(way, await keyOfPin(pin, way.salt));
+  if (!opened) return { attemptsLeft: MOST_TRIES - tries };
+  await remove("vault", "failures");
+  return { refreshToken: await openToken() };
+}
+
+/** Open with the passkey's secret, or with a gesture that the shop verifies (`secret` null). */
+export async function openWithPasskey(secret) {
+  const way = await read("vault", "passkey");
+  if (!await unwrap(way, secret && await keyOfSecret(secret))) throw new Error("The passkey does not fit the vault.");
+  await remove("vault", "failures");
+  return { refreshToken: await openToken() };
+}
+
+export async function openWithoutGesture() {
+  await unwrap(await read("vault", "device"), null);
+  return { refreshToken: await openToken() };
+}
+
+/** Forget the key in memory, as the till locks. */
+export function forgetKeys() { vaultKey = null; }
 
 /** Erase what is sealed and every way to unlock it. */
-export async function erase() { await remove("vault", "token"); }
+export async function erase() {
+  vaultKey = null;
+  await writeTogether([TOKEN, DEVICE_KEY, "failures", ...WAYS].map((name) => ["vault", undefined, name]));
+}
+
+async function keepWay(name, way, refreshToken) {
+  const entries = [["vault", way, name]];
+  // Whoever can be asked for a finger or a PIN is asked.
+  if (name !== "device") entries.push(["vault", undefined, "device"]);
+  await writeTogether(entries);
+  await seal(refreshToken);
+}
+
+async function openToken() {
+  const { iv, data } = await read("vault", TOKEN);
+  return new TextDecoder().decode(await crypto.subtle.decrypt({ name: AES, iv }, vaultKey, data));
+}
+
+/** Wrap the vault key, which is made now where there is none, with `key` (null for none) and the key of the device. */
+async function wrap(key) {
+  vaultKey ??= await crypto.subtle.generateKey({ name: AES, length: 256 }, true, ["encrypt", "decrypt"]);
+  const raw = new Uint8Array(await crypto.subtle.exportKey("raw", vaultKey));
+  const inner = key ? await encrypt(key, raw) : { iv: new Uint8Array(0), data: raw };
+  return { inner: inner.iv, outer: await encrypt(await deviceKey(), new Uint8Array(inner.data)) };
+}
+
+/** Unwrap the vault key; false where the key does not fit. */
+async function unwrap({ inner, outer }, key) {
+  try {
+    let raw = await crypto.subtle.decrypt({ name: AES, iv: outer.iv }, await deviceKey(), outer.data);
+    if (key) raw = await crypto.subtle.decrypt({ name: AES, iv: inner }, key, raw);
+    vaultKey = await crypto.subtle.importKey("raw", raw, AES, true, ["encrypt", "decrypt"]);
+    return true;
+  } catch (error) {
+    if (error.name === "OperationError") return false;
+    throw error;
+  }
+}
+
+async function deviceKey() {
+  const known = await read("vault", DEVICE_KEY);
+  if (known) return known;
+  const made = await crypto.subtle.generateKey({ name: AES, length: 256 }, false, ["encrypt", "decrypt"]);
+  return change("vault", DEVICE_KEY, (other) => other ?? made);
+}
+
+async function keyOfPin(pin, salt) {
+  const material = await crypto.subtle.importKey("raw", new TextEncoder().encode(pin), "PBKDF2", false, ["deriveKey"]);
+  const derivation = { name: "PBKDF2", hash: "SHA-256", salt, iterations: ITERATIONS };
+  return crypto.subtle.deriveKey(derivation, material, { name: AES, length: 256 }, false, ["encrypt", "decrypt"]);
+}
+
+async function keyOfSecret(secret) {
+  const material = await crypto.subtle.importKey("raw", secret, "HKDF", false, ["deriveKey"]);
+  const info = new TextEncoder().encode("till vault");
+  const derivation = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(32), info };
+  return crypto.subtle.deriveKey(derivation, material, { name: AES, length: 256 }, false, ["encrypt", "decrypt"]);
+}
+
+async function encrypt(key, bytes) {
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  return { iv, data: await crypto.subtle.encrypt({ name: AES, iv }, key, bytes) };
+}

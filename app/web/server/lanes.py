@@ -31,7 +31,13 @@ def _lines(*lines: str) -> re.Pattern[str]:
 FILES = f"{ANY} /(?:static|media|picture)/"
 QUICK = Lane("health and files", 2, 200, _lines(rf"{ANY} /(?:healthz|readyz|metrics)\Z", FILES))
 SIGN_IN = Lane(
-    "sign-in", 2, 20, _lines(rf"{ANY} /admin/(?:login|logout)\Z", rf"{ANY} /v1/auth/(?:login|refresh|logout)\Z")
+    "sign-in",
+    2,
+    20,
+    _lines(
+        rf"{ANY} /admin/(?:login|logout)\Z",
+        rf"{ANY} /v1/auth/(?:login|refresh|logout|passkeys/assertionOptions)\Z",
+    ),
 )
 BULK = Lane(
     "bulk",
