@@ -1,5 +1,5 @@
 import { desk } from "../desk.js";
-import { paidAmount } from "../payment_words.js";
+import { paidAmount } from "../transaction_words.js";
 import { Amount, Button, Dialog, Field, html, Problem, useAction, useRef, useState } from "../ui.js";
 
 /** Take back a payment in cash. `onClose` gets the payment as it then is, nothing where it stays. */

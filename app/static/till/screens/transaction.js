@@ -1,7 +1,7 @@
 // One payment: how it stands, its receipt, and giving the money back.
 
 import { desk } from "../desk.js";
-import { paidAmount, dayOf, stateOf, tenderOf, timeOf } from "../payment_words.js";
+import { paidAmount, dayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
 import { app, useApp } from "../state.js";
 import { Amount, Button, html, Loading, Note, Problem, Screen, sentence, useAction, useEffect, useState } from "../ui.js";

@@ -1,7 +1,7 @@
 // The payments of the location, the newest first. Without a network: those that were loaded last, and that is said.
 
 import { desk } from "../desk.js";
-import { paidAmount, dayOf, stateOf, STATUS_NAMES, tenderOf, timeOf } from "../payment_words.js";
+import { paidAmount, dayOf, stateOf, STATUS_NAMES, tenderOf, timeOf } from "../transaction_words.js";
 import { change, read } from "../store.js";
 import { app, useApp } from "../state.js";
 import { Amount, Button, Field, html, Icon, Loading, Note, Problem, Screen, sentence, useEffect, useRef, useState } from "../ui.js";
