@@ -154,6 +154,13 @@ export function due(sale) {
   return { amount: sale.lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0), isChecked: false };
 }
 
+/** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle(null)` goes on from there. */
+export function isToBeFinished(sale) {
+  if (!sale?.paid.length || sale.isFinished) return false;
+  const counted = sale.basket?.payments.map((one) => one.id) ?? [];
+  return due(sale).amount <= 0 || (sale.kind === ORDER && sale.paid.some((one) => !counted.includes(one.id)));
+}
+
 /** Read the order anew from the shop, before it is paid and after a payment. Raises ApiError. */
 export async function refreshOrder() {
   const sale = app().sale;

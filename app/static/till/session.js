@@ -2,6 +2,7 @@
 // sealed by the vault. One tab at a time refreshes.
 
 import { ApiError, get, post, request, useTokens } from "./api.js";
+import { resumePayment } from "./payments.js";
 import { hasUnansweredRefund } from "./refunds.js";
 import { loadSale } from "./sale.js";
 import { clear, read, readAll, remove, STORES, write, writeTogether } from "./store.js";
@@ -66,6 +67,7 @@ export async function enter() {
   if (!app().location) return update({ phase: app().locations.length ? "location" : "ready" });
   await loadConfiguration().catch(() => {});
   await loadSale();
+  await resumePayment();
   update({ phase: "ready" });
   watch();
 }

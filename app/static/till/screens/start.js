@@ -12,7 +12,7 @@ const LINKS = [
 ];
 
 export function Start() {
-  const { location, configuration, sale, isOnline, unsent, notice } = useApp();
+  const { location, configuration, sale, payment, isOnline, unsent, notice } = useApp();
   useEffect(() => () => update({ notice: null }), []);
   const [order, isBusy] = useAction(async () => {
     if (!sale) await startOrder();
@@ -24,11 +24,12 @@ export function Start() {
       aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status">${isOnline ? "Online" : "Offline"}</p>`}>
       ${notice && html`<${Note}>${notice}<//>`}
       ${!location && html`<${Note} kind="warn">You are assigned to no location yet. An admin assigns you under Mobile POS, Agents.<//>`}
-      ${sale && html`<${SaleUnderWay} sale=${sale} />`}
+      ${payment && html`<${Note} kind="warn">A payment is not final yet. A new sale begins once it is.<//>`}
+      ${sale && html`<${SaleUnderWay} sale=${sale} payment=${payment} />`}
       <div class="choices">
-        ${may.quickPayments !== false && html`<${Button} kind="primary huge" icon="card" disabled=${!location || Boolean(sale)}
+        ${may.quickPayments !== false && html`<${Button} kind="primary huge" icon="card" disabled=${!location || Boolean(sale ?? payment)}
           onPress=${() => go("/till/quick")}>Quick payment<//>`}
-        ${may.orders !== false && html`<${Button} kind="huge" icon="basket" disabled=${!location || Boolean(sale)} isBusy=${isBusy}
+        ${may.orders !== false && html`<${Button} kind="huge" icon="basket" disabled=${!location || Boolean(sale ?? payment)} isBusy=${isBusy}
           onPress=${order}>New order<//>`}
       </div>
       ${unsent > 0 && html`<p role="status"><a class="waiting" href="/till/waiting">${unsent === 1 ? "1 sale" : `${unsent} sales`} waiting</a></p>`}
@@ -38,8 +39,9 @@ export function Start() {
     <//>`;
 }
 
-function SaleUnderWay({ sale }) {
-  const path = sale.isFinished ? "/till/done" : sale.paid.length ? "/till/pay" : sale.kind === "ORDER" ? "/till/order" : "/till/pay";
+function SaleUnderWay({ sale, payment }) {
+  const isPaying = payment || sale.paid.length || sale.kind !== "ORDER";
+  const path = sale.isFinished ? "/till/done" : isPaying ? "/till/pay" : "/till/order";
   return html`<a class="card link" href=${path}>
     <span class="strong">Go on with the sale</span><span class="n">${money(due(sale).amount, sale.currency)}</span></a>`;
 }

@@ -1,0 +1,207 @@
+// Card payments: one at a time, from its record on the disk, which is there before the shop hears of it, to its end, which
+// only the shop knows. Every step can be repeated: whatever gets lost, a card is charged once.
+
+import { ApiError } from "./api.js";
+import { money } from "./money.js";
+import { bringToEnd } from "./payment_run.js";
+import { send } from "./readers/hand.js";
+import { readerOf } from "./readers/readers.js";
+import { go } from "./router.js";
+import { checkOrder, due, isToBeFinished, loadSale, ORDER, refreshOrder } from "./sale.js";
+import { change, read, readAll, writeTogether } from "./store.js";
+import { app, update } from "./state.js";
+
+/* A payment in the store `payments`: {id, tender: "CARD", saleId, userId, locationId, isTraining, key,
+     orderId, amount, tip, currency, description,      // what is sent; the same whenever it is sent again
+     intentId, transactionId, state, declineCode, isStopped, isGivenUp}
+   On the screen also {clientSecret, notice, readers, isElsewhere}, which are kept nowhere.
+   `state`: starting, reader (to be chosen), waiting, pin, processing, declined, unknown, approved. */
+const NOT_KEPT = ["clientSecret", "notice", "readers", "isElsewhere"];
+const channel = new BroadcastChannel("till-payments");
+
+channel.addEventListener("message", async ({ data }) => {
+  if (app().phase !== "ready") return;
+  if (data.kind === "ended") return followEnd(data.id);
+  if (data.kind === "hello" && app().payment && !app().payment.isElsewhere) return tellOthers();
+  if (data.kind !== "payment" || (app().payment && !app().payment.isElsewhere)) return;
+  const isNew = app().payment?.id !== data.payment.id;
+  update({ payment: { ...data.payment, isElsewhere: true } });
+  if (isNew) await resumePayment();
+});
+
+function tellOthers() { channel.postMessage({ kind: "payment", payment: kept(app().payment, ["notice"]) }); }
+
+/** Another tab brought the payment to its end: the sale is another one now. */
+async function followEnd(id) {
+  if (app().payment && app().payment.id !== id) return;
+  update({ payment: null });
+  await loadSale();
+}
+
+function kept(payment, more = []) {
+  return Object.fromEntries(Object.entries(payment).filter(([name]) => more.includes(name) || !NOT_KEPT.includes(name)));
+}
+
+/** Begin to take an amount of the sale under way, and a tip, by card. Resolves once the shop has the payment, or nobody
+    knows whether it has. Raises ApiError where it was refused: then there is no payment; `total_changed` names `from` and
+    `to`. */
+export async function beginCard({ amount, tip = 0, shown }) {
+  if (!app().isOnline && !app().isTraining) throw refusal("offline", "Cards need a network, and there is none. Take cash, or wait.");
+  await checkTotal(shown);
+  const sale = app().sale;
+  checkLimits(amount, tip, sale.currency);
+  const isOrder = sale.kind === ORDER;
+  const payment = {
+    id: crypto.randomUUID(), tender: "CARD", saleId: sale.id, userId: app().user.id, locationId: sale.locationId,
+    isTraining: sale.isTraining, key: crypto.randomUUID(), orderId: isOrder ? sale.basket.id : undefined, amount, tip,
+    currency: sale.currency, description: isOrder ? undefined : sale.description, intentId: null, transactionId: null,
+    state: "starting",
+  };
+  await navigator.locks.request("till-payment-begins", () => keepNew(payment, sale));
+  update({ payment, notice: null });
+  await new Promise((resolve, reject) => { drive(payment.id, resolve).then(resolve, reject); });
+}
+
+/** Write a new payment, unless another tab was first with this sale or with a payment. Raises ApiError. */
+async function keepNew(payment, sale) {
+  const [stored, open] = [await read("sales", sale.id), await readAll("payments")];
+  if (open.length) {
+    await resumePayment();
+    throw refusal("open_payment", "A payment is not final yet. Wait until it is.");
+  }
+  if (!stored || stored.isFinished || stored.paid.length !== sale.paid.length) {
+    await loadSale();
+    throw refusal("sale_changed", "This sale was changed in another tab. Look at what is to pay now.");
+  }
+  await writeTogether([["payments", payment]]);
+}
+
+/** Compare what the screen shows as due with what the shop says. Raises ApiError. */
+async function checkTotal(shown) {
+  if (app().sale.kind !== ORDER) return;
+  await checkOrder();
+  await refreshOrder();
+  const { amount } = due(app().sale);
+  if (shown === undefined || amount === shown) return;
+  throw Object.assign(refusal("total_changed", "The total changed."), { from: shown, to: amount });
+}
+
+function checkLimits(amount, tip, currency) {
+  const problem = limitProblem(amount + tip, currency, { isCard: true });
+  if (problem) throw refusal("amount_out_of_limits", problem);
+}
+
+/** Why an amount cannot be taken at this till, as a sentence; null where it can, as far as the till knows. */
+export function limitProblem(amount, currency, { isCard }) {
+  const { maxAmountInPence, minAmountInPence } = app().configuration ?? {};
+  if (maxAmountInPence !== undefined && amount > maxAmountInPence) {
+    return `The most that you may take in one payment is ${money(maxAmountInPence, currency)}.`;
+  }
+  if (amount < 1) return "Enter an amount.";
+  if (isCard && amount < minAmountInPence) return `The least that a card can pay is ${money(minAmountInPence, currency)}.`;
+  return null;
+}
+
+function refusal(code, words) { return new ApiError(0, code, words); }
+
+/** At the start, after unlocking, and when the app is seen again: where a card payment is not final, go on with it before
+    anything else. The shop is asked first how it stands. */
+export async function resumePayment() {
+  const payment = (await readAll("payments")).find((one) => one.tender === "CARD");
+  if (!payment) {
+    if (app().payment?.tender === "CARD") update({ payment: null });
+    return goOnWithSale();
+  }
+  await showSaleOf(payment);
+  if (app().payment?.id !== payment.id || driven !== payment.id) {
+    update({ payment: { ...payment, state: "unknown", isElsewhere: driven !== payment.id } });
+    drive(payment.id).catch((error) => update({ notice: error.message }));
+    channel.postMessage({ kind: "hello" });
+  }
+  send({ kind: "stop" });
+  go("/till/pay", { replaces: true });
+}
+
+/** A sale that is paid, but not finished, is finished on the payment screen. */
+function goOnWithSale() {
+  if (isToBeFinished(app().sale)) go("/till/pay", { replaces: true });
+}
+
+/** Make the payment's sale the one under way. An order that was under way instead is parked. */
+async function showSaleOf(payment) {
+  const other = app().sale;
+  if (other?.id === payment.saleId || !await read("sales", payment.saleId)) return;
+  const entries = [["device", payment.saleId, "current"]];
+  if (other?.lines?.length) entries.push(["sales", { ...other, parkedAt: new Date().toISOString() }]);
+  await writeTogether(entries);
+  await loadSale();
+}
+
+let driven = null; // The id of the payment that this tab brings to its end, or waits to.
+
+/** Bring a payment to its end, in one tab at a time. `hasBegun` is called once there is something to wait for. */
+async function drive(id, hasBegun = () => {}) {
+  if (driven === id) return;
+  driven = id;
+  const awake = keepAwake();
+  try {
+    await navigator.locks.request(`till-payment-${app().payment.saleId}`, async () => {
+      const payment = await read("payments", id);
+      if (!payment) return followEnd(id);
+      update({ payment: { ...payment, state: payment.state === "starting" ? "starting" : "unknown" } });
+      await bringToEnd({ note, forget, reader: readerOf(app().configuration), hasBegun });
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError)) console.error(error);
+    throw error;
+  } finally {
+    driven = null;
+    awake.abort();
+    channel.postMessage({ kind: "ended", id });
+  }
+}
+
+/** Change the payment on the disk, unless it is no longer there, and on the screen of every tab. */
+async function note(changes) {
+  const payment = { ...app().payment, ...changes };
+  update({ payment });
+  await change("payments", payment.id, (stored) => stored && kept(payment), false);
+  tellOthers();
+}
+
+/** Remove the payment from the disk, together with what else is to be there from then on. It stays on the screen. */
+async function forget(entries = [], changes = {}) {
+  await writeTogether([...entries, ["payments", undefined, app().payment.id]]);
+  update(changes);
+}
+
+/** Give the payment up. It is noted first, so that it is not forgotten if the app is closed before the shop answers. */
+export async function cancelPayment() {
+  await note({ isGivenUp: true });
+  await readerOf(app().configuration).cancel(app().payment);
+  send({ kind: "stop" });
+}
+
+/** Take another card for the same payment. */
+export function tryAnotherCard() { send({ kind: "again" }); }
+
+/** Keep the screen on. */
+function keepAwake() {
+  const ended = new AbortController();
+  let lock = null;
+  const hold = async () => {
+    if (document.hidden || ended.signal.aborted) return;
+    lock = await navigator.wakeLock?.request("screen").catch(() => null);
+    if (ended.signal.aborted) lock?.release();
+  };
+  ended.signal.addEventListener("abort", () => lock?.release());
+  document.addEventListener("visibilitychange", hold, { signal: ended.signal });
+  hold();
+  return ended;
+}
+
+function lookAgain() { if (app().phase === "ready" && app().payment) resumePayment(); }
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) lookAgain(); });
+addEventListener("pageshow", ({ persisted }) => { if (persisted) lookAgain(); });
+addEventListener("online", lookAgain);

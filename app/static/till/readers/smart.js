@@ -1,0 +1,80 @@
+// A smart reader, which the shop drives: it is given the payment, and asked until it has taken a card or stopped.
+
+import { ApiError } from "../api.js";
+import { desk } from "../desk.js";
+import { read, remove, write } from "../store.js";
+import { send, wait } from "./hand.js";
+
+const CHOSEN = "reader"; // In the store `device`: the id of the reader that this till uses.
+const PAUSES = [1_000, 1_000, 1_000, 2_000, 2_000, 3_000]; // Milliseconds between two looks; the last one from then on.
+const REFUSED = ["reader_busy", "reader_offline", "reader_not_found"];
+
+export const smartReader = {
+  stopsAfterFailure: true, // The agent says when the reader is to try again.
+
+  async collect(payment, onState) {
+    let notice = payment.notice;
+    for (;;) {
+      const readerId = await read("device", CHOSEN) ?? await choose(onState, notice);
+      if (!readerId) return false;
+      try {
+        await onState({ state: "waiting", notice: null, readers: null });
+        await desk().processOnReader(readerId, payment.intentId);
+        return await follow(readerId, payment.intentId, onState);
+      } catch (error) {
+        if (!REFUSED.includes(error.code)) throw error;
+        notice = error.message;
+        await remove("device", CHOSEN);
+      }
+    }
+  },
+
+  async cancel() {
+    const readerId = await read("device", CHOSEN);
+    // A reader that charges the card just now refuses, and one out of reach does not hear: the payment itself is
+    // cancelled next, and says which of the two it is.
+    if (readerId) await desk().cancelReader(readerId).catch(() => {});
+  },
+};
+
+/** Have the agent choose a reader; null where they stop instead. */
+async function choose(onState, notice) {
+  for (;;) {
+    await onState({ state: "reader", notice, ...await findReaders() });
+    const chosen = await wait();
+    if (chosen?.kind === "again") continue;
+    if (chosen?.kind !== "reader") return null;
+    await write("device", chosen.id, CHOSEN);
+    return chosen.id;
+  }
+}
+
+async function findReaders() {
+  try {
+    return { readers: await desk().listReaders() };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { readers: [], notice: error.message };
+  }
+}
+
+/** Look until the payment is no longer waiting for a card, or the reader no longer for this payment. Raises ApiError. */
+async function follow(readerId, intentId, onState) {
+  for (let looks = 0; ; looks += 1) {
+    const stopped = await wait(PAUSES[Math.min(looks, PAUSES.length - 1)]);
+    if (stopped) return false;
+    const intent = await desk().readIntent(intentId);
+    if (intent.status !== "requires_payment_method") return true;
+    const { action } = await desk().readReader(readerId);
+    if (action?.paymentIntentId === intentId && action.status === "in_progress") continue;
+    // Declined, or stopped at the reader itself.
+    await onState({ isStopped: true, notice: action?.failureMessage ?? null });
+    return true;
+  }
+}
+
+export function chooseReader(id) { send({ kind: "reader", id }); }
+
+export function listReadersAgain() { send({ kind: "again" }); }
+
+export async function forgetReader() { await remove("device", CHOSEN); }

@@ -1,0 +1,96 @@
+// A card payment under way.
+
+import { statusOf } from "../payment_words.js";
+import { cancelPayment, tryAnotherCard } from "../payments.js";
+import { presentCard, typePin } from "../readers/simulated.js";
+import { chooseReader, forgetReader, listReadersAgain } from "../readers/smart.js";
+import { money } from "../money.js";
+import { useApp } from "../state.js";
+import { Amount, Button, Field, html, Icon, Note, Screen, useAction, useEffect, useRef, useState } from "../ui.js";
+
+const MAY_CANCEL = ["reader", "waiting", "pin", "declined"];
+const ICONS = { good: "tick", bad: "cross", warn: "warn" };
+
+export function CardPayment({ payment, sale }) {
+  const { configuration } = useApp();
+  const { currency } = sale;
+  const isHere = !payment.isElsewhere;
+  const isSimulated = isHere && configuration?.simulatedCards.length > 0;
+  return html`
+    <${Screen} title="Take payment" className="paying" foot=${isHere && html`<${Actions} payment=${payment} />`}>
+      <div class="sum">
+        <p class="label" id="to-pay">To pay</p>
+        <p aria-labelledby="to-pay"><${Amount} of=${payment.amount + payment.tip} currency=${currency} className="amount" /></p>
+        ${payment.tip > 0 && html`<p class="muted">${money(payment.tip, currency)} of it is the tip</p>`}
+      </div>
+      <${Status} payment=${payment} />
+      ${!isHere && html`<${Note}>This payment is under way in another tab, which goes on with it.<//>`}
+      ${isHere && payment.state === "reader" && html`<${Readers} readers=${payment.readers ?? []} />`}
+      ${isSimulated && payment.state === "waiting" && html`<${Cards} cards=${configuration.simulatedCards} />`}
+      ${isSimulated && payment.state === "pin" && html`<${Pin} />`}
+    <//>`;
+}
+
+/** The status, which is announced as it changes. */
+function Status({ payment }) {
+  const { text, kind } = statusOf(payment);
+  const isUnknown = text.startsWith("We don't");
+  return html`
+    <section class=${`payment-status ${kind}`} role="status" aria-label="Payment">
+      <span class="mark">${ICONS[kind] ? html`<${Icon} name=${ICONS[kind]} />` : html`<${Icon} name="card" />`}</span>
+      <p class="said">${text}</p>
+      ${payment.notice && html`<p class="muted">${payment.notice}</p>`}
+      ${isUnknown && html`<p class="muted">The till finds out by itself. Don’t charge again, and keep the customer here.</p>`}
+    </section>`;
+}
+
+function Actions({ payment }) {
+  const [cancel, isCancelling] = useAction(cancelPayment);
+  const isEnding = isCancelling || payment.isGivenUp;
+  const isDeclined = payment.state === "declined";
+  if (!MAY_CANCEL.includes(payment.state)) return null;
+  return html`
+    ${isDeclined && html`<${Button} kind="primary big" icon="card" disabled=${isEnding} onPress=${tryAnotherCard}>
+      Try another card<//>`}
+    ${isDeclined && payment.isStopped && html`<${Button} disabled=${isEnding}
+      onPress=${async () => { await forgetReader(); tryAnotherCard(); }}>Choose another reader<//>`}
+    <${Button} kind="danger" isBusy=${isEnding} busy="Cancelling…" onPress=${cancel}>Cancel payment<//>`;
+}
+
+/** What only the simulator shows: the cards that a customer might hold to the reader. */
+function Cards({ cards }) {
+  return html`
+    <section class="sheet" role="group" aria-label="Simulated cards">
+      <p class="label" aria-hidden="true">Simulated cards</p>
+      <div class="cards">
+        ${cards.map((card) => html`<button type="button" key=${card} class="btn sim" onClick=${() => presentCard(card)}>${card}</button>`)}
+      </div>
+    </section>`;
+}
+
+function Pin() {
+  const [pin, setPin] = useState("");
+  const form = useRef(null);
+  useEffect(() => { form.current.querySelector("input").focus(); }, []);
+  return html`
+    <form class="sheet stack" ref=${form} onSubmit=${(event) => { event.preventDefault(); if (pin) typePin(pin); }}>
+      <${Field} label="PIN on the reader" id="reader-pin" value=${pin} onInput=${setPin} inputmode="numeric" maxlength="12"
+        autocomplete="off" help="The simulated card’s PIN is 1234." />
+      <${Button} type="submit" kind="primary" disabled=${!pin}>Confirm PIN<//>
+    </form>`;
+}
+
+function Readers({ readers }) {
+  return html`
+    <section class="stack" role="group" aria-label="Card readers">
+      ${!readers.length && html`<p>No reader is set up at this location, or the list could not be loaded.</p>`}
+      <ul class="list">
+        ${readers.map((reader) => html`<li key=${reader.id}>
+          <button type="button" class="row-button between" onClick=${() => chooseReader(reader.id)}>
+            <span class="strong">${reader.label || reader.deviceType}</span>
+            <span class=${`badge ${reader.status === "online" ? "good" : "warn"}`}>${reader.status === "online" ? "Online" : "Offline"}</span>
+          </button></li>`)}
+      </ul>
+      <${Button} onPress=${listReadersAgain}>Look for readers again<//>
+    </section>`;
+}

@@ -1,0 +1,162 @@
+// Taking a payment for the sale under way: all that is due or a part of it, by card or in cash.
+
+import { money, parseMoney } from "../money.js";
+import { beginCard, limitProblem } from "../payments.js";
+import { go } from "../router.js";
+import { checkOrder, due, isToBeFinished, ORDER, settle } from "../sale.js";
+import { app, update, useApp } from "../state.js";
+import { Amount, Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import { CardPayment } from "./_card.js";
+import { Tip } from "./_tip.js";
+
+const AGAIN = 5_000; // Milliseconds until a sale that is paid is tried to be finished once more.
+
+export default function Payment() {
+  const { sale, payment } = useApp();
+  useEffect(() => {
+    if (!sale) go("/till", { replaces: true });
+    else if (sale.isFinished && !payment) go("/till/done", { replaces: true });
+  }, [sale, payment]);
+  if (!sale || (sale.isFinished && !payment)) return null;
+  if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
+  if (isToBeFinished(sale)) return html`<${Finishing} />`;
+  return html`<${Choice} sale=${sale} />`;
+}
+
+/** Everything is paid: the order is handed in, however often that takes. */
+function Finishing() {
+  const [finish, isBusy, error] = useAction(async () => { if (await settle(null)) go("/till/done", { replaces: true }); });
+  useEffect(() => {
+    finish();
+    const timer = setInterval(finish, AGAIN);
+    return () => clearInterval(timer);
+  }, []);
+  return html`
+    <${Screen} title="Take payment">
+      <${Note} kind="warn">The payment was made. The sale is finished once the shop answers; nothing is charged again.<//>
+      <${Problem}>${error}<//>
+      <${Button} kind="primary big" isBusy=${isBusy} busy="Finishing…" onPress=${finish}>Finish the sale<//>
+    <//>`;
+}
+
+function Choice({ sale }) {
+  const [begun, begin] = useState(() => app().tender);
+  const [part, setPart] = useState(null);
+  const { amount: all, isChecked } = due(sale);
+  const amount = part !== null && part < all ? part : all;
+  useEffect(() => {
+    update({ tender: null });
+    return () => update({ notice: null });
+  }, []);
+  const leave = () => begin(null);
+  if (begun === "CASH") return html`<${LoadedCash} sale=${sale} amount=${amount} onBack=${leave} />`;
+  if (begun === "CARD") return html`<${Tip} sale=${sale} amount=${amount} shown=${all} onBack=${leave} />`;
+  return html`<${Tenders} sale=${sale} amount=${amount} all=${all} isChecked=${isChecked} setPart=${setPart} begin=${begin} />`;
+}
+
+function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
+  const { configuration, isOnline, notice } = useApp();
+  const [dialog, open] = useState(null);
+  const [check, , checkError] = useAction(checkOrder);
+  const [card, isBusy, error] = useAction(() => pressCard({ sale, amount, all, begin, open }));
+  useEffect(() => { if (!isChecked && isOnline) check(); }, [isChecked, isOnline]);
+  const takesCash = configuration?.permissions.cash !== false;
+  return html`
+    <${Screen} title="Take payment" back=${backOf(sale)}>
+      ${notice && html`<${Note}>${notice}<//>`}
+      <${Sum} amount=${amount} all=${all} isChecked=${isChecked} currency=${sale.currency} />
+      <${LoadedParts} sale=${sale} />
+      <${Problem}>${error ?? checkError}<//>
+      ${!isOnline && html`<${Note} kind="warn">There is no network: cards cannot be taken until it is back.<//>`}
+      <div class="tenders">
+        ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy} busy="Starting…"
+          onPress=${card}>Card<//>`}
+        ${takesCash && html`<${Button} kind="huge" icon="cash" disabled=${isBusy} onPress=${() => begin("CASH")}>Cash<//>`}
+      </div>
+      <${Button} kind="wide" disabled=${isBusy} onPress=${() => open({ kind: "part" })}>Part of the amount<//>
+      ${dialog?.kind === "part" && html`<${PartDialog} all=${all} currency=${sale.currency} onClose=${() => open(null)}
+        onChoose=${(chosen) => { setPart(chosen); open(null); }} />`}
+      ${dialog?.kind === "changed" && html`<${ChangedDialog} ...${dialog} currency=${sale.currency} onClose=${() => open(null)} />`}
+    <//>`;
+}
+
+async function pressCard({ sale, amount, all, begin, open }) {
+  const { configuration } = app();
+  if (configuration.tips && app().isOnline && !limitProblem(amount, sale.currency, { isCard: true })) return begin("CARD");
+  try {
+    return await beginCard({ amount, shown: all });
+  } catch (error) {
+    if (error.code !== "total_changed") throw error;
+    return open({ kind: "changed", from: error.from, to: error.to });
+  }
+}
+
+export function Sum({ amount, all, isChecked = true, currency }) {
+  return html`
+    <div class="sum">
+      <p class="label" id="to-pay">To pay</p>
+      <p aria-labelledby="to-pay"><${Amount} of=${amount} currency=${currency} className="amount" /></p>
+      ${amount < all && html`<p class="muted">of ${money(all, currency)} due</p>`}
+      ${!isChecked && html`<p class="muted small">Not checked by the shop yet</p>`}
+    </div>`;
+}
+
+function PartDialog({ all, currency, onClose, onChoose }) {
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState(null);
+  const choose = (event) => {
+    event.preventDefault();
+    const part = parseMoney(text, currency);
+    if (!part) setProblem("Enter an amount such as 5.00.");
+    else if (part > all) setProblem(`No more than ${money(all, currency)} is due.`);
+    else onChoose(part);
+  };
+  return html`
+    <${Dialog} title="Part of the amount" onClose=${onClose}>
+      <p class="muted">${money(all, currency)} is due. What is left is paid next, by card or in cash.</p>
+      <form class="stack" onSubmit=${choose} novalidate>
+        <${Field} label="Part to pay now" id="part" inputmode="decimal" value=${text} onInput=${setText} error=${problem}
+          autocomplete="off" />
+        <div class="choices">
+          <${Button} onPress=${() => onChoose(Math.ceil(all / 2))}>Half: ${money(Math.ceil(all / 2), currency)}<//>
+          <${Button} kind="primary" type="submit">Take this part<//>
+        </div>
+      </form>
+    <//>`;
+}
+
+export function ChangedDialog({ from, to, currency, onClose }) {
+  return html`
+    <${Dialog} title="The total changed" onClose=${onClose}
+      foot=${html`<${Button} kind="primary" onPress=${onClose}>Show the new total<//>`}>
+      <p>The total changed from ${money(from, currency)} to ${money(to, currency)}. Nothing was charged.</p>
+    <//>`;
+}
+
+function LoadedCash({ sale, amount, onBack }) {
+  const [Cash, failed] = useModule(() => import("./_cash.js"));
+  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onBack());
+  if (failed) return html`<${Screen} title="Take payment"><${Problem}>${failed}<//><${Button} onPress=${onBack}>Back<//><//>`;
+  return Cash && html`<${Cash} sale=${sale} amount=${amount} onDone=${done} onBack=${onBack} />`;
+}
+
+/** What was paid so far. */
+function LoadedParts({ sale }) {
+  const [Parts] = useModule(() => import("./_parts.js"), sale.paid.length > 0);
+  return Parts && html`<${Parts} sale=${sale} />`;
+}
+
+/** The default export of a module that is loaded when it is first shown: `[Component, error]`. */
+function useModule(load, isWanted = true) {
+  const [loaded, set] = useState([null, null]);
+  useEffect(() => {
+    if (!isWanted) return;
+    load().then((module) => set([module.default, null]), () => set([null, "This part of the app could not be loaded."]));
+  }, [isWanted]);
+  return loaded;
+}
+
+function backOf(sale) {
+  if (sale.paid.length) return "/till";
+  return sale.kind === ORDER ? "/till/order" : "/till/quick";
+}

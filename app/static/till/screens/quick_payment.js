@@ -1,0 +1,66 @@
+// An amount without products.
+
+import { money } from "../money.js";
+import { beginCard, limitProblem } from "../payments.js";
+import { go } from "../router.js";
+import { endSale, QUICK, startQuick } from "../sale.js";
+import { app, update, useApp } from "../state.js";
+import { Amount, Button, Field, html, Keypad, Problem, Screen, useAction, useEffect, useRef, useState } from "../ui.js";
+
+const LONGEST = 200; // Characters of a description.
+
+export default function QuickPayment() {
+  const { configuration, sale, payment, isOnline } = useApp();
+  const before = useRef(sale?.kind === QUICK && !sale.paid.length && !payment ? sale : null).current;
+  const [amount, setAmount] = useState(before?.amount ?? 0);
+  const [description, setDescription] = useState(before?.description ?? "");
+  const [take, isBusy, error, forgetError] = useAction((tender) => charge(tender, { amount, description }));
+  useEffect(() => {
+    if (before) endSale(); // Its amount is changed: it begins anew.
+    else if (payment || sale) go(payment || sale.kind === QUICK ? "/till/pay" : "/till/order", { replaces: true });
+  }, []);
+  const currency = configuration?.currency ?? "gbp";
+  const largest = configuration?.maxAmountInPence;
+  const over = amount > largest ? limitProblem(amount, currency, { isCard: false }) : null;
+  const change = (value) => { forgetError(); setAmount(value); };
+  const foot = html`<${Tenders} take=${take} isBusy=${isBusy} configuration=${configuration} isOnline=${isOnline} />`;
+  return html`
+    <${Screen} title="Quick payment" back="/till" foot=${foot} className="quick">
+      <p class="sum" aria-live="polite"><span class="unseen">Amount</span>
+        <${Amount} of=${amount} currency=${currency} className=${`amount${over ? " bad-ink" : ""}`} /></p>
+      ${largest !== undefined && html`<p class="muted small center">Up to ${money(largest, currency)} in one payment</p>`}
+      <${Problem}>${over ?? error}<//>
+      <${Keypad} label="Amount" value=${amount} onChange=${change} />
+      <${Field} label="Description" id="description" value=${description} onInput=${setDescription} maxlength=${LONGEST}
+        autocomplete="off" placeholder="What is sold (optional)" />
+    <//>`;
+}
+
+function Tenders({ take, isBusy, configuration, isOnline }) {
+  const takesCash = configuration?.permissions.cash !== false;
+  return html`<div class="choices">
+    ${configuration?.processor !== "none" && html`<${Button} kind=${isOnline ? "primary big" : "big"} icon="card" isBusy=${isBusy}
+      onPress=${() => take("CARD")}>Card<//>`}
+    ${takesCash && html`<${Button} kind="big" icon="cash" disabled=${isBusy} onPress=${() => take("CASH")}>Cash<//>`}
+  </div>`;
+}
+
+/** Begin the sale, and with it the payment. Raises ApiError where the amount is refused: then there is no sale. */
+async function charge(tender, { amount, description }) {
+  const { configuration } = app();
+  const isCard = tender === "CARD";
+  const problem = limitProblem(amount, configuration.currency, { isCard });
+  if (problem) throw Object.assign(new Error(problem), { isForPeople: true });
+  await startQuick({ amount, description: description.trim() });
+  if (!isCard || configuration.tips) {
+    update({ tender });
+    return go("/till/pay");
+  }
+  try {
+    await beginCard({ amount });
+  } catch (error) {
+    await endSale();
+    throw error;
+  }
+  return go("/till/pay");
+}
