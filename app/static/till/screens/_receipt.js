@@ -20,7 +20,7 @@ export function Receipt({ transactionId }) {
       <h2>Receipt</h2>
       ${shown ? html`<img class="receipt-code" alt="Receipt code" width="200" height="200" src=${`data:image/svg+xml,${encodeURIComponent(shown.qrSvg)}`} />`
         : html`<${Button} icon="qr" isBusy=${isReading} onPress=${read}>Show the receipt code<//>`}
-      ${shown && html`<a class="btn" href=${shown.url} target="_blank" rel="noopener"><span>Print receipt</span></a>`}
+      <${Button} icon="printer" disabled=${!shown} onPress=${() => open(shown.url, "_blank", "noopener")}>Print receipt<//>
       <${Problem}>${readError}<//>
       <form class="send-receipt" onSubmit=${send} novalidate>
         <${Field} label="E-mail for the receipt" id="receipt-email" type="email" inputmode="email" autocapitalize="none" value=${email} onInput=${setEmail} />

@@ -1,0 +1,156 @@
+"""Training mode: the till as always, and nothing of it reaches the shop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.till.conftest import PIN, sign_in_to_till
+
+SELLING = ("/v1/pos/", "/v1/basket")
+
+
+def test_training_charges_declines_and_loses_answers_without_a_request_to_the_shops_till(
+    phone: BrowserContext, api: Callable[..., dict]
+) -> None:
+    sent: list[str] = []
+    phone.on(
+        "request", lambda request: sent.append(request.url) if changes_the_shop(request.method, request.url) else None
+    )
+    page = sign_in_to_till(phone.new_page())
+    before = api("GET", "/v1/pos/tml_demo_market/transactions")["totalItems"]
+    switch_training(page)
+    expect(page.get_by_text("No money moves.")).to_be_visible()
+
+    charge(page, "1250", "declined")
+    status = page.get_by_role("status", name="Payment")
+    expect(status).to_contain_text("Declined")
+    page.get_by_role("button", name="Try another card").click()
+    tap(page, "pin_required")
+    page.get_by_role("textbox", name="PIN on the reader").fill("1234")
+    page.get_by_role("button", name="Confirm PIN").click()
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+    expect(page.get_by_role("img", name="Receipt code")).to_be_visible()
+    page.get_by_role("textbox", name="E-mail for the receipt").fill("sam@example.com")
+    page.get_by_role("button", name="Send receipt").click()
+    expect(page.get_by_role("alert").get_by_text("Training: no e-mail is sent.")).to_be_visible()
+    page.get_by_role("button", name="New sale").click()
+
+    charge(page, "700", "lost_response")
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+    page.get_by_role("button", name="New sale").click()
+
+    page.get_by_role("link", name="Transactions").click()
+    expect(page.get_by_role("link", name="£12.50").filter(has_text="Visa 0008")).to_contain_text("Paid")
+    expect(page.get_by_text("2 payments")).to_be_visible()
+    refund_all(page)
+    expect(page.get_by_text("All of it was given back.")).to_be_visible()
+
+    assert sent == []
+    assert api("GET", "/v1/pos/tml_demo_market/transactions")["totalItems"] == before
+
+
+def test_a_training_payment_outlives_a_reload_and_training_ends_only_after_it(phone: BrowserContext) -> None:
+    page = sign_in_to_till(phone.new_page())
+    switch_training(page)
+    begin_payment(page, "500")
+    expect(page.get_by_role("group", name="Simulated cards")).to_be_visible()
+    page.reload()
+    unlock(page)
+    expect(page.get_by_role("group", name="Simulated cards")).to_be_visible()
+    expect(page.get_by_text("No money moves.")).to_be_visible()
+
+    page.goto("/till/session")
+    unlock(page)
+    tap(page, "stuck_capture")  # The payment comes before everything else.
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+    page.goto("/till/settings")
+    unlock(page)
+    page.get_by_role("switch", name="Training mode").click()
+    expect(page.get_by_text("Finish the sale under way first.")).to_be_visible()
+    page.goto("/till/done")
+    unlock(page)
+    page.get_by_role("button", name="New sale").click()
+
+    page.get_by_role("link", name="Session").click()
+    expect(page.get_by_role("heading", name="Not in training")).to_be_visible()
+    page.get_by_role("link", name="Switch training off in Settings").click()
+    page.get_by_role("switch", name="Training mode").click()
+    expect(page.get_by_text("No money moves.")).to_be_hidden()
+    assert stored(page, "device", "training") is None
+    page.get_by_role("link", name="Back").click()
+    page.get_by_role("link", name="Transactions").click()
+    expect(page.get_by_role("link", name="£5.00").filter(has_text="Visa 4242")).to_be_hidden()
+
+
+def test_training_takes_cards_without_a_network_and_in_every_tab(phone: BrowserContext) -> None:
+    page = sign_in_to_till(phone.new_page())
+    other = phone.new_page()
+    other.goto("/till")
+    unlock(other)
+    switch_training(page)
+    expect(other.get_by_text("No money moves.")).to_be_visible()
+    other.close()
+    page.get_by_role("link", name="Back").click()
+    page.wait_for_function("navigator.serviceWorker.controller")  # All of the app is on the device.
+    phone.set_offline(True)
+    charge(page, "1105", "visa")
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+
+
+def changes_the_shop(method: str, url: str) -> bool:
+    return method != "GET" and any(path in url for path in SELLING)
+
+
+def switch_training(page: Page) -> None:
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("switch", name="Training mode").click()
+    expect(page.get_by_role("switch", name="Training mode")).to_be_checked()
+
+
+def begin_payment(page: Page, digits: str) -> None:
+    if page.get_by_role("heading", name="Settings").is_visible():
+        page.get_by_role("link", name="Back").click()
+    page.get_by_role("button", name="Quick payment").click()
+    for digit in digits:
+        page.get_by_role("group", name="Amount").get_by_role("button", name=digit, exact=True).click()
+    page.get_by_role("button", name="Card").click()
+
+
+def charge(page: Page, digits: str, card: str) -> None:
+    begin_payment(page, digits)
+    tap(page, card)
+
+
+def tap(page: Page, card: str) -> None:
+    page.get_by_role("group", name="Simulated cards").get_by_role("button", name=card, exact=True).click()
+
+
+def refund_all(page: Page) -> None:
+    page.get_by_role("link", name="£7.00").click()
+    page.get_by_role("button", name="Refund").click()
+    dialog = page.get_by_role("dialog", name="Refund")
+    dialog.get_by_role("textbox", name="Reason").fill("Practice")
+    dialog.get_by_role("button", name="Refund £7.00").click()
+    expect(page.get_by_text("goes back to the card")).to_be_visible()
+
+
+def unlock(page: Page) -> None:
+    page.get_by_role("textbox", name="PIN").fill(PIN)
+    page.get_by_role("button", name="Unlock").click()
+    expect(page.get_by_role("heading", name="Locked")).to_be_hidden()
+
+
+def stored(page: Page, store: str, key: str) -> object:
+    return page.evaluate(
+        """([store, key]) => new Promise((resolve, reject) => {
+          const opening = indexedDB.open("till");
+          opening.onerror = reject;
+          opening.onsuccess = () => {
+            const asked = opening.result.transaction(store).objectStore(store).get(key);
+            asked.onsuccess = () => { opening.result.close(); resolve(asked.result ?? null); };
+          };
+        })""",
+        [store, key],
+    )
