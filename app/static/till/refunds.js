@@ -1,5 +1,5 @@
-// Refunds. One is on the disk with its Idempotency-Key before it is sent, and stays there until the shop says how it ended:
-// after a lost answer it is sent again under the same key, which never gives the money back twice.
+// Refunds. One is on the disk with its Idempotency-Key before it is sent, and stays there until the shop says how it
+// ended: after a lost answer it is sent again under the same key, which never gives the money back twice.
 
 import { desk } from "./desk.js";
 import { change, read, readKeys, remove, write } from "./store.js";
@@ -32,20 +32,23 @@ export async function hasUnansweredRefund() {
 export async function startRefund(transactionId, body) {
   const record = { transactionId, key: crypto.randomUUID(), body, state: ASKED, isRepeated: false };
   const stored = await change("device", PREFIX + transactionId, (before) => before ?? record);
-  if (stored.key !== record.key) throw Object.assign(new Error("Another refund of this payment is not final yet."), { isForPeople: true });
+  if (stored.key !== record.key) {
+    throw Object.assign(new Error("Another refund of this payment is not final yet."), { isForPeople: true });
+  }
   return sendRefund(transactionId);
 }
 
-/** Send the open refund of a payment, or send it again. Returns the shop's refund once it is made, null while nobody knows.
-    Raises ApiError where it was refused; nothing is given back then. */
+/** Send the open refund of a payment, or send it again. Returns the shop's refund once it is made, null while nobody
+    knows. Raises ApiError where it was refused; nothing is given back then. */
 export async function sendRefund(transactionId) {
   return navigator.locks.request(`till-refund-${transactionId}`, async () => {
     const record = await openRefund(transactionId);
     if (!record) return null;
-    await write("device", { ...record, isRepeated: true }, PREFIX + transactionId);
+    const sent = { ...record, isRepeated: true };
+    await write("device", sent, PREFIX + transactionId);
     try {
       const { status, body } = await desk().refund(transactionId, record.body, record.key);
-      if (status === 202) await write("device", { ...record, isRepeated: true, state: WAITING }, PREFIX + transactionId);
+      if (status === 202) await write("device", { ...sent, state: WAITING }, PREFIX + transactionId);
       else await remove("device", PREFIX + transactionId);
       return status === 202 ? null : body;
     } catch (error) {

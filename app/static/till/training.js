@@ -8,6 +8,7 @@ import { app, update } from "./state.js";
 import { CARDS } from "./training_cards.js";
 
 export const BOOKS = "training"; // In the store `device`: what training_desk.js keeps; there while training is on.
+const EMPTY = { intents: {}, baskets: {}, transactions: [], keys: {}, number: 0 };
 const channel = new BroadcastChannel("till-training");
 
 channel.addEventListener("message", follow);
@@ -24,7 +25,7 @@ export async function follow() {
 /** Switch training on or off. Raises an Error for people while a sale, a payment or a refund is under way. */
 export async function switchTraining(isOn) {
   await refuseInMidSale();
-  if (isOn) await change("device", BOOKS, (books) => books ?? { intents: {}, baskets: {}, transactions: [], keys: {}, number: 0 });
+  if (isOn) await change("device", BOOKS, (books) => books ?? EMPTY);
   else await removeTraining();
   await follow();
   channel.postMessage(null);
@@ -41,7 +42,9 @@ export function shownConfiguration(configuration) {
 async function refuseInMidSale() {
   const isSelling = app().sale || await read("device", "current") || (await readAll("payments")).length;
   if (isSelling) throw forPeople("Finish the sale under way first.");
-  if (await hasUnansweredRefund()) throw forPeople("A refund is not answered yet. Open its payment under Transactions first.");
+  if (await hasUnansweredRefund()) {
+    throw forPeople("A refund is not answered yet. Open its payment under Transactions first.");
+  }
 }
 
 async function removeTraining() {

@@ -1,16 +1,18 @@
-// The desk of training: answers as the shop would, from books kept on this device alone. Like the shop it survives reloads
-// and repeats the answer of a key, so that what recovers a real payment recovers one of training.
+// The desk of training: answers as the shop would, from books kept on this device alone. Like the shop it survives
+// reloads and repeats the answer of a key, so that what recovers a real payment recovers one of training.
 
 import { ApiError } from "./api.js";
 import { change } from "./store.js";
 import { app } from "./state.js";
+import { BOOKS } from "./training.js";
 import * as orders from "./training_orders.js";
 import * as payments from "./training_payments.js";
 
-const BOOKS = "training"; // In the store `device`.
-const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200"><rect width="200" height="200" fill="#fff"/>
+const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">
+<rect width="200" height="200" fill="#fff"/>
 <rect x="8" y="8" width="184" height="184" fill="none" stroke="#7d5200" stroke-width="6" stroke-dasharray="14 8"/>
-<text x="100" y="109" text-anchor="middle" font-family="sans-serif" font-size="29" font-weight="700" fill="#7d5200">TRAINING</text></svg>`;
+<text x="100" y="109" text-anchor="middle" font-family="sans-serif" font-size="29" font-weight="700"
+ fill="#7d5200">TRAINING</text></svg>`;
 
 /** Answer from the books, and keep what changed, also where the answer is a refusal or gets lost. Under a key that was
     used before, the answer that it got. */
@@ -43,7 +45,8 @@ async function whole(work, key) {
 function noReader() { return Promise.reject(orders.refusal(404, "reader_not_found", "Training has no card readers.")); }
 
 export const trainingDesk = {
-  createBasket: (lines, discount = 0) => answer((books) => orders.newBasket(books, orders.basketLines(lines), discount)),
+  createBasket: (lines, discount = 0) =>
+    answer((books) => orders.newBasket(books, orders.basketLines(lines), discount)),
   readBasket: (basketId) => answer((books) => orders.readBasket(books, basketId)),
   updateBasket: (basketId, lines, revision, discount = 0) =>
     answer((books) => orders.fillBasket(books, basketId, orders.basketLines(lines), revision, discount)),
@@ -70,16 +73,17 @@ export const trainingDesk = {
 };
 
 function receiptJson(transaction, books) {
-  const { id, currency, tipInPence, amountInPence, changeInPence, roundingInPence, tenderType, orderNumber } = transaction;
+  const { id, currency, orderNumber, tenderType, amountInPence, changeInPence, roundingInPence } = transaction;
   const { displayName, timeZone } = app().configuration;
-  const lines = books.baskets[transaction.orderId]?.lines ?? [];
-  const isCash = tenderType === "CASH";
+  const basket = books.baskets[transaction.orderId];
+  const lines = (basket?.lines ?? []).map((line) => ({ ...line, detail: Object.values(line.options).join(", ") }));
   const receipt = {
-    shop: "TRAINING", location: displayName, address: ["Not a receipt: nothing was sold."], number: "TRAINING", orderNumber,
-    paidAt: transaction.created, timeZone, currency, lines: lines.map((line) => ({ ...line, detail: Object.values(line.options).join(", ") })),
-    subtotal: lines.reduce((sum, line) => sum + line.lineTotal, 0), discount: books.baskets[transaction.orderId]?.discount ?? 0,
-    tax: 0, otherPayments: [], tender: tenderType, paid: amountInPence, tip: tipInPence, change: changeInPence,
-    handedOver: isCash ? amountInPence + roundingInPence + changeInPence : null, rounding: roundingInPence, card: [], refunds: [],
+    shop: "TRAINING", location: displayName, address: ["Not a receipt: nothing was sold."], number: "TRAINING",
+    orderNumber, paidAt: transaction.created, timeZone, currency, lines,
+    subtotal: lines.reduce((sum, line) => sum + line.lineTotal, 0), discount: basket?.discount ?? 0, tax: 0,
+    otherPayments: [], tender: tenderType, paid: amountInPence, tip: transaction.tipInPence, change: changeInPence,
+    handedOver: tenderType === "CASH" ? amountInPence + roundingInPence + changeInPence : null,
+    rounding: roundingInPence, card: [], refunds: [],
   };
   return { transactionId: id, url: `${location.origin}/till/help`, qrSvg: PICTURE, receipt };
 }

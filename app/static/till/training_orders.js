@@ -4,20 +4,28 @@
 import { ApiError } from "./api.js";
 import { app } from "./state.js";
 
-/* Books: {intents, baskets, by id; transactions, the newest first; keys: answers by Idempotency-Key; number: of the last
-   order}. */
+/* Books: {intents, baskets, by id; transactions, the newest first; keys: answers by Idempotency-Key; number: of the
+   last order}. */
 const PAID = ["SUCCEEDED", "PARTIALLY_REFUNDED", "REFUNDED"];
 
-export function refusal(status, code, detail, more = {}) { return new ApiError(status, code, detail, { code, ...more }); }
+export function refusal(status, code, detail, more = {}) {
+  return new ApiError(status, code, detail, { code, ...more });
+}
 
 export function basketLines(wanted) {
   const known = new Map((app().sale?.lines ?? []).map((line) => [line.skuCode, line]));
   return wanted.map(({ skuCode, quantity }, place) => {
     const line = known.get(skuCode);
-    if (!line) throw refusal(400, "unknown_sku", "This product is not known.", { errors: [{ code: "unknown_sku", message: "This product is not known.", pointer: `#/lines/${place}` }] });
+    if (!line) throw unknownSku(place);
     const { name, options = {}, unitPrice } = line;
     return { id: skuCode, skuCode, name, options, quantity, unitPrice, lineTotal: quantity * unitPrice };
   });
+}
+
+function unknownSku(place) {
+  const message = "This product is not known.";
+  const errors = [{ code: "unknown_sku", message, pointer: `#/lines/${place}/skuCode` }];
+  return refusal(400, "unknown_sku", message, { errors });
 }
 
 function basketJson(books, basket) {
@@ -28,7 +36,8 @@ function basketJson(books, basket) {
   const isOpen = payments.some((one) => !isPaid(one) && one.status !== "CANCELLED");
   return {
     ...basket, subtotal, tax: 0, total, amountPaid, amountDue: Math.max(0, total - amountPaid),
-    payments: payments.map(transactionJson), paymentState: isOpen ? "IN_PROGRESS" : amountPaid >= total ? "PAID" : "NONE",
+    payments: payments.map(transactionJson),
+    paymentState: isOpen ? "IN_PROGRESS" : amountPaid && amountPaid >= total ? "PAID" : "NONE",
   };
 }
 
@@ -45,7 +54,8 @@ export function now() { return new Date().toISOString(); }
 export function newBasket(books, lines, discount) {
   const basket = {
     id: crypto.randomUUID(), orderNumber: `TRAINING-${books.number += 1}`, status: "OPEN", channel: "POS", revision: 1,
-    locationId: app().location.id, currency: app().configuration.currency, lines, discount, created: now(), updated: now(),
+    locationId: app().location.id, currency: app().configuration.currency, lines, discount, created: now(),
+    updated: now(),
   };
   books.baskets[basket.id] = basket;
   return basketJson(books, basket);
@@ -53,9 +63,13 @@ export function newBasket(books, lines, discount) {
 
 export function fillBasket(books, basketId, lines, revision, discount) {
   const basket = basketOf(books, basketId);
-  if (basket.revision !== revision) throw refusal(409, "stale_revision", "The order was changed.", { currentRevision: basket.revision });
+  if (basket.revision !== revision) {
+    throw refusal(409, "stale_revision", "The order was changed.", { currentRevision: basket.revision });
+  }
   const { amountPaid, paymentState } = basketJson(books, basket);
-  if (amountPaid || paymentState === "IN_PROGRESS") throw refusal(409, "basket_locked", "A payment of this order is under way, so it cannot be changed.");
+  if (amountPaid || paymentState === "IN_PROGRESS") {
+    throw refusal(409, "basket_locked", "A payment of this order is under way, so it cannot be changed.");
+  }
   Object.assign(basket, { lines, discount, revision: revision + 1, updated: now() });
   return basketJson(books, basket);
 }
@@ -73,16 +87,24 @@ export function payableOrder(books, orderId, amount) {
   if (!orderId) return null;
   const order = basketJson(books, basketOf(books, orderId));
   const open = books.transactions.find((one) => one.orderId === orderId && !isPaid(one) && one.status !== "CANCELLED");
-  if (open) throw refusal(409, "payment_in_progress", "A payment of this order is under way. Go on with that one.", { transactionId: open.id, paymentIntentId: open.paymentIntentId });
+  if (open) {
+    const ids = { transactionId: open.id, paymentIntentId: open.paymentIntentId };
+    throw refusal(409, "payment_in_progress", "A payment of this order is under way. Go on with that one.", ids);
+  }
   if (!order.amountDue) throw refusal(409, "order_already_paid", "This order is paid.");
-  if (amount > order.amountDue) throw refusal(422, "amount_exceeds_due", "That is more than is due.", { amountDueInPence: order.amountDue });
+  if (amount > order.amountDue) {
+    throw refusal(422, "amount_exceeds_due", "That is more than is due.", { amountDueInPence: order.amountDue });
+  }
   return order;
 }
 
 export function checkAmount(amount) {
   const most = app().configuration.maxAmountInPence;
   if (!(amount > 0)) throw refusal(422, "amount_invalid", "A payment is more than nothing.");
-  if (amount > most) throw refusal(422, "amount_exceeds_limit", "The amount is over the limit of one payment.", { maxAmountInPence: most });
+  if (amount > most) {
+    const words = "The amount is over the limit of one payment.";
+    throw refusal(422, "amount_exceeds_limit", words, { maxAmountInPence: most });
+  }
 }
 
 export function newTransaction(books, order, more) {

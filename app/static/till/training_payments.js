@@ -5,7 +5,10 @@ import { ApiError } from "./api.js";
 import { rounded } from "./money.js";
 import { app } from "./state.js";
 import { CARDS, PIN } from "./training_cards.js";
-import { checkAmount, isPaid, newTransaction, now, payableOrder, refusal, transactionJson, transactionOf } from "./training_orders.js";
+import {
+  checkAmount, isPaid, newTransaction, now, payableOrder, refusal, transactionJson, transactionOf,
+} from "./training_orders.js";
+import { dateOf } from "./transaction_words.js";
 
 const SLOW = 3_000; // Milliseconds.
 const STATUSES = {
@@ -18,8 +21,13 @@ export function newIntent(books, { orderId, amount, tip = 0 }) {
   const taken = amount ?? order?.amountDue;
   checkAmount(taken + tip);
   const id = `pi_training_${crypto.randomUUID()}`;
-  const transaction = newTransaction(books, order, { tenderType: "CARD", status: "PENDING", amountInPence: taken, tipInPence: tip, paymentIntentId: id });
-  books.intents[id] = { id, clientSecret: `${id}_secret`, amount: taken + tip, currency: transaction.currency, status: "requires_payment_method", transactionId: transaction.id, lastError: null };
+  const amounts = { amountInPence: taken, tipInPence: tip };
+  const start = { tenderType: "CARD", status: "PENDING", paymentIntentId: id };
+  const transaction = newTransaction(books, order, { ...start, ...amounts });
+  books.intents[id] = {
+    id, clientSecret: `${id}_secret`, amount: taken + tip, currency: transaction.currency,
+    status: "requires_payment_method", transactionId: transaction.id, lastError: null,
+  };
   return intentJson(books.intents[id]);
 }
 
@@ -38,8 +46,10 @@ function intentOf(books, intentId) {
 function follow(books, intent) {
   const transaction = transactionOf(books, intent.transactionId);
   if (isPaid(transaction)) return transaction;
-  const card = intent.status === "succeeded" ? CARDS[intent.card] : null;
-  return Object.assign(transaction, { status: STATUSES[intent.status] }, card && { cardBrand: card.brand ?? "visa", cardLast4: card.last4 });
+  transaction.status = STATUSES[intent.status];
+  const card = CARDS[intent.card];
+  if (isPaid(transaction)) Object.assign(transaction, { cardBrand: card.brand ?? "visa", cardLast4: card.last4 });
+  return transaction;
 }
 
 export function present(books, intentId, name, pin) {
@@ -49,7 +59,8 @@ export function present(books, intentId, name, pin) {
   if (intent.status === "canceled") throw refusal(409, "payment_canceled", "This payment was cancelled.");
   if (intent.status !== "requires_payment_method") {
     if (isSecondTap) return intentJson(intent);
-    throw refusal(409, intent.status === "succeeded" ? "already_captured" : "payment_processing", "This payment was made already.");
+    const code = intent.status === "succeeded" ? "already_captured" : "payment_processing";
+    throw refusal(409, code, "A card paid already.");
   }
   if (card.unreadable) throw refusal(422, ...card.unreadable);
   if (card.asksForPin && !pin) throw refusal(422, "pin_required", "The card asks for its PIN.");
@@ -75,20 +86,28 @@ export function capture(books, intentId) {
   if (intent.status === "canceled") throw refusal(409, "payment_canceled", "This payment was cancelled.", ids);
   if (intent.status === "requires_payment_method") {
     if (!intent.lastError) throw refusal(409, "payment_not_collected", "No card was held to the reader yet.", ids);
-    throw refusal(402, "card_declined", "The card was declined. Try again or use another card.", { declineCode: intent.lastError.declineCode, retryable: true, ...ids });
+    const { declineCode } = intent.lastError;
+    const words = "The card was declined. Try again or use another card.";
+    throw refusal(402, "card_declined", words, { declineCode, retryable: true, ...ids });
   }
   if (intent.status === "requires_capture") intent.status = "succeeded";
   const transaction = follow(books, intent);
   const isSettled = intent.status === "succeeded";
-  const body = { ...intentJson(intent), amountReceived: isSettled ? intent.amount : 0, transaction: transactionJson(transaction) };
+  const amountReceived = isSettled ? intent.amount : 0;
+  const body = { ...intentJson(intent), amountReceived, transaction: transactionJson(transaction) };
   return { status: isSettled ? 200 : 202, body };
 }
 
 export function cancel(books, intentId) {
   const { intent } = intentOf(books, intentId);
   const ids = { transactionId: intent.transactionId, paymentIntentId: intent.id };
-  if (intent.status === "succeeded") throw refusal(409, "already_captured", "This payment was made. Give a refund instead.", { ...ids, transaction: transactionJson(follow(books, intent)) });
-  if (intent.status === "processing") throw refusal(409, "payment_processing", "The card is being charged just now. Look again in a moment.", ids);
+  if (intent.status === "succeeded") {
+    const transaction = transactionJson(follow(books, intent));
+    throw refusal(409, "already_captured", "This payment was made. Give a refund instead.", { ...ids, transaction });
+  }
+  if (intent.status === "processing") {
+    throw refusal(409, "payment_processing", "The card is being charged just now. Look again in a moment.", ids);
+  }
   intent.status = "canceled";
   follow(books, intent);
   return { status: 200, body: intentJson(intent) };
@@ -101,8 +120,10 @@ export function takeCash(books, { orderId, amount, tendered }) {
   const toPay = isLast ? rounded(amount, app().configuration.cashRounding) : amount;
   const received = tendered ?? toPay;
   if (received < toPay) throw refusal(422, "tendered_too_small", "What was handed over is less than the amount.");
-  const more = { tenderType: "CASH", status: "SUCCEEDED", amountInPence: amount, changeInPence: received - toPay, roundingInPence: toPay - amount };
-  return transactionJson(newTransaction(books, order, more));
+  return transactionJson(newTransaction(books, order, {
+    tenderType: "CASH", status: "SUCCEEDED", amountInPence: amount, changeInPence: received - toPay,
+    roundingInPence: toPay - amount,
+  }));
 }
 
 export function voidCash(books, transactionId) {
@@ -120,23 +141,36 @@ export function refund(books, transactionId, { amountInPence, reason, tender }) 
   const transaction = transactionOf(books, transactionId);
   const left = transaction.amountInPence + transaction.tipInPence - transaction.refundedAmount;
   const amount = amountInPence ?? left;
-  if (!isPaid(transaction)) throw refusal(409, "payment_not_refundable", "Only a payment that succeeded can be refunded.");
-  if (!left) throw refusal(409, "already_refunded", "All of this payment was refunded already.");
-  if (amount > left) throw refusal(422, "refund_exceeds_payment", "That is more than can be refunded.", { maxAmountInPence: left });
+  checkRefund(transaction, amount, left);
   const inCash = (tender ?? transaction.tenderType) === "CASH";
   const given = inCash ? rounded(amount, app().configuration.cashRounding) : amount;
-  const made = { id: crypto.randomUUID(), transactionId, tender: inCash ? "CASH" : "CARD", amountInPence: amount, roundingInPence: given - amount, currency: transaction.currency, reason, status: "SUCCEEDED", created: now() };
+  const made = {
+    id: crypto.randomUUID(), transactionId, tender: inCash ? "CASH" : "CARD", amountInPence: amount,
+    roundingInPence: given - amount, currency: transaction.currency, reason, status: "SUCCEEDED", created: now(),
+  };
   const failsLater = !inCash && CARDS[books.intents[transaction.paymentIntentId]?.card]?.refundsFail;
   transaction.refunds.push({ ...made, failsLater });
   countRefunds(transaction);
   return { status: 201, body: made };
 }
 
+function checkRefund(transaction, amount, left) {
+  if (!isPaid(transaction)) {
+    throw refusal(409, "payment_not_refundable", "Only a payment that succeeded can be refunded.");
+  }
+  if (!left) throw refusal(409, "already_refunded", "All of this payment was refunded already.");
+  if (amount > left) {
+    throw refusal(422, "refund_exceeds_payment", "That is more than can be refunded.", { maxAmountInPence: left });
+  }
+}
+
 function countRefunds(transaction) {
   if (!isPaid(transaction)) return;
-  transaction.refundedAmount = transaction.refunds.reduce((sum, one) => sum + (one.status === "FAILED" ? 0 : one.amountInPence), 0);
-  const all = transaction.amountInPence + transaction.tipInPence;
-  transaction.status = !transaction.refundedAmount ? "SUCCEEDED" : transaction.refundedAmount < all ? "PARTIALLY_REFUNDED" : "REFUNDED";
+  const made = transaction.refunds.filter((one) => one.status !== "FAILED");
+  const sum = made.reduce((all, one) => all + one.amountInPence, 0);
+  const paid = transaction.amountInPence + transaction.tipInPence;
+  transaction.refundedAmount = sum;
+  transaction.status = !sum ? "SUCCEEDED" : sum < paid ? "PARTIALLY_REFUNDED" : "REFUNDED";
 }
 
 export function readTransaction(books, transactionId) {
@@ -144,19 +178,20 @@ export function readTransaction(books, transactionId) {
   if (transaction.paymentIntentId) intentOf(books, transaction.paymentIntentId);
   const { paymentIntentId, refundedAmount } = transaction;
   const shown = { ...transactionJson(transaction), paymentIntentId, refundedAmount };
-  for (const one of transaction.refunds) if (one.failsLater) Object.assign(one, { failsLater: false, status: "FAILED" });
-  countRefunds(transaction); // A refund that fails later is still there this once.
+  // A refund that fails later is there this once.
+  const failing = transaction.refunds.filter((one) => one.failsLater);
+  for (const one of failing) Object.assign(one, { failsLater: false, status: "FAILED" });
+  countRefunds(transaction);
   return shown;
 }
 
-export function listTransactions(books, { startDate, endDate, status, agentId, tenderType, pageSize = 20, pageNumber = 1 }) {
-  const { timeZone } = app().configuration;
-  const day = (at) => new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(new Date(at));
-  const found = books.transactions.filter((one) => (!startDate || day(one.created) >= startDate)
-    && (!endDate || day(one.created) <= endDate) && (!status || one.status === status)
+export function listTransactions(books, query) {
+  const { startDate, endDate, status, agentId, tenderType, pageSize = 20, pageNumber = 1 } = query;
+  const found = books.transactions.filter((one) => (!startDate || dateOf(one.created) >= startDate)
+    && (!endDate || dateOf(one.created) <= endDate) && (!status || one.status === status)
     && (!agentId || one.agentId === agentId) && (!tenderType || one.tenderType === tenderType));
   const items = found.slice((pageNumber - 1) * pageSize, pageNumber * pageSize).map(transactionJson);
-  return { items, pageNumber: Number(pageNumber), pageSize: Number(pageSize), totalItems: found.length, totalPages: Math.ceil(found.length / pageSize) };
+  return { items, pageNumber, pageSize, totalItems: found.length, totalPages: Math.ceil(found.length / pageSize) };
 }
 
 export function readIntent(books, intentId) { return intentJson(intentOf(books, intentId).intent); }

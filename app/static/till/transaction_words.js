@@ -6,7 +6,10 @@ const CARD_STATES = {
   PENDING: ["Waiting for card", "", "No card has paid yet."],
   PROCESSING: ["Processing", "warn", "The card is being charged. Look again in a moment."],
   AUTHORIZED: ["Held on card", "warn", "The money is held on the card. The shop takes it in a moment."],
-  UNKNOWN: ["We don't know yet", "warn", "The payment processor has not said yet whether the card was charged. The shop finds out by itself. Do not charge it again."],
+  UNKNOWN: [
+    "We don't know yet", "warn",
+    "Nobody has said yet whether the card was charged. The shop finds out by itself. Do not charge it again.",
+  ],
   CANCELLED: ["Cancelled", "", "It was given up. No money was taken."],
 };
 const STATES = {
@@ -42,6 +45,12 @@ export function paidAmount({ amountInPence, tipInPence, roundingInPence }) {
 export function timeOf(at) { return format(at, { hour: "2-digit", minute: "2-digit" }); }
 
 export function dayOf(at) { return format(at, { weekday: "short", day: "numeric", month: "short", year: "numeric" }); }
+
+/** The day in the shop's time zone, as a field for dates has it: 2026-11-28. */
+export function dateOf(at) {
+  const { timeZone } = app().configuration ?? {};
+  return new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(new Date(at));
+}
 
 function format(at, options) {
   return new Intl.DateTimeFormat("en-GB", { timeZone: app().configuration?.timeZone, ...options }).format(new Date(at));

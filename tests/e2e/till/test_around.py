@@ -279,9 +279,9 @@ def pay_by_card(call: Api, amount: int) -> str:
 
 
 def sell_thirty(call: Api) -> None:
-    mug = call("GET", "/v1/product/MUG-04")
+    tent = call("GET", "/v1/product/TENT-04")
     now = call("POST", f"{AT}/cashPayments", amountInPence=100)["created"]
-    line = {"skuCode": mug["skuCode"], "quantity": 1, "unitPriceInPence": mug["price"]}
+    line = {"skuCode": "TENT-04", "quantity": 1, "unitPriceInPence": tent["price"]}
     sales = [{"clientSaleId": str(uuid.uuid4()), "soldAt": now, "lines": [line]} for _ in range(30)]
     answers = call("POST", f"{AT}/offlineSales", sales=sales)["items"]
     assert [one["result"] for one in answers] == ["ACCEPTED"] * 30

@@ -18,15 +18,25 @@ export function Devices() {
   return html`
     <section class="card" aria-label="Devices"><h2>Devices</h2>
       <${Problem}>${loadError}<//>
-      ${!devices && (isOnline ? !loadError && html`<${Loading} />` : html`<p class="muted">Your devices are shown once there is a network.</p>`)}
-      ${devices && html`<ul class="list">${devices.map((device) => html`<li key=${device.id} class="device">
-        <span><span class="strong">${device.name ?? "A device without a name"}</span><br />
-          <span class="muted small">${device.current ? "This device" : `Last seen ${dayOf(device.lastSeenAt)}, ${timeOf(device.lastSeenAt)}`}</span></span>
-        ${!device.current && html`<${Button} aria-label=${`Remove ${device.name ?? "the device"}`} onPress=${() => ask(device)}>Remove<//>`}
-      </li>`)}</ul>`}
+      ${!devices && !isOnline && html`<p class="muted">Your devices are shown once there is a network.</p>`}
+      ${!devices && isOnline && !loadError && html`<${Loading} />`}
+      ${devices && html`<ul class="list">
+        ${devices.map((one) => html`<${Device} key=${one.id} device=${one} onRemove=${() => ask(one)} />`)}</ul>`}
       ${removed && html`<${Dialog} title="Remove the device?" onClose=${() => ask(null)}
-        foot=${html`<${Button} onPress=${() => ask(null)}>Keep it<//><${Button} kind="danger" isBusy=${isBusy} onPress=${remove}>Remove<//>`}>
+        foot=${html`<${Button} onPress=${() => ask(null)}>Keep it<//>
+          <${Button} kind="danger" isBusy=${isBusy} onPress=${remove}>Remove<//>`}>
         <p>${removed.name ?? "The device"} is signed out at once. It needs your password to sign in again.</p>
         <${Problem}>${error}<//><//>`}
     </section>`;
+}
+
+function Device({ device, onRemove }) {
+  const name = device.name ?? "A device without a name";
+  const seen = `Last seen ${dayOf(device.lastSeenAt)}, ${timeOf(device.lastSeenAt)}`;
+  return html`
+    <li class="device">
+      <span><span class="strong">${name}</span><br />
+        <span class="muted small">${device.current ? "This device" : seen}</span></span>
+      ${!device.current && html`<${Button} aria-label=${`Remove ${name}`} onPress=${onRemove}>Remove<//>`}
+    </li>`;
 }

@@ -6,6 +6,6 @@ export function Printer() {
   const { configuration } = useApp();
   return html`
     <section class="card" aria-label="Printer"><h2>Printer</h2>
-      <p>${configuration?.hasPrinter ? "Receipts are printed by the network printer of this location." : "Receipts are printed by the browser."}</p>
+      <p>Receipts are printed by the ${configuration?.hasPrinter ? "network printer of this location" : "browser"}.</p>
     </section>`;
 }

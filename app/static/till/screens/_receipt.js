@@ -18,15 +18,20 @@ export function Receipt({ transactionId }) {
   return html`
     <section class="card" aria-label="Receipt">
       <h2>Receipt</h2>
-      ${shown ? html`<img class="receipt-code" alt="Receipt code" width="200" height="200" src=${`data:image/svg+xml,${encodeURIComponent(shown.qrSvg)}`} />`
+      ${shown
+        ? html`<img class="receipt-code" alt="Receipt code" width="200" height="200" src=${pictureOf(shown.qrSvg)} />`
         : html`<${Button} icon="qr" isBusy=${isReading} onPress=${read}>Show the receipt code<//>`}
-      <${Button} icon="printer" disabled=${!shown} onPress=${() => open(shown.url, "_blank", "noopener")}>Print receipt<//>
+      <${Button} icon="printer" disabled=${!shown} onPress=${() => open(shown.url, "_blank", "noopener")}>
+        Print receipt<//>
       <${Problem}>${readError}<//>
       <form class="send-receipt" onSubmit=${send} novalidate>
-        <${Field} label="E-mail for the receipt" id="receipt-email" type="email" inputmode="email" autocapitalize="none" value=${email} onInput=${setEmail} />
+        <${Field} label="E-mail for the receipt" id="receipt-email" type="email" inputmode="email" autocomplete="off"
+          autocapitalize="none" value=${email} onInput=${setEmail} />
         <${Button} type="submit" isBusy=${isSending} busy="Sending…">Send receipt<//>
       </form>
       <${Problem}>${sendError}<//>
       <p role="status" class=${sentTo ? "" : "unseen"}>${sentTo && `The receipt goes to ${sentTo}.`}</p>
     </section>`;
 }
+
+function pictureOf(svg) { return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`; }

@@ -26,25 +26,31 @@ export function RefundDialog({ payment, onClose }) {
   return html`
     <${Dialog} title="Refund" onClose=${() => onClose()}
       foot=${html`<${Button} onPress=${() => onClose()}>Back<//>
-        <${Button} kind="danger" isBusy=${isBusy} busy="Refunding…" onPress=${give}>Refund ${amount ? money(amount, payment.currency) : ""}<//>`}>
+        <${Button} kind="danger" isBusy=${isBusy} busy="Refunding…" onPress=${give}>
+          Refund${amount ? ` ${money(amount, payment.currency)}` : ""}<//>`}>
       <fieldset><legend class="label">How much</legend>
-        <${Radio} name="how-much" checked=${!isPart} onPick=${() => setPart(false)}>${payment.refundedAmount ? "All that is left" : "All of it"}, <${Amount} of=${left} currency=${payment.currency} /><//>
+        <${Radio} name="how-much" checked=${!isPart} onPick=${() => setPart(false)}>
+          ${payment.refundedAmount ? "All that is left" : "All of it"}, ${money(left, payment.currency)}<//>
         <${Radio} name="how-much" checked=${isPart} onPick=${() => setPart(true)}>A part<//></fieldset>
-      ${isPart && html`<${Field} label="Amount" id="refund-amount" inputmode="decimal" value=${text} onInput=${setText} error=${errors.amount} />`}
-      ${payment.tenderType === "CARD" ? html`<${Tenders} tender=${tender} onPick=${setTender} />` : html`<p class="muted">It was paid in cash, so it is given back in cash.</p>`}
-      <${Field} label="Reason" id="refund-reason" value=${reason} onInput=${setReason} error=${errors.reason} maxlength="200" />
+      ${isPart && html`<${Field} label="Amount" id="refund-amount" inputmode="decimal" autocomplete="off" value=${text}
+        onInput=${setText} error=${errors.amount} />`}
+      <${Tenders} payment=${payment} tender=${tender} onPick=${setTender} />
+      <${Field} label="Reason" id="refund-reason" value=${reason} onInput=${setReason} error=${errors.reason}
+        maxlength="200" />
       <${Problem}>${error}<//>
     <//>`;
 }
 
 function problemsOf(amount, left, currency, reason) {
+  const most = amount > left ? `At most ${money(left, currency)} can be given back.` : null;
   return {
-    amount: !amount ? "Enter an amount, such as 5.00." : amount > left ? `At most ${money(left, currency)} can be given back.` : null,
+    amount: amount ? most : "Enter an amount, such as 5.00.",
     reason: reason.trim() ? null : "Say why, for the shop's books.",
   };
 }
 
-function Tenders({ tender, onPick }) {
+function Tenders({ payment, tender, onPick }) {
+  if (payment.tenderType === "CASH") return html`<p class="muted">It was paid in cash and is given back in cash.</p>`;
   if (!app().configuration?.permissions.cash) return html`<p class="muted">It goes back to the card.</p>`;
   return html`<fieldset><legend class="label">Give it back</legend>
     <${Radio} name="refund-tender" checked=${tender === "CARD"} onPick=${() => onPick("CARD")}>To the card<//>
@@ -52,7 +58,8 @@ function Tenders({ tender, onPick }) {
 }
 
 function Radio({ name, checked, onPick, children }) {
-  return html`<label class="check"><input type="radio" name=${name} checked=${checked} onChange=${onPick} /><span>${children}</span></label>`;
+  return html`<label class="check"><input type="radio" name=${name} checked=${checked} onChange=${onPick} />
+    <span>${children}</span></label>`;
 }
 
 /** A refund that nobody knows the end of yet: the shop is asked again until it is known. `onEnd` gets the refund,
@@ -68,16 +75,24 @@ export function OpenRefund({ refund, payment, onEnd }) {
   useEffect(() => {
     if (!isOnline && !isTraining) return undefined;
     let timer = null;
-    const again = (pause) => { timer = setTimeout(async () => { if (!await ask()) again(Math.min(pause * 2, LONGEST_PAUSE)); }, pause); };
+    const again = (pause) => {
+      timer = setTimeout(async () => {
+        if (!await ask() && timer) again(Math.min(pause * 2, LONGEST_PAUSE));
+      }, pause);
+    };
     again(FIRST_PAUSE);
-    return () => clearTimeout(timer);
+    return () => { clearTimeout(timer); timer = null; };
   }, [isOnline]);
-  const { amountInPence } = refund.body;
+  const { amountInPence, reason } = refund.body;
+  const isKnown = refund.state === "WAITING";
   return html`
     <section class="card" aria-label="Refund">
       <h2>We don't know yet</h2>
-      <div role="status"><p>${refund.state === "WAITING" ? "The shop is finding out whether this refund was made." : "The shop has not answered this refund."}
-        ${" "}<${Amount} of=${amountInPence} currency=${payment?.currency} />: ${refund.body.reason}. Do not give the money back another way.</p></div>
+      <div role="status">
+        <p>${isKnown ? "The shop is finding out whether this refund was made." : "The shop has not answered yet."}</p>
+      </div>
+      <p><${Amount} of=${amountInPence} currency=${payment?.currency} />, ${reason}.</p>
+      <p>Do not give the money back another way.</p>
       <${Button} isBusy=${isBusy} busy="Asking…" disabled=${!isOnline && !isTraining} onPress=${ask}>Ask again<//>
     </section>`;
 }

@@ -59,7 +59,8 @@ export default function Help() {
       <div class="answers">
         ${ANSWERS.map(([title, lines]) => html`<details key=${title}><summary>${title}</summary>
           <ul>${lines.map((line) => html`<li key=${line}>${line}</li>`)}</ul></details>`)}
-        ${configuration?.processor === "simulator" && html`<details><summary>Simulated cards</summary><${Cards} /></details>`}
+        ${configuration?.processor === "simulator" && html`
+          <details><summary>Simulated cards</summary><${Cards} /></details>`}
       </div>
     <//>`;
 }
@@ -67,5 +68,6 @@ export default function Help() {
 function Cards() {
   return html`
     <table><thead><tr><th>Card</th><th>What it does</th></tr></thead>
-      <tbody>${Object.entries(CARDS).map(([name, { means }]) => html`<tr key=${name}><td><code>${name}</code></td><td>${means}</td></tr>`)}</tbody></table>`;
+      <tbody>${Object.entries(CARDS).map(([name, { means }]) => html`
+        <tr key=${name}><td><code>${name}</code></td><td>${means}</td></tr>`)}</tbody></table>`;
 }

@@ -62,7 +62,8 @@ function Look() {
     <${Section} title="Look">
       <fieldset class="segments"><legend class="unseen">Look</legend>
         ${LOOKS.map(([name, label]) => html`<label key=${name}>
-          <input type="radio" name="look" checked=${look === name} onChange=${() => pick(name)} /><span>${label}</span></label>`)}
+          <input type="radio" name="look" checked=${look === name} onChange=${() => pick(name)} />
+          <span>${label}</span></label>`)}
       </fieldset>
     <//>`;
 }
@@ -72,11 +73,12 @@ function Training() {
   const [turn, isBusy, error] = useAction(switchTraining);
   return html`
     <${Section} title="Training">
-      <label class="switch"><input type="checkbox" role="switch" checked=${isTraining} disabled=${isBusy}
-        onChange=${(event) => { event.target.checked = isTraining; turn(!isTraining); }} aria-describedby="training-help" />
+      <label class="switch">
+        <input type="checkbox" role="switch" checked=${isTraining} disabled=${isBusy} aria-describedby="training-help"
+          onChange=${(event) => { event.target.checked = isTraining; turn(!isTraining); }} />
         <span>Training mode</span></label>
-      <p class="help" id="training-help">Sell and take payments with simulated cards, without the shop's account. What is sold
-        in training never reaches the shop, and is removed when you switch training off.</p>
+      <p class="help" id="training-help">Sell and take payments with simulated cards, without the shop's account. What
+        is sold in training never reaches the shop, and is removed when you switch training off.</p>
       <${Problem}>${error}<//>
     <//>`;
 }
@@ -102,10 +104,11 @@ function Account() {
         <${Button} kind="danger" isBusy=${isBusy} busy="Signing out…" onPress=${() => leave(false)}>Sign out<//>
       </div>
       <${Problem}>${error}<//>
-      <p class="help">${version ? html`Version <span class="n">${version}</span>` : "The app is not installed on this device."}</p>
+      <p class="help">${version ? `Version ${version}` : "The app is not installed on this device."}</p>
     <//>
     ${question && html`<${Dialog} title="Sign out?" onClose=${() => ask(null)}
-      foot=${html`<${Button} onPress=${() => ask(null)}>Stay<//><${Button} kind="danger" onPress=${() => leave(true)}>Sign out<//>`}>
+      foot=${html`<${Button} onPress=${() => ask(null)}>Stay<//>
+        <${Button} kind="danger" onPress=${() => leave(true)}>Sign out<//>`}>
       <p>${question.join(" and ")} will be lost, because signing out removes everything from this device.</p><//>`}`;
 }
 

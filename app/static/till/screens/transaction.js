@@ -4,7 +4,9 @@ import { desk } from "../desk.js";
 import { paidAmount, dayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
 import { app, useApp } from "../state.js";
-import { Amount, Button, html, Loading, Note, Problem, Screen, sentence, useAction, useEffect, useState } from "../ui.js";
+import {
+  Amount, Button, html, Loading, Note, Problem, Screen, sentence, useAction, useEffect, useState,
+} from "../ui.js";
 import { Receipt } from "./_receipt.js";
 import { OpenRefund, RefundDialog } from "./_refund.js";
 import { keptPayment } from "./transactions.js";
@@ -21,7 +23,7 @@ export default function Transaction({ id }) {
     setRefund(await openRefund(id) ?? null);
     setPayment(await readPayment(id));
   });
-  useEffect(() => { load(); }, [isOnline]);
+  useEffect(() => { if (isOnline || !payment) load(); }, [isOnline]);
   const [refusal, setRefusal] = useState(null);
   const settled = (made, refused) => {
     setDone(made);
@@ -45,13 +47,17 @@ export default function Transaction({ id }) {
 async function readPayment(id) {
   try {
     const payment = await desk().readTransaction(id);
-    const order = isOwnCash(payment) && payment.orderId ? await desk().readBasket(payment.orderId).catch(() => null) : null;
-    return { ...payment, mayVoid: isOwnCash(payment) && (!payment.orderId || order?.status === "OPEN") };
+    return { ...payment, mayVoid: isOwnCash(payment) && await isOpen(payment.orderId) };
   } catch (error) {
     const kept = error.status === 0 && !app().isTraining ? await keptPayment(id) : null;
     if (!kept) throw error;
     return { ...kept, isKept: true };
   }
+}
+
+/** Whether the order of a payment is not submitted yet; a quick payment has none. */
+async function isOpen(orderId) {
+  return !orderId || desk().readBasket(orderId).then(({ status }) => status === "OPEN", () => false);
 }
 
 function isOwnCash({ tenderType, status, agentId }) {
@@ -89,9 +95,11 @@ function Figures({ payment }) {
 /** What to hand over, or what happens to the card, after something was given back. */
 function GivenBack({ done }) {
   if (done.status === "CANCELLED") {
-    return html`<${Note}>Taken back. Give the customer <strong><${Amount} of=${paidAmount(done)} currency=${done.currency} /></strong>.<//>`;
+    const given = html`<${Amount} of=${paidAmount(done)} currency=${done.currency} className="strong" />`;
+    return html`<${Note}>Taken back. Give the customer ${given}.<//>`;
   }
-  const amount = html`<strong><${Amount} of=${done.amountInPence + done.roundingInPence} currency=${done.currency} /></strong>`;
+  const sum = done.amountInPence + done.roundingInPence;
+  const amount = html`<${Amount} of=${sum} currency=${done.currency} className="strong" />`;
   if (done.tender === "CASH") return html`<${Note}>Refunded. Give the customer ${amount} in cash.<//>`;
   return html`<${Note}>Refunded: ${amount} goes back to the card, which takes a few days.<//>`;
 }

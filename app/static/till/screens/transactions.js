@@ -1,10 +1,12 @@
 // The payments of the location, the newest first. Without a network: those that were loaded last, and that is said.
 
 import { desk } from "../desk.js";
-import { paidAmount, dayOf, stateOf, STATUS_NAMES, tenderOf, timeOf } from "../transaction_words.js";
+import { dateOf, dayOf, paidAmount, stateOf, STATUS_NAMES, tenderOf, timeOf } from "../transaction_words.js";
 import { change, read } from "../store.js";
 import { app, useApp } from "../state.js";
-import { Amount, Button, Field, html, Icon, Loading, Note, Problem, Screen, sentence, useEffect, useRef, useState } from "../ui.js";
+import {
+  Amount, Button, Field, html, Icon, Loading, Note, Problem, Screen, sentence, useEffect, useRef, useState,
+} from "../ui.js";
 
 const LOADED = "transactions"; // In the store `device`: what was loaded last.
 const PAGE = 25;
@@ -23,7 +25,8 @@ export default function Transactions() {
     const mine = turn.current += 1; // A later choice of filters makes this answer worthless.
     filters = wanted;
     setBusy(true);
-    const [next, failure] = await loadPage(wanted, page, page > 1 ? shown.items : []).then((found) => [found], (error) => [null, error]);
+    const found = loadPage(wanted, page, page > 1 ? shown.items : []);
+    const [next, failure] = await found.then((answer) => [answer], (error) => [null, error]);
     if (mine !== turn.current) return;
     if (next) show(next);
     setError(failure ? sentence(failure) : null);
@@ -36,12 +39,14 @@ export default function Transactions() {
       <${Filters} wanted=${wanted} onChange=${want} />
       <${Problem}>${error}<//>
       ${!shown && isBusy && html`<${Loading} />`}
-      ${shown?.loadedAt && html`<${Note} kind="warn">${isOnline ? "The shop does not answer" : "Offline"}: these are from ${dayOf(shown.loadedAt)}, ${timeOf(shown.loadedAt)}.<//>`}
+      ${shown?.loadedAt && html`<${Note} kind="warn">${isOnline ? "The shop does not answer" : "Offline"}: ${agedWords(shown)}<//>`}
       ${shown && html`<p class="muted small" role="status">${countOf(shown)}</p><${Days} items=${shown.items} />`}
-      ${shown && shown.items.length < shown.total && html`<${Button} onPress=${() => load(shown.page + 1)} isBusy=${isBusy}
-        busy="Loading…">Show more<//>`}
+      ${shown && shown.items.length < shown.total && html`
+        <${Button} onPress=${() => load(shown.page + 1)} isBusy=${isBusy} busy="Loading…">Show more<//>`}
     <//>`;
 }
+
+function agedWords({ loadedAt }) { return `these are from ${dayOf(loadedAt)}, ${timeOf(loadedAt)}.`; }
 
 function countOf({ items, total }) {
   if (!total) return "No payments.";
@@ -84,27 +89,31 @@ function queryOf({ isMine, ...wanted }, pageNumber) {
 }
 
 function isWanted(one, { startDate, endDate, status, tenderType, isMine }) {
-  const day = new Intl.DateTimeFormat("en-CA", { timeZone: app().configuration?.timeZone, dateStyle: "short" }).format(new Date(one.created));
+  const day = dateOf(one.created);
   return (!startDate || day >= startDate) && (!endDate || day <= endDate) && (!status || one.status === status)
     && (!tenderType || one.tenderType === tenderType) && (!isMine || one.agentId === app().agent.id);
 }
 
 function Filters({ wanted, onChange }) {
   const count = Object.values(wanted).filter(Boolean).length;
+  const [isOpen, setOpen] = useState(count > 0);
   const set = (name) => (value) => onChange({ ...wanted, [name]: value });
   return html`
-    <details class="filters" open=${count > 0}>
+    <details class="filters" open=${isOpen} onToggle=${(event) => setOpen(event.target.open)}>
       <summary>Filters${count > 0 && html` <span class="badge plain">${count}</span>`}</summary>
       <div class="filter-fields">
-        <${Field} label="From" id="from" type="date" value=${wanted.startDate} max=${wanted.endDate} onInput=${set("startDate")} />
-        <${Field} label="To" id="to" type="date" value=${wanted.endDate} min=${wanted.startDate} onInput=${set("endDate")} />
-        <${Choice} label="Status" id="status" value=${wanted.status} onChange=${set("status")} options=${STATUS_NAMES} />
+        <${Field} label="From" id="from" type="date" value=${wanted.startDate} max=${wanted.endDate}
+          onInput=${set("startDate")} />
+        <${Field} label="To" id="to" type="date" value=${wanted.endDate} min=${wanted.startDate}
+          onInput=${set("endDate")} />
+        <${Choice} label="Status" id="status" value=${wanted.status} onChange=${set("status")}
+          options=${STATUS_NAMES} />
         <${Choice} label="Paid with" id="tender" value=${wanted.tenderType} onChange=${set("tenderType")}
           options=${[["CARD", "Card"], ["CASH", "Cash"]]} />
       </div>
       <div class="row apart">
-        <label class="check"><input type="checkbox" checked=${wanted.isMine} onChange=${(event) => set("isMine")(event.target.checked)} />
-          Only mine</label>
+        <label class="check"><input type="checkbox" checked=${wanted.isMine}
+          onChange=${(event) => set("isMine")(event.target.checked)} /> Only mine</label>
         ${count > 0 && html`<${Button} kind="quiet" onPress=${() => onChange(ALL)}>Clear<//>`}
       </div>
     </details>`;
@@ -133,7 +142,8 @@ function Days({ items }) {
 
 function Row({ payment }) {
   const state = stateOf(payment);
-  const more = [timeOf(payment.created), tenderOf(payment), payment.orderNumber, payment.agentId === app().agent?.id ? "You" : null];
+  const who = payment.agentId === app().agent?.id ? "You" : null;
+  const more = [timeOf(payment.created), tenderOf(payment), payment.orderNumber, who];
   return html`
     <a class="payment-row" href=${`/till/transactions/${payment.id}`}>
       <${Icon} name=${payment.tenderType === "CASH" ? "cash" : "card"} />
