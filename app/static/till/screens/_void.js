@@ -15,8 +15,8 @@ export function VoidDialog({ payment, onClose }) {
     <${Dialog} title="Take back" onClose=${() => onClose()}
       foot=${html`<${Button} onPress=${() => onClose()}>Keep the payment<//>
         <${Button} kind="danger" isBusy=${isBusy} busy="Taking back…" onPress=${takeBack}>Take back<//>`}>
-      <p>The payment of <${Amount} of=${paidAmount(payment)} currency=${payment.currency} className="strong" /> is undone,
-        as if it had not been made. Give the cash to the customer.</p>
+      <p>The payment of <${Amount} of=${paidAmount(payment)} currency=${payment.currency} className="strong" /> is
+        undone, as if it had not been made. Give the cash to the customer.</p>
       <${Field} label="Reason" id="void-reason" value=${reason} onInput=${setReason} error=${lacks} maxlength="200" />
       <${Problem}>${error}<//>
     <//>`;

@@ -39,7 +39,8 @@ export default function Transactions() {
       <${Filters} wanted=${wanted} onChange=${want} />
       <${Problem}>${error}<//>
       ${!shown && isBusy && html`<${Loading} />`}
-      ${shown?.loadedAt && html`<${Note} kind="warn">${isOnline ? "The shop does not answer" : "Offline"}: ${agedWords(shown)}<//>`}
+      ${shown?.loadedAt && html`<${Note} kind="warn">
+        ${isOnline ? "The shop does not answer" : "Offline"}: ${agedWords(shown)}<//>`}
       ${shown && html`<p class="muted small" role="status">${countOf(shown)}</p><${Days} items=${shown.items} />`}
       ${shown && shown.items.length < shown.total && html`
         <${Button} onPress=${() => load(shown.page + 1)} isBusy=${isBusy} busy="Loading…">Show more<//>`}
