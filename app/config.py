@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -91,6 +92,7 @@ class Config:
     mail_from: str = ""
     mail_dir: Path | None = None
     erasure_file: Path | None = None
+    printer_networks: tuple[IPv4Network | IPv6Network, ...] | None = None
     alert_webhook_url: str | None = None
     alert_webhook_secret: str = ""
     alert_free_disk_mb: int = 512
@@ -231,6 +233,7 @@ def from_environment(environ: Environment | None = None) -> Config:
         mail_from=_mail_from(env),
         mail_dir=read_path(env, "MAIL_DIR"),
         erasure_file=read_path(env, "ERASURE_LIST"),
+        printer_networks=_printer_networks(env),
         alert_webhook_url=_read_url(env, "ALERT_WEBHOOK_URL"),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
         alert_free_disk_mb=_read_number(env, "ALERT_FREE_DISK_MB", 512),
@@ -412,6 +415,19 @@ def _read_addresses(env: Environment, name: str) -> tuple[str, ...]:
         if not re.fullmatch(r"[^@\s<>,]+@[^@\s<>,]+", address) or not address.isascii():
             raise ConfigurationError(f"{name} holds {address!r}; it must be an address such as owner@shop.example.")
     return named
+
+
+def _printer_networks(env: Environment) -> tuple[IPv4Network | IPv6Network, ...] | None:
+    """Return the networks in which receipts are printed: none of them for `none`, None where nothing is said."""
+    value = env.get("PRINTER_NETWORKS") or None
+    if value is None or value == "none":
+        return None if value is None else ()
+    try:
+        return tuple(ip_network(network.strip()) for network in value.split(","))
+    except ValueError:
+        raise ConfigurationError(
+            f"PRINTER_NETWORKS is {value!r}; it must be networks such as 192.168.1.0/24, separated by commas, or none."
+        ) from None
 
 
 def _read_url(env: Environment, name: str) -> str | None:

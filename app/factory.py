@@ -14,6 +14,7 @@ from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.receipt_printer import NetworkPrinter
 from app.adapters.sentence_model import installed_model
 from app.adapters.simulator import Simulator
 from app.adapters.tls import TlsCertificates
@@ -21,6 +22,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.alerts.messages import AlertChannel
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
+from app.domain.pos.receipt_printer import PrinterReach
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
@@ -109,6 +111,7 @@ def _ports(config: Config) -> Ports:
         retired_simulator=retired_simulator_for(config, clock),
         alert_channels=tuple(channels_of_alerts(config)),
         mailer=_mailer(config),
+        receipt_printer=NetworkPrinter(PrinterReach(config.printer_networks, not config.production)),
     )
 
 

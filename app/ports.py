@@ -15,6 +15,7 @@ from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.personal_data.erasure import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
+from app.domain.pos.receipt_printer import NoPrinter, ReceiptPrinter
 from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
@@ -77,6 +78,7 @@ class Ports:
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
     retired_simulator: PaymentProcessor | None = None
     mailer: Mailer = field(default_factory=NoMailer)
+    receipt_printer: ReceiptPrinter = field(default_factory=NoPrinter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,10 @@ def payment_simulator() -> PaymentSimulator | None:
 
 def mailer() -> Mailer:
     return _ports().mailer
+
+
+def receipt_printer() -> ReceiptPrinter:
+    return _ports().receipt_printer
 
 
 def images() -> ImageStore:

@@ -35,8 +35,8 @@ class SoftwareAuthenticator:
     def create(self, options: Json) -> Json:
         """Return the RegistrationResponseJSON to PublicKeyCredentialCreationOptionsJSON."""
         client_data = self._client_data("webauthn.create", options["challenge"])
-        data = self._data(options["rp"]["id"], WITH_CREDENTIAL) + bytes(16) + len(self.id).to_bytes(2, "big") + self.id
-        attestation = {"fmt": "none", "attStmt": {}, "authData": data + self._public_key()}
+        data = self.data_with(self._public_key(), options["rp"]["id"])
+        attestation = {"fmt": "none", "attStmt": {}, "authData": data}
         response = {"clientDataJSON": encode(client_data), "attestationObject": encode(cbor2.dumps(attestation))}
         return self._credential(response | {"transports": ["internal"]})
 
@@ -53,6 +53,10 @@ class SoftwareAuthenticator:
             "userHandle": None,
         }
         return self._credential(response)
+
+    def data_with(self, public_key: bytes, rp_id: str) -> bytes:
+        """Return the authenticator's data of a new passkey with this key, in COSE."""
+        return self._data(rp_id, WITH_CREDENTIAL) + bytes(16) + len(self.id).to_bytes(2, "big") + self.id + public_key
 
     def _credential(self, response: Json) -> Json:
         return {

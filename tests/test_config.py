@@ -3,6 +3,7 @@
 import os
 import stat
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -284,3 +285,13 @@ def test_how_long_a_shop_may_be_off_before_its_clock_is_in_doubt_is_set_in_days(
     assert from_environment({"CLOCK_TOLERANCE_DAYS": "4"}).clock_tolerance == timedelta(days=4)
     with pytest.raises(ConfigurationError, match="CLOCK_TOLERANCE_DAYS"):
         from_environment({"CLOCK_TOLERANCE_DAYS": "a week"})
+
+
+def test_the_owner_names_the_networks_of_receipt_printers() -> None:
+    assert from_environment({}).printer_networks is None
+    assert from_environment({"PRINTER_NETWORKS": "none"}).printer_networks == ()
+    named = from_environment({"PRINTER_NETWORKS": "192.168.1.0/24, fd00::/8"}).printer_networks
+    assert named == (ip_network("192.168.1.0/24"), ip_network("fd00::/8"))
+    for wrong in ("192.168.1.1/24", "printer", "192.168.1.0/24,"):
+        with pytest.raises(ConfigurationError, match="PRINTER_NETWORKS"):
+            from_environment({"PRINTER_NETWORKS": wrong})

@@ -26,9 +26,19 @@ from stripe.params import (
     PaymentIntentListParams,
     RefundCreateParams,
 )
-from stripe.params.terminal import ConnectionTokenCreateParams, LocationCreateParams
+from stripe.params.terminal import ConnectionTokenCreateParams, LocationCreateParams, ReaderListParams
 
-from app.adapters.stripe_objects import event_of, flag, intent_of, part, parts, refund_of, text
+from app.adapters.stripe_objects import (
+    event_of,
+    flag,
+    intent_of,
+    part,
+    parts,
+    reader_of,
+    refund_of,
+    smart_reader_of,
+    text,
+)
 from app.adapters.webhook import verify
 from app.domain.pos.processor import (
     NOTHING,
@@ -46,6 +56,10 @@ from app.domain.pos.processor import (
     OutcomeUnknown,
     ProcessorError,
     ProcessorEvent,
+    Reader,
+    ReaderBusy,
+    ReaderNotFound,
+    ReaderOffline,
     Refund,
     Rejected,
 )
@@ -59,7 +73,14 @@ UNKNOWN = "Stripe did not say whether it was done."
 # What the SDK raises itself for JSON of another shape than Stripe's, as where a gateway answers.
 UNREADABLE = (RecursionError, AttributeError, TypeError, ValueError, LookupError)
 CHARGE = ["latest_charge"]
+WAITS_FOR_NO_CARD = "intent_invalid_state"
 PAGE = 100
+OF_READERS: dict[str, Callable[[], ProcessorError]] = {
+    "terminal_reader_busy": ReaderBusy,
+    "terminal_reader_offline": ReaderOffline,
+    # The reader may have taken it all the same.
+    "terminal_reader_timeout": lambda: OutcomeUnknown("The card reader did not answer in time."),
+}
 # Once for the process: no identifier in the home directory and none of this machine in the headers; and no line of the
 # SDK below a warning, since it logs whole answers, which hold secrets.
 stripe.enable_telemetry = False
@@ -148,15 +169,7 @@ class StripeProcessor:
             "limit": self._page,
             "expand": ["data.latest_charge"],
         }
-        more = True
-        while more:
-            intents, more = self._request(
-                lambda: self._api.payment_intents.list(params, _options(ref)), _page_of_intents
-            )
-            yield from intents
-            more = more and bool(intents)
-            if more:
-                params["starting_after"] = intents[-1].id
+        yield from self._each(lambda: self._api.payment_intents.list(params, _options(ref)), params, intent_of)
 
     def refund(
         self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
@@ -169,6 +182,31 @@ class StripeProcessor:
     def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund:
         return self._request(lambda: self._api.refunds.retrieve(refund_id, {}, _options(ref)), refund_of)
 
+    def list_readers(self, ref: AccountRef, location_id: str) -> list[Reader]:
+        params: ReaderListParams = {"location": location_id, "limit": self._page}
+        return list(self._each(lambda: self._api.terminal.readers.list(params, _options(ref)), params, smart_reader_of))
+
+    def retrieve_reader(self, ref: AccountRef, reader_id: str) -> Reader:
+        return self._request(lambda: self._api.terminal.readers.retrieve(reader_id, {}, _options(ref)), reader_of)
+
+    def process_intent(self, ref: AccountRef, reader_id: str, intent_id: str, key: str) -> Reader:
+        options = _options(ref, key)
+        try:
+            return self._request(
+                lambda: self._api.terminal.readers.process_payment_intent(
+                    reader_id, {"payment_intent": intent_id}, options
+                ),
+                reader_of,
+            )
+        except Rejected as error:
+            if error.reason != WAITS_FOR_NO_CARD:
+                raise
+            raise InvalidState(str(error), self.retrieve_intent(ref, intent_id)) from error
+
+    def cancel_reader_action(self, ref: AccountRef, reader_id: str) -> Reader:
+        options = _options(ref, str(uuid.uuid4()))
+        return self._request(lambda: self._api.terminal.readers.cancel_action(reader_id, {}, options), reader_of)
+
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         """Read an event that is signed with the secret of one of the endpoints that send here: the account's own, and
         that of connected accounts."""
@@ -176,6 +214,16 @@ class StripeProcessor:
         if not any(_is_signed(secret, header, raw, now) for secret in self._webhook_secrets):
             raise BadSignature("The event is not signed by the payment processor, or not within the last five minutes.")
         return event_of(raw)
+
+    def _each(self, send: Send, params: Any, read: Callable[[dict[str, Any]], T | None]) -> Iterator[T]:
+        """Yield the objects of a list, page by page: `send` requests the page that `params` name. Those that `read`
+        returns None for are left out."""
+        more = True
+        while more:
+            found, last_id, more = self._request(send, lambda sent: _page_of(sent, read))
+            yield from (one for one in found if one is not None)
+            if more:
+                params["starting_after"] = last_id
 
     def _change(self, ref: AccountRef, send: Send) -> Intent:
         """Change an intent. One that does not allow it is retrieved, where that succeeds: errors show it without the
@@ -205,8 +253,14 @@ def _options(ref: AccountRef, key: str | None = None) -> RequestOptions:
     return options
 
 
-def _page_of_intents(sent: dict[str, Any]) -> tuple[list[Intent], bool]:
-    return [intent_of(intent) for intent in parts(sent, "data")], flag(sent, "has_more")
+def _page_of(sent: dict[str, Any], read: Callable[[dict[str, Any]], T | None]) -> tuple[list[T | None], str, bool]:
+    """Return the objects of a page, the id of the last one, and whether there are more."""
+    found = parts(sent, "data")
+    return (
+        [read(dict(one)) for one in found],
+        text(found[-1], "id") if found else "",
+        flag(sent, "has_more") and bool(found),
+    )
 
 
 def _is_signed(secret: str, header: str, raw: bytes, now: datetime) -> bool:
@@ -258,6 +312,8 @@ def _processor_error(error: stripe.StripeError) -> ProcessorError:
 
 
 def _port_error(error: stripe.StripeError, sent: Mapping[str, Any], code: str) -> ProcessorError:
+    if code in OF_READERS:
+        return OF_READERS[code]()
     if isinstance(error, stripe.RateLimitError):
         return Busy("Stripe is busy. Try again in a moment.", _retry_after(error))
     if isinstance(error, stripe.AuthenticationError | stripe.PermissionError):
@@ -278,6 +334,8 @@ def _error_of_invalid_request(error: stripe.InvalidRequestError, sent: Mapping[s
         return InvalidState(_message(error), intent) if intent else OutcomeUnknown(UNKNOWN)
     if code == "resource_missing" and error.param == "location":
         return Misconfigured("Stripe has no such location in this account.")
+    if code == "resource_missing" and error.param == "reader":
+        return ReaderNotFound()
     if code == "resource_missing" and error.param in ("intent", "payment_intent"):
         return IntentNotFound("Stripe has no such payment in this account.")
     return Rejected(_message(error), code)

@@ -18,6 +18,11 @@ from app.domain.pos.processor import (
     MalformedEvent,
     PaymentError,
     ProcessorEvent,
+    Reader,
+    ReaderAction,
+    ReaderActionStatus,
+    ReaderNotFound,
+    ReaderStatus,
     Refund,
     RefundStatus,
 )
@@ -29,7 +34,7 @@ MOST_MARKS = 50_000  # Brackets and commas; an event has some hundred.
 LONGEST_TEXT = 255  # Characters, as the columns of ids have.
 LARGEST_WHOLE = 2**63 - 1
 LAST_SECOND = 253_402_300_799  # Of the year 9999, the last one that a datetime has.
-INTENT, REFUND = "payment_intent", "refund"
+INTENT, REFUND, READER = "payment_intent", "refund", "terminal.reader"
 ABOUT_MONEY = (INTENT, "charge", REFUND, "dispute")
 AMOUNTS = ("amount", "amount_captured", "amount_received", "amount_refunded")
 RECEIPT_FIELDS = {
@@ -113,6 +118,46 @@ def refund_of(sent: Sent) -> Refund:
     return Refund(text(sent, "id"), intent_id, whole(sent, "amount"), status, texts(sent, "metadata"))
 
 
+def reader_of(sent: Sent) -> Reader:
+    """Return the port's reader. Raises ValueError for what is none, and ReaderNotFound for one that is no smart
+    reader."""
+    reader = smart_reader_of(sent)
+    if reader is None:
+        raise ReaderNotFound
+    return reader
+
+
+def smart_reader_of(sent: Sent) -> Reader | None:
+    """Return the port's reader, None for one that Stripe does not drive: it was removed, or it belongs to a phone and
+    has no status. Raises ValueError for what is no reader."""
+    if sent.get("deleted") is True or sent.get("status") is None:
+        return None
+    action = optional_part(sent, "action")
+    return Reader(
+        id=text(sent, "id"),
+        label=optional_text(sent, "label"),
+        device_type=optional_text(sent, "device_type"),
+        status=ReaderStatus.ONLINE if text(sent, "status") == "online" else ReaderStatus.OFFLINE,
+        location_id=reference(sent, "location") or "",
+        action=_action_of(action) if action else None,
+    )
+
+
+def _action_of(action: Sent) -> ReaderAction:
+    return ReaderAction(
+        type=text(action, "type"),
+        status=ReaderActionStatus(text(action, "status")),
+        intent_id=_intent_of_action(action),
+        failure_code=optional_text(action, "failure_code") or None,
+        failure_message=long_text(action, "failure_message") or None,
+    )
+
+
+def _intent_of_action(action: Sent) -> str | None:
+    """Return the id of the payment that an action is about: its part under the name of its type names it."""
+    return reference(optional_part(action, text(action, "type")), INTENT)
+
+
 def event_of(raw: bytes) -> ProcessorEvent:
     """Return the event in a body whose signature was verified. Raises MalformedEvent."""
     try:
@@ -130,13 +175,23 @@ def event_of(raw: bytes) -> ProcessorEvent:
             account_id=optional_text(sent, "account"),
             live=flag(sent, "livemode"),
             created=moment(sent, "created"),
-            # A charge, a refund or a dispute names the intent; other objects have none.
-            intent_id=text(about, "id") if kind == INTENT else reference(about, INTENT),
+            intent_id=_intent_id_of_event(kind, about),
             intent=_intent_of_event(about) if kind == INTENT else None,
             refund=_refund_of_event(about) if kind == REFUND else None,
         )
     except ValueError as error:
         raise MalformedEvent(f"What was sent is no event of Stripe’s: {error}") from error
+
+
+def _intent_id_of_event(kind: str, about: Sent) -> str | None:
+    """Return the id of the intent that an event is about. A charge, a refund or a dispute names it, a reader in its
+    action; other objects have none."""
+    if kind == INTENT:
+        return text(about, "id")
+    if kind == READER:
+        action = optional_part(about, "action")
+        return _intent_of_action(action) if action else None
+    return reference(about, INTENT)
 
 
 def _intent_of_event(about: Sent) -> Intent | None:
@@ -165,6 +220,14 @@ def text(sent: Sent, name: str) -> str:
 def optional_text(sent: Sent, name: str) -> str:
     """Return a text, empty where the field is missing, null or empty."""
     return text(sent, name) if sent.get(name) not in (None, "") else ""
+
+
+def long_text(sent: Sent, name: str) -> str:
+    """Return the beginning of a text of any length, empty where the field is missing or null."""
+    value = sent.get(name)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name} is no text.")
+    return (value or "")[:LONGEST_TEXT]
 
 
 def whole(sent: Sent, name: str, most: int = LARGEST_WHOLE) -> int:

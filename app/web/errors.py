@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.domain.pos.processor import BadSignature, Busy, Declined, OutcomeUnknown, ProcessorError
+from app.domain.pos.receipt_printer import PrinterTimedOut, PrinterUnavailable
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import (
     Conflict,
@@ -54,6 +55,8 @@ STATUS: tuple[tuple[type[DomainError], int], ...] = (
     (Busy, 503),
     (OutcomeUnknown, 504),
     (ProcessorError, 502),
+    (PrinterUnavailable, 502),
+    (PrinterTimedOut, 504),
     (SearchUnavailable, 503),
 )
 TITLES = {
@@ -71,6 +74,10 @@ TITLES = {
     502: "The payment processor refused",
     503: "Temporarily unavailable",
     504: "Outcome unknown",
+}
+TITLES_OF_CODES = {
+    PrinterUnavailable.code: "The printer cannot be reached",
+    PrinterTimedOut.code: "The printer took too long",
 }
 NO_PAGE = "Page not found"  # The title of 404 on pages.
 OTHER_TITLE = "Invalid request"
@@ -122,7 +129,7 @@ def wants_json() -> bool:
 def problem(status: int, code: str, detail: str, more: Mapping[str, Any] = MappingProxyType({})) -> AnyResponse:
     """Return the response for an error as problem+json, a fragment or a page, whichever the client takes. `more` are
     further members of the document; none replaces those that every problem has."""
-    title = TITLES.get(status, OTHER_TITLE)
+    title = TITLES_OF_CODES.get(code) or TITLES.get(status, OTHER_TITLE)
     if wants_json():
         body = {"type": current_surface().problem_type(code), "title": title, "status": status, "detail": detail}
         response: Response = jsonify({**more, **body, "instance": request.path, "code": code})

@@ -67,6 +67,7 @@ PASSKEY_ASSERTION = Purpose("passkey-assertion", 400, timedelta(minutes=5))
 PASSKEY_REGISTRATION = Purpose("passkey-registration", 400, timedelta(minutes=5))
 RECEIPT = Purpose("receipt", 120)
 RECEIVED_FILE = Purpose("received-file", 1_000, timedelta(minutes=50))  # An unused file is removed after an hour.
+SESSION_END = Purpose("session-end", 200)  # The session itself ends first.
 THEME_PREVIEW = Purpose("theme-preview", 500, timedelta(hours=1))
 UPLOAD_PERMIT = Purpose("upload-permit", 300, timedelta(hours=1))
 
@@ -228,6 +229,19 @@ def device_token_with_user(token: str, user: User, now: datetime, listed_as: str
 
 def _known_devices(token: str, now: datetime) -> list[KnownDevice]:
     return [KnownDevice(*device) for device in current_signer().read(DEVICE, token, now) or ()]
+
+
+# What ends a session and does nothing else: a till that forgot its tokens, as after a PIN that was wrong too often.
+
+
+def issue_end_token(session_id: str, now: datetime) -> str:
+    return current_signer().sign(SESSION_END, session_id, now)
+
+
+def session_of_end_token(token: str, now: datetime) -> str | None:
+    """Return the id of the session that a token may end; None for any other text."""
+    found = current_signer().read(SESSION_END, token, now)
+    return found if isinstance(found, str) else None
 
 
 # Challenges of passkeys: each is the hash of a text that the program sends back, so that none is stored.

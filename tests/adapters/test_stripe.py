@@ -26,6 +26,7 @@ from app.domain.pos.processor import (
     Misconfigured,
     OutcomeUnknown,
     ProcessorError,
+    ReaderNotFound,
     RefundStatus,
     Rejected,
 )
@@ -102,7 +103,7 @@ def test_every_request_names_its_account_and_no_other(server: StripeServer, proc
         for call in all_calls(processor, ref, str(round_)):
             with suppress(ProcessorError):
                 call()
-        assert len(server.received) >= 9
+        assert len(server.received) >= 13
         assert {sent.account for sent in server.received} == {ref.account_id}
         assert ("Stripe-Account" in server.received[0].headers) == bool(ref.account_id)
 
@@ -362,6 +363,93 @@ def test_a_list_that_breaks_off_says_so(server: StripeServer, processor: StripeP
         list(processor.list_intents(MINE, now - hour, now + hour))
 
 
+# Smart readers
+
+
+@pytest.fixture
+def reader_id(server: StripeServer) -> str:
+    return server.api.ledgers["acct_mine"].add_reader("tml_1")
+
+
+def test_a_reader_is_given_a_payment_of_its_account(
+    server: StripeServer, processor: StripeProcessor, reader_id: str
+) -> None:
+    intent = processor.create_intent(MINE, COFFEE, "create-1")
+    processor.process_intent(MINE, reader_id, intent.id, "process-1")
+    sent = server.received[-1]
+    assert (sent.method, sent.path) == ("POST", f"/v1/terminal/readers/{reader_id}/process_payment_intent")
+    assert (sent.account, sent.key, sent.sent) == ("acct_mine", "process-1", {"payment_intent": intent.id})
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+def test_the_readers_of_a_location_are_read_to_the_last_page_though_pages_hold_those_of_phones(
+    server: StripeServer, processor: StripeProcessor, count: int
+) -> None:
+    ledger = server.api.ledgers["acct_mine"]
+    ledger.locations["tml_1"] = {"id": "tml_1"}
+    smart = [ledger.add_reader("tml_1") for _ in range(count)]
+    for _ in range(3):
+        ledger.add_reader("tml_1", status=None)
+    assert [reader.id for reader in processor.list_readers(MINE, "tml_1")] == smart[::-1]
+
+
+def test_the_readers_of_an_unknown_location_are_a_mistake_of_the_set_up(processor: StripeProcessor) -> None:
+    with pytest.raises(Misconfigured):
+        processor.list_readers(MINE, "tml_unknown")
+
+
+def test_a_reader_that_was_removed_is_not_found(
+    server: StripeServer, processor: StripeProcessor, reader_id: str
+) -> None:
+    server.api.ledgers["acct_mine"].readers[reader_id] |= {"deleted": True}
+    with pytest.raises(ReaderNotFound):
+        processor.retrieve_reader(MINE, reader_id)
+
+
+def test_a_reader_that_did_not_answer_stripe_in_time_may_have_taken_the_payment(
+    server: StripeServer, processor: StripeProcessor, reader_id: str
+) -> None:
+    intent = processor.create_intent(MINE, COFFEE, "create-1")
+    server.fails(Fault.READER_TIMEOUT, Fault.READER_TIMEOUT)
+    with pytest.raises(OutcomeUnknown):
+        processor.process_intent(MINE, reader_id, intent.id, "process-1")
+
+
+def test_a_payment_that_waits_for_no_card_and_cannot_be_read_is_not_called_paid(
+    server: StripeServer, processor: StripeProcessor, reader_id: str
+) -> None:
+    intent = paid(server, processor)
+    server.fails(None, Fault.GATEWAY_PAGE, Fault.GATEWAY_PAGE)
+    with pytest.raises(OutcomeUnknown):
+        processor.process_intent(MINE, reader_id, intent.id, "process-1")
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"type": "process_payment_intent", "status": "thinking"},
+        {"type": "process_payment_intent", "status": "failed", "process_payment_intent": "pi_1"},
+        {"type": "process_payment_intent", "status": "failed", "failure_message": ["no"]},
+        {"status": "failed"},
+        [],
+    ],
+)
+def test_an_answer_about_a_reader_with_values_of_other_types_says_nothing(
+    server: StripeServer, processor: StripeProcessor, reader_id: str, action: object
+) -> None:
+    server.api.ledgers["acct_mine"].readers[reader_id]["action"] = action
+    with pytest.raises(OutcomeUnknown):
+        processor.retrieve_reader(MINE, reader_id)
+
+
+def test_a_long_reason_of_a_failure_is_cut(server: StripeServer, processor: StripeProcessor, reader_id: str) -> None:
+    failed = {"type": "process_payment_intent", "status": "failed", "failure_message": "no " * 200}
+    server.api.ledgers["acct_mine"].readers[reader_id]["action"] = failed
+    action = processor.retrieve_reader(MINE, reader_id).action
+    assert action is not None
+    assert action.failure_message == ("no " * 200)[:255]
+
+
 # Events
 
 
@@ -454,4 +542,8 @@ def all_calls(processor: StripeProcessor, ref: AccountRef, key: str) -> list[Cal
         listed,
         lambda: processor.refund(ref, "pi_1", None, f"refund-{key}"),
         lambda: processor.retrieve_refund(ref, "re_1"),
+        lambda: processor.list_readers(ref, "tml_1"),
+        lambda: processor.retrieve_reader(ref, "tmr_1"),
+        lambda: processor.process_intent(ref, "tmr_1", "pi_1", f"process-{key}"),
+        lambda: processor.cancel_reader_action(ref, "tmr_1"),
     ]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.adapters.stripe import StripeProcessor
-from app.domain.pos.processor import AccountRef, Address, IntentRequest, Rejected
+from app.domain.pos.processor import AccountRef, Address, IntentRequest, ReaderStatus, Rejected
 from tests.fakes.clock import StoppedClock
 from tests.surroundings import stripe_mock
 
@@ -64,6 +64,16 @@ def test_readers(processor: StripeProcessor) -> None:
     location = processor.create_location(MINE, "Market stall", address)
     assert processor.create_location(MINE, "Market stall", Address(country="GB"))
     assert processor.create_connection_token(MINE, location)
+
+
+def test_smart_readers(processor: StripeProcessor) -> None:
+    """The sample's action is of a kind that the shop requests nowhere."""
+    [reader] = processor.list_readers(MINE, "tml_1")
+    assert reader.id.startswith("tmr_")
+    assert reader.status is ReaderStatus.ONLINE
+    assert processor.retrieve_reader(MINE, "tmr_1").action is not None
+    assert processor.process_intent(MINE, "tmr_1", "pi_1", "process-1").device_type == "bbpos_wisepos_e"
+    assert processor.cancel_reader_action(MINE, "tmr_1").id
 
 
 def test_payments(processor: StripeProcessor) -> None:

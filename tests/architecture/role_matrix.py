@@ -399,6 +399,8 @@ POS_PAGES: Rows = {
     ("POST", "/admin/pos/locations/new"): ADMINS,
     ("GET", "/admin/pos/locations/<location_id>"): ADMINS,
     ("POST", "/admin/pos/locations/<location_id>"): ADMINS,
+    ("POST", "/admin/pos/locations/<location_id>/printer"): ADMINS,
+    ("POST", "/admin/pos/locations/<location_id>/printer/test"): ADMINS,
 }
 
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.
@@ -413,6 +415,9 @@ OPEN_TO_PROGRAMS: Rows = {
     ("GET", "/v1/product"): EVERYBODY,
     ("GET", "/v1/product/suggest"): EVERYBODY,
     ("GET", "/v1/product/<sku_code>"): EVERYBODY,
+    ("GET", "/v1/category"): EVERYBODY,
+    ("GET", "/v1/category/<path>/products"): EVERYBODY,
+    ("GET", "/v1/collection"): EVERYBODY,
     ("GET", "/v1/collection/<seo_name>/products"): EVERYBODY,
 }
 
@@ -429,6 +434,7 @@ POS_PEOPLE: Rows = {
 TILL = "/v1/pos/<location_id>"
 POS_PAYMENTS: Rows = {
     ("GET", f"{TILL}/configuration"): AT_TILLS,
+    ("POST", f"{TILL}/printJobs"): AT_TILLS,
     ("POST", f"{TILL}/connectionToken"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
     ("POST", f"{TILL}/cashPayments"): AT_TILLS,
@@ -439,6 +445,10 @@ POS_PAYMENTS: Rows = {
     ("GET", f"{TILL}/paymentIntents/<payment_intent_id>"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/capture"): AT_TILLS,
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/cancel"): AT_TILLS,
+    ("GET", f"{TILL}/readers"): AT_TILLS,
+    ("GET", f"{TILL}/readers/<reader_id>"): AT_TILLS,
+    ("POST", f"{TILL}/readers/<reader_id>/process"): AT_TILLS,
+    ("POST", f"{TILL}/readers/<reader_id>/cancel"): AT_TILLS,
     ("GET", f"{TILL}/paymentToken"): AT_TILLS,
     ("POST", "/v1/pos/simulator/paymentIntents/<payment_intent_id>/present"): AT_TILLS,
     ("POST", f"{TILL}/transactions/<transaction_id>/refunds"): AT_TILLS,

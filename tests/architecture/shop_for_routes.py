@@ -94,6 +94,7 @@ COMMON = {
     "path": "home",
     "screen": "order",
     "permit": "nothing",
+    "reader_id": "tmr_nothing",
     "revision": "1",
     "seo_name": "nothing",
     "shape": "wide",

@@ -75,12 +75,20 @@ QUICK = {
 }
 
 
+PRINTING = {
+    "POST /v1/pos/<location_id>/printJobs",
+    "POST /admin/pos/locations/<location_id>/printer/test",
+}
 PAYMENTS = {
     "POST /v1/pos/<location_id>/connectionToken",
     "POST /v1/pos/<location_id>/paymentIntents",
     "GET /v1/pos/<location_id>/paymentIntents/<payment_intent_id>",
     "POST /v1/pos/<location_id>/paymentIntents/<payment_intent_id>/capture",
     "POST /v1/pos/<location_id>/paymentIntents/<payment_intent_id>/cancel",
+    "GET /v1/pos/<location_id>/readers",
+    "GET /v1/pos/<location_id>/readers/<reader_id>",
+    "POST /v1/pos/<location_id>/readers/<reader_id>/process",
+    "POST /v1/pos/<location_id>/readers/<reader_id>/cancel",
     "POST /v1/basket/<basket_id>/paymentIntent",
     "PUT /v1/basket/<basket_id>/submit",
     "POST /v1/webhooks/processor",
@@ -92,7 +100,7 @@ def test_what_is_answered_beside_the_pages(app: Flask) -> None:
     for method, rule in routes(app):
         by_lane[lane_of(method, CONVERTER.sub("7", rule)).name].add(f"{method} {rule}")
     pages, payments = by_lane.pop("pages"), by_lane.pop("payments")
-    assert by_lane == {"bulk": BULK, "sign-in": SIGN_IN, "health and files": QUICK}
+    assert by_lane == {"bulk": BULK, "sign-in": SIGN_IN, "health and files": QUICK, "printing": PRINTING}
     assert payments >= PAYMENTS
     assert not any("/pos" in route and not route.startswith("GET ") for route in pages)
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from app.adapters.stripe_objects import intent_of, refund_of
+from app.adapters.stripe_objects import intent_of, reader_of, refund_of, smart_reader_of
 from app.adapters.webhook import sign, verify
 from app.domain.pos.processor import (
     NOTHING,
@@ -31,6 +31,10 @@ from app.domain.pos.processor import (
     OutcomeUnknown,
     ProcessorError,
     ProcessorEvent,
+    Reader,
+    ReaderBusy,
+    ReaderNotFound,
+    ReaderOffline,
     Refund,
     RefundStatus,
     Rejected,
@@ -67,6 +71,7 @@ MISCONFIGURED = Fault(lambda: Misconfigured("The payment processor refused the k
 REJECTED = Fault(lambda: Rejected("The payment processor refused the request.", "parameter_invalid"), stored=True)
 KEY_REUSED = Fault(KeyReused)
 DECLINED = Fault(lambda: Declined("The card was declined.", "generic_decline"))
+OF_READERS = {"terminal_reader_busy": ReaderBusy, "terminal_reader_offline": ReaderOffline}
 FAULTS = (
     TIMEOUT_BEFORE, TIMEOUT_AFTER, ERROR_500_BEFORE, ERROR_500_AFTER, CONFLICT_409, RATE_LIMITED_429, MISCONFIGURED,
 )  # fmt: skip
@@ -99,6 +104,10 @@ class Account(Ledger):
             code, message = refusal.error.get("code", ""), str(refusal)
             if code == "payment_intent_unexpected_state":
                 raise InvalidState(message, self.shown(refusal.error["payment_intent"]["id"])) from refusal
+            if code in OF_READERS:
+                raise OF_READERS[code]() from refusal
+            if code == "resource_missing" and refusal.error["param"] == "reader":
+                raise ReaderNotFound from refusal
             if code == "resource_missing":
                 raise IntentNotFound(message) from refusal
             raise Rejected(message, code) from refusal
@@ -147,6 +156,15 @@ class FakeProcessor:
         with self._lock, account.refusing():
             account.tap(intent_id, BY_DIGITS.get(card, card))
             return account.shown(intent_id)
+
+    def add_reader(self, location: str, account_id: str = "", **more: Any) -> str:
+        """A smart reader that the owner registered at a location: its id."""
+        return self.accounts[account_id].add_reader(location, **more)
+
+    def present(self, reader_id: str, card: str = "4242", account_id: str = "") -> None:
+        """A card is held to a smart reader."""
+        with self._lock:
+            self.accounts[account_id].present(reader_id, BY_DIGITS.get(card, card))
 
     def finish(self, intent_id: str, account_id: str = "") -> Intent:
         """What was being processed is paid."""
@@ -260,6 +278,34 @@ class FakeProcessor:
             return refund_of(self.accounts[ref.account_id].retrieve_refund(refund_id, {}))
 
         return self._called("retrieve_refund", ref, "", None, found)
+
+    def list_readers(self, ref: AccountRef, location_id: str) -> list[Reader]:
+        def listed() -> list[Reader]:
+            self.accounts[ref.account_id].locations.setdefault(location_id, {"id": location_id})
+            sent = self.accounts[ref.account_id].list_readers({"location": location_id, "limit": "100"})
+            return [reader for one in sent["data"] if (reader := smart_reader_of(one))]
+
+        return self._called("list_readers", ref, "", None, listed)
+
+    def retrieve_reader(self, ref: AccountRef, reader_id: str) -> Reader:
+        account = self.accounts[ref.account_id]
+        return self._called("retrieve_reader", ref, "", None, lambda: reader_of(account.retrieve_reader(reader_id, {})))
+
+    def process_intent(self, ref: AccountRef, reader_id: str, intent_id: str, key: str) -> Reader:
+        account = self.accounts[ref.account_id]
+
+        def taken() -> Reader:
+            if account.intent(intent_id, "payment_intent")["status"] != IntentStatus.REQUIRES_PAYMENT_METHOD:
+                raise InvalidState("The payment waits for no card.", account.shown(intent_id))
+            return reader_of(account.process_intent(reader_id, {"payment_intent": intent_id}))
+
+        return self._called("process_intent", ref, key, (reader_id, intent_id), taken)
+
+    def cancel_reader_action(self, ref: AccountRef, reader_id: str) -> Reader:
+        account = self.accounts[ref.account_id]
+        return self._called(
+            "cancel_reader_action", ref, "", None, lambda: reader_of(account.cancel_action(reader_id, {}))
+        )
 
     def finish_refund(self, refund_id: str, account_id: str = "") -> Refund:
         """One that waited is made."""

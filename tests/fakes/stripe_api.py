@@ -20,7 +20,14 @@ from stripe.params import (
     RefundCreateParams,
     RefundRetrieveParams,
 )
-from stripe.params.terminal import ConnectionTokenCreateParams, LocationCreateParams
+from stripe.params.terminal import (
+    ConnectionTokenCreateParams,
+    LocationCreateParams,
+    ReaderCancelActionParams,
+    ReaderListParams,
+    ReaderProcessPaymentIntentParams,
+    ReaderRetrieveParams,
+)
 
 from tests.fakes.stripe_ledger import Ledger, Object, Refusal
 from tests.fakes.stripe_parameters import check, form
@@ -30,11 +37,16 @@ SECRET_KEY = "_".join(("sk", "test", "till"))
 VERSION = "2026-10-28.endive"
 FORM = "application/x-www-form-urlencoded"
 DAY = 24 * 3600
+READER = r"/v1/terminal/readers/([^/]+)"
 Answer = tuple[int, Object]
 Act = Callable[..., Object]
 ROUTES: tuple[tuple[str, str, type, Act], ...] = (
     ("POST", r"/v1/terminal/connection_tokens", ConnectionTokenCreateParams, Ledger.connection_token),
     ("POST", r"/v1/terminal/locations", LocationCreateParams, Ledger.create_location),
+    ("GET", r"/v1/terminal/readers", ReaderListParams, Ledger.list_readers),
+    ("GET", READER, ReaderRetrieveParams, Ledger.retrieve_reader),
+    ("POST", rf"{READER}/process_payment_intent", ReaderProcessPaymentIntentParams, Ledger.process_intent),
+    ("POST", rf"{READER}/cancel_action", ReaderCancelActionParams, Ledger.cancel_action),
     ("POST", r"/v1/payment_intents", PaymentIntentCreateParams, Ledger.create_intent),
     ("GET", r"/v1/payment_intents", PaymentIntentListParams, Ledger.list_intents),
     ("GET", r"/v1/payment_intents/([^/]+)", PaymentIntentRetrieveParams, Ledger.retrieve_intent),

@@ -43,6 +43,15 @@ def missing(kind: str, param: str, value: str) -> Refusal:
     return Refusal(404, f"No such {kind}: '{value}'", "resource_missing", param)
 
 
+def page(found: list[Object], sent: Object, url: str) -> Object:
+    """A page of a list."""
+    if "starting_after" in sent:
+        after = [one["id"] for one in found].index(sent["starting_after"]) + 1
+        found = found[after:]
+    limit = int(sent.get("limit", 10))
+    return {"object": "list", "url": url, "has_more": len(found) > limit, "data": found[:limit]}
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """`code` and `decline_code` of one that is declined. `held` leaves the intent in requires_capture, `slow` in
@@ -109,12 +118,14 @@ class Ledger:
     def __init__(self, account: str | None, ids: itertools.count, seconds: Callable[[], int]) -> None:
         self.account, self._ids, self._seconds = account, ids, seconds
         self.locations: dict[str, Object] = {}
+        self.readers: dict[str, Object] = {}
         self.intents: dict[str, Object] = {}
         self.charges: dict[str, Object] = {}
         self.refunds: dict[str, Object] = {}
         self.events: list[Object] = []
         self.refund_status = "succeeded"  # Of the refunds from now on.
         self._taking_nothing_back: set[str] = set()
+        self._authorising: set[str] = set()  # Readers to which a card is being held.
 
     # Readers
 
@@ -131,6 +142,90 @@ class Ledger:
             raise missing("location", "location", location)
         token = {"object": "terminal.connection_token", "secret": self._id("pst")}
         return token | ({"location": location} if location else {})
+
+    def add_reader(self, location: str, label: str = "Counter", **more: Any) -> str:
+        """Register a smart reader, as the owner does in Stripe's Dashboard; return its id."""
+        self.locations.setdefault(location, {"id": location})
+        number = self._id("tmr")
+        self.readers[number] = {
+            "id": number,
+            "object": "terminal.reader",
+            "action": None,
+            "device_type": "stripe_s700",
+            "label": label,
+            "livemode": False,
+            "location": location,
+            "status": "online",
+            **more,
+        }
+        return number
+
+    def list_readers(self, sent: Object) -> Object:
+        """Newest first."""
+        if sent["location"] not in self.locations:
+            raise missing("location", "location", sent["location"])
+        found = [one for one in reversed(self.readers.values()) if one["location"] == sent["location"]]
+        return page(found, sent, "/v1/terminal/readers")
+
+    def retrieve_reader(self, number: str, _sent: Object) -> Object:
+        if number not in self.readers:
+            raise missing("reader", "reader", number)
+        return self.readers[number]
+
+    def process_intent(self, number: str, sent: Object) -> Object:
+        """A reader takes one payment at a time; the same one again is shown anew."""
+        reader, intent = self._reachable(number), self.intent(sent["payment_intent"], "payment_intent")
+        if intent["status"] != WAITING:
+            raise Refusal(400, "The PaymentIntent must be in requires_payment_method.", "intent_invalid_state")
+        action = reader["action"]
+        if action and action["status"] == "in_progress" and _intent_of(action) != intent["id"]:
+            raise _busy_reader()
+        reader["action"] = {
+            "type": "process_payment_intent",
+            "status": "in_progress",
+            "failure_code": None,
+            "failure_message": None,
+            "process_payment_intent": {"payment_intent": intent["id"], "process_config": {}},
+        }
+        return reader
+
+    def cancel_action(self, number: str, _sent: Object) -> Object:
+        reader = self._reachable(number)
+        if number in self._authorising:
+            raise _busy_reader()
+        reader["action"] = None
+        return reader
+
+    def hold_card(self, number: str) -> None:
+        """A customer holds a card to the reader, which nothing stops from now on, until `present`."""
+        self._authorising.add(number)
+
+    def present(self, number: str, name: str = "visa") -> None:
+        """A customer taps a card on the reader, which charges it and reports that."""
+        self._authorising.discard(number)
+        intent = self.intent(_intent_of(self.readers[number]["action"]))
+        try:
+            self.tap(intent["id"], name)
+        except Refusal as refusal:
+            self._end_action(number, "intent_invalid_state", str(refusal))
+            return
+        error = intent["last_payment_error"] or {}
+        self._end_action(number, error.get("code"), error.get("message"))
+
+    def leave_reader(self, number: str) -> None:
+        """The customer goes away without an attempt, and the reader waits no longer."""
+        self._end_action(number, "customer_canceled", "The customer cancelled.")
+
+    def _end_action(self, number: str, code: str | None, message: str | None) -> None:
+        reader, outcome = self.readers[number], "failed" if code else "succeeded"
+        reader["action"] |= {"status": outcome, "failure_code": code, "failure_message": message}
+        self._publish(f"terminal.reader.action_{outcome}", reader)
+
+    def _reachable(self, number: str) -> Object:
+        reader = self.retrieve_reader(number, {})
+        if reader["status"] != "online":
+            raise Refusal(400, "Reader is currently offline.", "terminal_reader_offline")
+        return reader
 
     # Intents
 
@@ -178,11 +273,7 @@ class Ledger:
         window = sent.get("created", {})
         begin, end = int(window.get("gte", 0)), int(window.get("lt", 2**40))
         found = [one for one in reversed(self.intents.values()) if begin <= one["created"] < end]
-        if "starting_after" in sent:
-            after = [one["id"] for one in found].index(sent["starting_after"]) + 1
-            found = found[after:]
-        limit = int(sent.get("limit", 10))
-        return {"object": "list", "url": "/v1/payment_intents", "has_more": len(found) > limit, "data": found[:limit]}
+        return page(found, sent, "/v1/payment_intents")
 
     def tap(self, number: str, card_name: str = "visa") -> None:
         """A customer taps a card on the reader that collects this intent."""
@@ -339,6 +430,15 @@ class Ledger:
             "type": kind,
         }
         self.events.append(event | ({"account": self.account} if self.account else {}))
+
+
+def _busy_reader() -> Refusal:
+    return Refusal(400, "Reader is currently busy processing another request.", "terminal_reader_busy")
+
+
+def _intent_of(action: Object) -> str:
+    found: str = action["process_payment_intent"]["payment_intent"]
+    return found
 
 
 def _unexpected(intent: Object, done: str) -> Refusal:

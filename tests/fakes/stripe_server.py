@@ -45,6 +45,7 @@ class Fault(Enum):
     RESET_AFTER = auto()
     TIMEOUT = auto()  # No answer
     TIMEOUT_AFTER = auto()
+    READER_TIMEOUT = auto()  # 400: the reader did not answer Stripe in time
     STUCK = auto()  # No answer, and the key stays in use
 
 
@@ -53,6 +54,7 @@ REFUSALS: Mapping[Fault, Refusal] = {
     Fault.LOCKED: Refusal(429, "This object cannot be accessed right now", "lock_timeout"),
     Fault.IN_USE: Refusal(409, "Another request uses this key", "idempotency_key_in_use"),
     Fault.NO_RIGHT: Refusal(403, "The key does not have the required permissions", "more_permissions_required"),
+    Fault.READER_TIMEOUT: Refusal(400, "The reader did not respond in time.", "terminal_reader_timeout"),
     Fault.DECLINED: Refusal(
         402, "Your card was declined.", "card_declined", type="card_error", decline_code="fraudulent"
     ),
@@ -99,6 +101,10 @@ class StripeServer(ThreadingHTTPServer):
     def tap(self, account: str, intent_id: str, card: str = "visa") -> None:
         with self._lock:
             self.api.ledgers[account].tap(intent_id, card)
+
+    def present(self, account: str, reader_id: str, card: str = "visa") -> None:
+        with self._lock:
+            self.api.ledgers[account].present(reader_id, card)
 
     def signed(self, event: Object, secret: str = WEBHOOK_SECRET) -> SignedEvent:
         raw = json.dumps(event, indent=2)

@@ -55,6 +55,8 @@ from app.domain.pos.processor import (
     Misconfigured,
     OutcomeUnknown,
     ProcessorEvent,
+    Reader,
+    ReaderNotFound,
     Refund,
     Rejected,
 )
@@ -74,7 +76,7 @@ Reply = dict[str, Any]
 
 class Simulator:
     """The implementation of PaymentSimulator (app/domain/pos/simulator.py). `secret` signs events and makes client
-    secrets; `wake` enqueues the job that delivers events."""
+    secrets; `wake` enqueues the job that delivers events. It has no smart readers: its cards are held to the till."""
 
     name = "simulator"
     live = False
@@ -159,6 +161,18 @@ class Simulator:
         if row is None or row.account_id != ref.account_id:
             raise Rejected("The account has no such refund.", "resource_missing")
         return refund_at(row, self._clock.now())
+
+    def list_readers(self, ref: AccountRef, location_id: str) -> list[Reader]:
+        return []
+
+    def retrieve_reader(self, ref: AccountRef, reader_id: str) -> Reader:
+        raise ReaderNotFound
+
+    def process_intent(self, ref: AccountRef, reader_id: str, intent_id: str, key: str) -> Reader:
+        raise ReaderNotFound
+
+    def cancel_reader_action(self, ref: AccountRef, reader_id: str) -> Reader:
+        raise ReaderNotFound
 
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         sent = {name.lower(): value for name, value in headers.items()}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from flask import Response, current_app, jsonify, render_template
+from flask import Response, current_app, jsonify, render_template, url_for
 
 from app.blueprints.callers import request_host
 from app.blueprints.static_files import static_url
@@ -17,12 +19,8 @@ from app.domain.sites.sites import site_by_host
 from app.web.permissions import public
 
 WORKER = "till/worker.js"
-# The till's own files are all of its folder; these belong to others.
-SHARED = (
-    "admin/base.css",
-    "vendor/htm-preact-3.1.1.module.js",
-    "vendor/idb-8.0.4.js",
-)
+BASE = "admin/base.css"
+VENDORED = re.compile(r'"(?:\.\./)+(vendor/[\w.-]+)"')
 ICONS: tuple[dict[str, str], ...] = (
     {"name": "till/icons/till-192.png", "sizes": "192x192", "type": "image/png", "purpose": "any"},
     {"name": "till/icons/till-512.png", "sizes": "512x512", "type": "image/png", "purpose": "any"},
@@ -69,21 +67,23 @@ def _manifest(shop: str) -> dict[str, Any]:
 def worker() -> Response:
     """The service worker with the list of files that the app consists of, so that a new version of any is a new
     version of the worker."""
-    names = [name for name in (*_own_files(), *SHARED) if name != WORKER]
-    files = ["/till", *(static_url(name) for name in sorted(names))]
+    files = [url_for("till.page"), *map(static_url, app_files(Path(current_app.static_folder or "")))]
     # Of the page as well: its text changes without any file of the app.
     page = render_template("till/page.html", styles=STYLES)
     version = sha256(json.dumps([files, page]).encode()).hexdigest()[:12]
     head = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(files, indent=1)};\n\n"
-    response = Response(head + _folder().joinpath(WORKER).read_text("utf-8"), mimetype="text/javascript")
+    script = Path(current_app.static_folder or "", WORKER).read_text("utf-8")
+    response = Response(head + script, mimetype="text/javascript")
     response.headers["Service-Worker-Allowed"] = "/till"
     return response
 
 
-def _own_files() -> list[str]:
-    folder = _folder()
-    return [file.relative_to(folder).as_posix() for file in folder.joinpath("till").rglob("*") if file.is_file()]
-
-
-def _folder() -> Path:
-    return Path(current_app.static_folder or "")
+@lru_cache
+def app_files(folder: Path) -> tuple[str, ...]:
+    """Return the static files that the app consists of: all of its folder but the worker, and what those import from
+    others."""
+    own = [file for file in folder.joinpath("till").rglob("*") if file.is_file()]
+    scripts = (file.read_text("utf-8") for file in own if file.suffix == ".js")
+    vendored = {name for script in scripts for name in VENDORED.findall(script)}
+    names = {file.relative_to(folder).as_posix() for file in own} | vendored | {BASE}
+    return tuple(sorted(names - {WORKER}))

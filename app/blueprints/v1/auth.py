@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from flask import request
@@ -40,7 +41,9 @@ from app.web.tokens import (
     device_of_token,
     device_token_with_user,
     issue_access_token,
+    issue_end_token,
     key_for,
+    session_of_end_token,
 )
 
 DEVICES = ("devices", 60)  # A minute.
@@ -96,8 +99,9 @@ class RefreshBody(Body):
 
 # Signing out succeeds whatever is sent, so no body breaks a rule.
 LOGOUT_BODY: dict[str, Any] = {
-    "description": "An object, of which these two are read; everything else is passed over.",
+    "description": "An object, of which these are read; everything else is passed over.",
     "properties": {
+        "endToken": {"description": "A text, the `endToken` of a sign-in or refresh. Where there is neither token."},
         "refreshToken": {"description": "A text. Where there is no access token to send."},
         "reason": {
             "description": f"`{Because.PIN_LOCKOUT.value}`; anything else counts as `{Because.LOGOUT.value}`.",
@@ -120,6 +124,13 @@ class TokensShape(Shape):
     expires_in = fields.Int(required=True, metadata={"description": "Seconds.", "example": 900})
     expires_at = UtcTime(required=True)
     refresh_token = fields.Str(required=True, metadata={"description": "For one use."})
+    end_token = fields.Str(
+        required=True,
+        metadata={
+            "description": "Ends the session (`POST /v1/auth/logout`) and does nothing else, for an app that forgot "
+            "its other tokens, as a till does after a PIN that was wrong too often."
+        },
+    )
     session_id = fields.Str(required=True)
     session_expires_at = UtcTime(required=True, metadata={"description": "24 hours after signing in, whatever comes."})
     user = fields.Nested(UserShape, required=True)
@@ -235,14 +246,16 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 )
 @bp.response(204)
 def logout() -> None:
-    """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case but
-    one: a personal access token has no session, which the answer says (403 `personal_token`).
+    """End the session of the access token, which may be over, or else of the refresh or the end token.
+
+    Ends well in any case but one: a personal access token has no session, which the answer says (403
+    `personal_token`).
 
     What a body says that makes no sense counts as not said.
     """
     _refuse_personal_token()
     body = _lenient_body()
-    session_id = _session_to_end(body.get("refreshToken"))
+    session_id = _session_to_end(body)
     because = Because.PIN_LOCKOUT if body.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
     if session_id:
         with transaction():
@@ -308,13 +321,15 @@ def _refuse_personal_token() -> None:
         )
 
 
-def _session_to_end(refresh_token: object) -> str | None:
-    try:
+def _session_to_end(body: Mapping[str, Any]) -> str | None:
+    with suppress(Unauthenticated):
         return sent_claims().session_id
-    except Unauthenticated:
-        key = key_for("refresh-tokens")
-        sent = refresh_token if isinstance(refresh_token, str) else ""
-        return api_sessions.session_of_refresh_token(key, sent, request_host())
+    refresh_token, end_token = (
+        sent if isinstance(sent := body.get(name), str) else "" for name in ("refreshToken", "endToken")
+    )
+    key = key_for("refresh-tokens")
+    session_id = api_sessions.session_of_refresh_token(key, refresh_token, request_host())
+    return session_id or session_of_end_token(end_token, ports.clock().now())
 
 
 def _tokens_json(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
@@ -327,6 +342,7 @@ def _tokens_json(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
         "expires_in": int((expires_at - now).total_seconds()),
         "expires_at": expires_at,
         "refresh_token": granted.refresh_token,
+        "end_token": issue_end_token(caller.session_id, now),
         "session_id": caller.session_id,
         "session_expires_at": caller.expires_at,
         "user": {

@@ -1,4 +1,4 @@
-"""Products and collections for everybody, as the shop of the host sells them now."""
+"""Products and collections for everybody, as the shop of the host sells them now; categories.py adds the categories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ from app.blueprints.v1.description import ETAG
 from app.domain.catalogue.listing import LONGEST_WORDS
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.product_rules import LONGEST_UPC, is_in_stock, is_on_sale
-from app.domain.catalogue.queries import Lookup, product_for_sale, products_for_sale, products_of_collection
+from app.domain.catalogue.queries import (
+    CollectionRow,
+    Lookup,
+    collections_shown,
+    product_for_sale,
+    products_for_sale,
+    products_of_collection,
+)
 from app.domain.merchandising.product_pages import PagePicture, photograph, pictures_of
 from app.domain.search.listings.browsing import products_by_words
 from app.domain.search.suggestions import Typed
@@ -30,7 +37,9 @@ from app.web.permissions import public
 
 LONGEST_SEO_NAME = 200
 MONEY: dict[str, Any] = {"minimum": 0, "example": 12_500}
-bp = ApiBlueprint("v1_catalogue", __name__, tag="Catalogue", url_prefix="/v1", description="Products and collections")
+bp = ApiBlueprint(
+    "v1_catalogue", __name__, tag="Catalogue", url_prefix="/v1", description="Products, categories and collections"
+)
 READS = ("catalogue-read", 120)  # A minute: an office of shoppers has one address, a till its own count.
 
 
@@ -98,6 +107,18 @@ class ProductsShape(ListShape):
     """A page; past the last one `items` is empty."""
 
     items = fields.List(fields.Nested(ProductShape), required=True)
+
+
+class CollectionShape(Shape):
+    seo_name = fields.Str(required=True, metadata={"example": "rainy-days"})
+    name = fields.Str(required=True, metadata={"example": "For rainy days"})
+    products = fields.Int(required=True, metadata={"description": "How many of it are for sale."})
+
+
+class CollectionsShape(ListShape):
+    """A page; past the last one `items` is empty."""
+
+    items = fields.List(fields.Nested(CollectionShape), required=True)
 
 
 class SuggestionQuery(Shape):
@@ -181,8 +202,8 @@ def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
     if words and lookup == Lookup(words):
         served, now = served_configuration(shop), ports.clock().now()
         engine = ports.search_engine()
-        return _products_page(products_by_words(engine, shop.site_id, words, served, now, page_number, page_size))
-    return _products_page(products_for_sale(shop.site_id, lookup, page_number, page_size))
+        return products_page(products_by_words(engine, shop.site_id, words, served, now, page_number, page_size))
+    return products_page(products_for_sale(shop.site_id, lookup, page_number, page_size))
 
 
 @bp.get("/product/suggest")
@@ -233,6 +254,19 @@ def product(sku_code: str) -> dict[str, Any]:
     return _product_json(product_for_sale(current_shop().site_id, sku_code))
 
 
+@bp.get("/collection")
+@public
+@rate_limited(*READS)
+@bp.open_to_all
+@bp.described("listCollections", 404, 429)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, CollectionsShape, headers=ETAG)
+@bp.alt_response(304, description="What was sent as If-None-Match still holds.")
+def collections(query: dict[str, int]) -> Paged[CollectionRow]:
+    """The collections that shoppers see, by name."""
+    return collections_shown(current_shop().site_id, query["page_number"], query["page_size"])
+
+
 @bp.get("/collection/<seo_name>/products")
 @public
 @rate_limited(*READS)
@@ -244,7 +278,7 @@ def product(sku_code: str) -> dict[str, Any]:
 def collection_products(query: dict[str, int], seo_name: str) -> Paged[dict[str, Any]]:
     """The products of a collection that are for sale, in its own order."""
     site_id = current_shop().site_id
-    return _products_page(products_of_collection(site_id, seo_name, query["page_number"], query["page_size"]))
+    return products_page(products_of_collection(site_id, seo_name, query["page_number"], query["page_size"]))
 
 
 @bp.after_request
@@ -257,7 +291,8 @@ def _have_caches_revalidate(response: Response) -> Response:
     return response
 
 
-def _products_page(found: Paged[Product]) -> Paged[dict[str, Any]]:
+def products_page(found: Paged[Product]) -> Paged[dict[str, Any]]:
+    """Return a page of products as JSON."""
     items = [_product_json(one) for one in found.items]
     return Paged(items, found.page_number, found.page_size, found.total_items)
 

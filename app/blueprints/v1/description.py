@@ -142,13 +142,13 @@ MEANINGS: dict[int, tuple[str, str]] = {
     429: ("Too many requests; `Retry-After` says how many seconds to wait.", "rate_limited"),
     502: (
         "The payment processor refused (`processor_error`), or the shop's account with it is not set up rightly "
-        "(`processor_misconfigured`).",
+        "(`processor_misconfigured`); of a print job: the printer cannot be reached (`printer_unavailable`).",
         "processor_error",
     ),
     503: ("Temporarily unavailable; nothing was done. Try again after `Retry-After` seconds.", "processor_unavailable"),
     504: (
         "The payment processor did not answer in time, so the outcome is not known yet; `transactionId` names the "
-        "transaction to read until it is.",
+        "transaction to read until it is. Of a print job: the printer did not take all in time (`printer_timeout`).",
         "processor_timeout",
     ),
 }
@@ -168,7 +168,7 @@ HEADERS: dict[int, dict[str, Any]] = {
 TAGS = {
     "Tokens": "Signing in, exchanging tokens, signing out, devices.",
     "POS": "Tills on phones: locations, agents, card payments, refunds, receipts and work sessions.",
-    "Catalogue": "Products and collections, for everybody.",
+    "Catalogue": "Products, categories and collections, for everybody.",
     "Basket": "Baskets of tills, their payment and submission.",
     "Webhooks": "What the payment processor sends.",
     "Taxonomies": "The classification of products.",

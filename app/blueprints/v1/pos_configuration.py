@@ -105,6 +105,6 @@ def _configuration_json(found: TillConfiguration) -> dict[str, Any]:
         "cash_rounding": found.cash_rounding,
         "tips": found.allows_tips,
         "unlock_required": found.unlock_required,
-        "has_printer": False,
+        "has_printer": bool(found.location.printer_address),
         "permissions": asdict(found.permissions),
     }

@@ -243,6 +243,31 @@ def products_for_sale(site_id: int, lookup: Lookup, page_number: int, page_size:
     return _page_for_sale(site_id, ids, page_number, page_size)
 
 
+@dataclass(frozen=True, slots=True)
+class CollectionRow:
+    """A collection that shoppers see; `products` counts those that are for sale."""
+
+    seo_name: str
+    name: str
+    products: int
+
+
+def collections_shown(site_id: int, page_number: int, page_size: int) -> Paged[CollectionRow]:
+    """Return a page of the collections that shoppers see, by name."""
+    sold = and_(Product.id == CollectionEntry.product_id, Product.enabled)
+    query = (
+        select(Collection.seo_name, Collection.name, func.count(Product.id).label("products"))
+        .outerjoin(CollectionEntry, CollectionEntry.collection_id == Collection.id)
+        .outerjoin(Product, sold)
+        .where(Collection.site_id == site_id, Collection.enabled)
+        .group_by(Collection.id)
+        .order_by(Collection.name, Collection.id)
+    )
+    rows = db.session.execute(query.limit(page_size).offset((page_number - 1) * page_size))
+    total = _count(Collection, site_id, Collection.enabled.is_(True))
+    return Paged([CollectionRow(*row) for row in rows], page_number, page_size, total)
+
+
 def products_of_collection(site_id: int, seo_name: str, page_number: int, page_size: int) -> Paged[Product]:
     """Return a page of a collection's products in its own order. Raises NotFound for one that is not there or
     hidden."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -141,6 +141,13 @@ class ShopTree:
     def children(self, node_id: int | None) -> list[ShopNode]:
         """The visible categories below one, or with None the roots of the primary tree, in display order."""
         return [node for node in self.every_child(node_id) if node.visible]
+
+    def shown(self, below: int | None = None) -> Iterator[ShopNode]:
+        """Yield the categories that shoppers reach, all or those below one, in display order: each is followed by those
+        below it."""
+        for node in self.children(below):
+            yield node
+            yield from self.shown(node.id)
 
     def every_child(self, node_id: int | None) -> Sequence[ShopNode]:
         """Return the categories below one, with the hidden ones, which hold their addresses too."""

@@ -89,7 +89,7 @@ COLUMNS: Mapping[str, Columns] = {
     "pos_journal_mails": _leased(personal="email", none="id hash"),
     "pos_ledger_differences": Columns(actor="settled_by", none="account_id intent_id transaction_id kind ours theirs"),
     "pos_locations": Columns(
-        none="location_id display_name line1 line2 city state postal_code country processor_account_id"
+        none="location_id display_name line1 line2 city state postal_code country processor_account_id printer_address"
     ),
     "pos_payment_checks": _leased(),
     "pos_receipt_mails": _leased(personal="email link", none="id transaction_id"),

@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.pos.processor import Address
+from app.domain.pos.receipt_printer import LONGEST_ADDRESS
 from app.domain.pos.rules import LocationFields
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.records import NEVER_REUSED, JsonValue, UtcDateTime
@@ -43,7 +44,8 @@ UNFINISHED = text("state in ('waiting', 'running')")
 class PosLocation(Base):
     """A place where payments are taken. `location_id` is the processor's id of the location, which every client uses.
     `processor_account_id` None: the account of the site's setting. `last_z_number` is the number of the latest Z report
-    of a work session that was opened here."""
+    of a work session that was opened here. `printer_address` is that of the network printer, as in
+    `printer.example:9100`, empty for none; it is of this place's network, so bundles leave it out."""
 
     __tablename__ = "pos_locations"
     __table_args__ = (UniqueConstraint("site_id", "location_id"), NEVER_REUSED)
@@ -60,6 +62,7 @@ class PosLocation(Base):
     country: Mapped[str] = mapped_column(String(2), default="")
     processor_account_id: Mapped[str | None] = mapped_column(String(255))
     enabled: Mapped[bool] = mapped_column(default=True)
+    printer_address: Mapped[str] = mapped_column(String(LONGEST_ADDRESS), default="", server_default="")
     last_z_number: Mapped[int] = mapped_column(default=0, server_default="0")
     revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

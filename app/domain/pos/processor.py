@@ -126,6 +126,55 @@ class Refund:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
+class ReaderStatus(StrEnum):
+    ONLINE = "online"
+    OFFLINE = "offline"
+
+
+class ReaderActionStatus(StrEnum):
+    IN_PROGRESS = "in_progress"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderAction:
+    """What a smart reader does or did last. `type` is the processor's word, as "process_payment_intent"; `intent_id` is
+    None for an action without a payment. The codes of a failure are the processor's."""
+
+    type: str
+    status: ReaderActionStatus
+    intent_id: str | None = None
+    failure_code: str | None = None
+    failure_message: str | None = None
+
+    @property
+    def is_in_progress(self) -> bool:
+        return self.status is ReaderActionStatus.IN_PROGRESS
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A smart reader: one that the processor drives over the network. `location_id` is "" where it has no location.
+    `action` is None for a reader that did nothing yet, or whose action was cancelled."""
+
+    id: str
+    label: str
+    device_type: str
+    status: ReaderStatus
+    location_id: str = ""
+    action: ReaderAction | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return self.action is not None and self.action.is_in_progress
+
+    def has_taken(self, intent_id: str) -> bool:
+        """Whether it is collecting the payment of this intent, or has collected it."""
+        action = self.action
+        return action is not None and action.intent_id == intent_id and action.status is not ReaderActionStatus.FAILED
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessorEvent:
     """An event that the processor sent: the account and the intent that it is about, and that intent as it was then,
@@ -182,6 +231,27 @@ class KeyReused(Rejected):
 
 class IntentNotFound(ProcessorError):
     """The account has no such intent."""
+
+
+class ReaderNotFound(ProcessorError):
+    """The account has no such smart reader."""
+
+    def __init__(self) -> None:
+        super().__init__("The account has no such reader.")
+
+
+class ReaderBusy(ProcessorError):
+    """The reader does something else just now, so it did not begin this."""
+
+    def __init__(self) -> None:
+        super().__init__("The card reader is busy.")
+
+
+class ReaderOffline(ProcessorError):
+    """The processor cannot reach the reader, so it did not begin this."""
+
+    def __init__(self) -> None:
+        super().__init__("The card reader is offline.")
 
 
 class Misconfigured(ProcessorError):
@@ -258,6 +328,25 @@ class PaymentProcessor(Protocol):
 
     def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund: ...
 
+    def list_readers(self, ref: AccountRef, location_id: str) -> list[Reader]:
+        """Return the smart readers of a location, none where the processor has no such readers."""
+        ...
+
+    def retrieve_reader(self, ref: AccountRef, reader_id: str) -> Reader:
+        """Raises ReaderNotFound."""
+        ...
+
+    def process_intent(self, ref: AccountRef, reader_id: str, intent_id: str, key: str) -> Reader:
+        """Let a reader collect a payment; it waits for the card after this. A payment is charged once, however often it
+        is given to readers. Raises ReaderNotFound, IntentNotFound, ReaderBusy, ReaderOffline, InvalidState where the
+        intent waits for no card, and OutcomeUnknown where the reader did not answer in time."""
+        ...
+
+    def cancel_reader_action(self, ref: AccountRef, reader_id: str) -> Reader:
+        """Stop what a reader does; its payment stays open. Raises ReaderNotFound, ReaderOffline, and ReaderBusy while a
+        card is being charged."""
+        ...
+
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         """Verify the signature on the raw bytes, and that it was made within 300 seconds of `now`, before or after.
         Raises BadSignature, and MalformedEvent for a body of other types than the processor's."""
@@ -265,7 +354,8 @@ class PaymentProcessor(Protocol):
 
 
 class NoProcessor:
-    """The processor where none is set up: every call raises Misconfigured, `parse_event` BadSignature."""
+    """The processor where none is set up: it has no smart readers, all other calls raise Misconfigured, `parse_event`
+    BadSignature."""
 
     name = "none"
     live = False
@@ -299,6 +389,18 @@ class NoProcessor:
 
     def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund:
         raise _not_set_up()
+
+    def list_readers(self, ref: AccountRef, location_id: str) -> list[Reader]:
+        return []
+
+    def retrieve_reader(self, ref: AccountRef, reader_id: str) -> Reader:
+        raise ReaderNotFound
+
+    def process_intent(self, ref: AccountRef, reader_id: str, intent_id: str, key: str) -> Reader:
+        raise ReaderNotFound
+
+    def cancel_reader_action(self, ref: AccountRef, reader_id: str) -> Reader:
+        raise ReaderNotFound
 
     def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
         raise BadSignature("No payment processor is set up.")

@@ -85,6 +85,6 @@ def configuration_of(
         allows_cash=site.allows_cash,
         cash_rounding=site.cash_rounding,
         allows_tips=site.allows_tips,
-        unlock_required=settings.get("posUnlockRequired", True),
+        unlock_required=settings["posUnlockRequired"],
         permissions=permissions_of(site, agent, is_admin),
     )

@@ -15,8 +15,9 @@ export async function arePossible() {
   return PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable();
 }
 
-/** Make a passkey: `{credentialId, secret, salt}`; `secret` is null for one that the shop verifies from now on. */
-export async function makePasskey() {
+/** Make a passkey: `{credentialId, secret, salt}`; `secret` is null for one that the shop verifies from now on, as it
+    does in a session that is bound to a passkey already (`isBound`). */
+export async function makePasskey(isBound = false) {
   const { publicKey, challengeToken } = await post("/v1/auth/passkeys/options", {});
   const salt = crypto.getRandomValues(new Uint8Array(32));
   const options = PublicKeyCredential.parseCreationOptionsFromJSON(publicKey);
@@ -26,7 +27,7 @@ export async function makePasskey() {
   };
   const credential = await gesture(() => navigator.credentials.create({ publicKey: options }));
   const credentialId = new Uint8Array(credential.rawId);
-  const secret = await secretOf(credential, credentialId, salt);
+  const secret = isBound ? null : await secretOf(credential, credentialId, salt);
   if (!secret) await post("/v1/auth/passkeys", { challengeToken, credential: credential.toJSON() });
   return { credentialId, secret, salt };
 }

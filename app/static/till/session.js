@@ -15,6 +15,8 @@ const HIDDEN = 2 * 60_000;
 const IDLE = 5 * 60_000;
 const channel = new BroadcastChannel("till-session");
 const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
+// What keeps a till from refreshing at the moment it is unlocked, and is over later.
+const GOES_ON_WITHOUT = ["offline", "no_answer", "rate_limited"];
 const ENDED = {
   session_expired: "You were signed in for 24 hours. Sign in again to go on.",
   session_revoked: "This session was ended, by an admin or because something about it was suspicious. Sign in again.",
@@ -90,13 +92,19 @@ export async function start() {
 
 /** Unlock: `open` gives the refresh token and, where the shop wants one, an assertion. Raises what `open` raises. */
 export async function unlock(open) {
-  const { refreshToken, assertion } = await open();
-  tokens = { access: null, expiresAt: 0, refresh: refreshToken };
-  if (navigator.onLine) await refresh(assertion).catch(async (error) => {
-    if (app().phase === "signIn") throw error;
-    if (!["offline", "no_answer"].includes(error.code)) { tokens = null; throw error; }
-  });
-  await enter();
+  try {
+    const { refreshToken, assertion } = await open();
+    tokens = { access: null, expiresAt: 0, refresh: refreshToken };
+    if (navigator.onLine) await refresh(assertion);
+  } catch (error) {
+    if (error.code in ENDED) return end(error.code);
+    if (!tokens || !GOES_ON_WITHOUT.includes(error.code)) {
+      tokens = null;
+      vault.forgetKeys();
+      throw error;
+    }
+  }
+  return enter();
 }
 
 /** The PIN was wrong too often: nothing opens this session any more, here and at the shop. Sales stay. */

@@ -67,6 +67,13 @@ BULK = Lane(
         f"(?:{UPLOADS}) /v1/admin/",
     ),
 )
+# What waits for receipt printers: ten seconds where one is switched off. No database connection is held meanwhile.
+PRINTING = Lane(
+    "printing",
+    1,
+    20,
+    _lines(r"POST /v1/pos/[^/]+/printJobs\Z", r"POST /admin/pos/locations/[^/]+/printer/test\Z"),
+)
 # What may wait for the payment processor: half a minute where that hangs. Two hundred agents may pay at once.
 PAYMENTS = Lane(
     "payments",
@@ -74,14 +81,14 @@ PAYMENTS = Lane(
     250,
     _lines(
         f"(?:{UPLOADS}) /(?:v1|admin)/pos/",
-        "GET /v1/pos/[^/]+/paymentIntents/",
+        "GET /v1/pos/[^/]+/(?:paymentIntents/|readers)",
         r"POST /v1/basket/[^/]+/paymentIntent\Z",
         r"PUT /v1/basket/[^/]+/submit\Z",
         "POST /v1/webhooks/",
     ),
 )
 PAGES = Lane("pages", 4, 400, _lines(".*"))
-LANES = (QUICK, SIGN_IN, BULK, PAYMENTS, PAGES)
+LANES = (QUICK, SIGN_IN, BULK, PRINTING, PAYMENTS, PAGES)
 
 
 def lane_of(method: str, path: str) -> Lane:

@@ -73,6 +73,10 @@ def test_the_day_is_summed_up(ada: PageClient, till: AtTill, app: Flask) -> None
     ]  # fmt: skip
 
 
+def test_the_till_is_opened_from_here(ada: PageClient) -> None:
+    assert "/till" in [link.get("href") for link in ada.get(PAGE).all("a")]
+
+
 def test_a_day_is_shown_by_tender_with_tips_apart(ada: PageClient, till: AtTill) -> None:
     till.payment(amount_in_pence=1_000, tip_in_pence=150, captured_amount=1_150)
     assert [figure(text_of(ada), label) for label in ("Gross", "Card", "Cash", "Tips")] == [

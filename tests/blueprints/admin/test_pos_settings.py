@@ -8,9 +8,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.adapters.receipt_printer import NetworkPrinter
 from app.domain.pos import locations
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import NoProcessor
+from app.domain.pos.receipt_printer import PrinterReach
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings, settings_of
@@ -19,6 +21,7 @@ from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.factories import make_location, make_site, make_user
 from tests.fakes.payment_processor import FakeProcessor
+from tests.fakes.receipt_printer import network_printer
 from tests.page_client import PageClient
 from tests.snapshots import built
 
@@ -184,3 +187,59 @@ def test_an_account_of_another_shop_is_refused_at_its_field_unless_a_superadmin_
     superadmin = PageClient(app).signed_in("root@shop.test")
     superadmin.post(SETTINGS, FORM | {"posProcessorAccountId": "acct_theirs"})
     assert superadmin.post(NEW, theirs).status_code == 302
+
+
+PRINTER = "/admin/pos/locations/tml_fair/printer"
+
+
+@pytest.fixture
+def fair(app: Flask, site_id: int) -> str:
+    with app.app_context(), transaction():
+        make_location(db.session.get(Site, site_id), "tml_fair", display_name="Fair")
+        make_location(make_site("other.localhost", "Other"), "tml_other")
+    return "/admin/pos/locations/tml_fair"
+
+
+def test_a_receipt_printer_is_set_up_and_removed(app: Flask, site_id: int, admin: PageClient, fair: str) -> None:
+    assert "Print a test page" not in admin.get(fair).texts["button"]
+    admin.post(PRINTER, {"printerAddress": " 192.168.1.50 ", "revision": "1"})
+    page = admin.get(fair)
+    assert page.value("printerAddress") == "192.168.1.50:9100" and "Print a test page" in page.texts["button"]
+    admin.post(PRINTER, {"printerAddress": "192.168.1.50:9100", "revision": "2"})
+    assert "No changes to save." in admin.get(fair).texts["p"]
+    admin.post(fair, FAIR | {"revision": "2"})
+    admin.post(PRINTER, {"printerAddress": "", "revision": "3"})
+    with app.app_context():
+        assert locations.location_at(site_id, "tml_fair").printer_address == ""
+        changes = select(AuditEntry.before, AuditEntry.after).where(AuditEntry.action == "pos_location.printer")
+        assert [tuple(change) for change in db.session.execute(changes.order_by(AuditEntry.id))] == [
+            ({"printerAddress": ""}, {"printerAddress": "192.168.1.50:9100"}),
+            ({"printerAddress": "192.168.1.50:9100"}, {"printerAddress": ""}),
+        ]
+
+
+def test_a_printer_that_cannot_be_is_refused_at_its_field(admin: PageClient, fair: str) -> None:
+    page = admin.post(PRINTER, {"printerAddress": "printer:99999", "revision": "1"}, 400)
+    assert "#f-printerAddress" in [link.get("href") for link in page.all("a")]
+    assert page.value("printerAddress") == "printer:99999"
+    admin.post(PRINTER, {"printerAddress": "printer", "revision": "7"}, 409)
+    admin.post("/admin/pos/locations/tml_other/printer", {"printerAddress": "printer", "revision": "1"}, 404)
+
+
+def test_a_test_page_is_printed(app: Flask, admin: PageClient, fair: str) -> None:
+    reach = PrinterReach(includes_server=True)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], receipt_printer=NetworkPrinter(reach, timeout=0.5))
+    with network_printer() as printer:
+        admin.post(PRINTER, {"printerAddress": printer.address, "revision": "1"})
+        admin.post(f"{PRINTER}/test", {})
+        page = printer.next_job()
+        assert b"Fern & Fell\nFair\n" in page
+    assert "The printer took a test page." in admin.get(fair).texts["p"]
+    admin.post(f"{PRINTER}/test", {})
+    assert "The printer does not answer" in admin.get(fair).texts["p"]
+
+
+def test_a_test_page_needs_a_printer(admin: PageClient, fair: str) -> None:
+    admin.post(f"{PRINTER}/test", {})
+    assert "This location has no network printer." in admin.get(fair).texts["p"]
+    admin.post("/admin/pos/locations/tml_other/printer/test", {}, 404)

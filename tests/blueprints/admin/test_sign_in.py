@@ -58,6 +58,7 @@ def test_who_only_sells_reads_where_and_sees_nothing_else(browser: PageClient) -
     facts = browser.client.get("/admin/login").text
     assert "<dd>localhost</dd>" in facts and "<dd>pos_agent@shop.test</dd>" in facts
     assert [form["action"] for form in page.all("form")] == ["/admin/logout"]
+    assert "http://localhost/till" in [link.get("href") for link in page.all("a")]
     assert browser.client.get("/admin/").status_code == 403
     browser.post("/admin/logout", {})
     assert browser.get("/admin/login").texts["h1"] == "Sign in"
@@ -68,7 +69,8 @@ def test_who_sells_for_another_shop_reads_the_address_of_that_shop(app: Flask, b
         make_user(make_site("other.localhost", "Other"), Role.POS_AGENT, email="tilly@other.test")
     browser.get("/admin/login")
     browser.post("/admin/login", {"email": "tilly@other.test", "password": PASSWORD})
-    assert "<dd>other.localhost</dd>" in browser.client.get("/admin/login").text
+    page = browser.client.get("/admin/login").text
+    assert "<dd>other.localhost</dd>" in page and 'href="http://other.localhost/till"' in page
 
 
 def test_who_sells_and_manages_opens_the_admin(app: Flask, browser: PageClient, site_id: int) -> None:

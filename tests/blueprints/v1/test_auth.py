@@ -35,6 +35,7 @@ def test_signing_in_tells_all_that_a_program_needs(stranger: ApiClient, site_id:
         "expiresIn",
         "expiresAt",
         "refreshToken",
+        "endToken",
         "sessionId",
         "sessionExpiresAt",
         "user",
@@ -188,11 +189,12 @@ def test_a_session_of_a_device_refreshes_only_there(signed_in) -> None:
     assert _refusal(program.refresh(deviceId="till-7")) == "session_revoked"
 
 
-@pytest.mark.parametrize("end", ["access token", "refresh token", "access token that is over"])
+@pytest.mark.parametrize("end", ["access token", "refresh token", "end token", "access token that is over"])
 def test_after_signing_out_no_token_is_good_for_anything(signed_in, clock: StoppedClock, end: str) -> None:
     program = signed_in()
-    if end == "refresh token":
-        answer = program.client.post(LOGOUT, json={"refreshToken": program.tokens["refreshToken"]})
+    if end in ("refresh token", "end token"):
+        name = "refreshToken" if end == "refresh token" else "endToken"
+        answer = program.client.post(LOGOUT, json={name: program.tokens[name]})
     else:
         clock.move(minutes=16 if end.endswith("over") else 0)
         answer = program.call("POST", LOGOUT, {"reason": "PIN_LOCKOUT"})
@@ -229,6 +231,14 @@ def test_a_page_that_is_closed_can_still_sign_out(signed_in) -> None:
     body = json.dumps({"refreshToken": program.tokens["refreshToken"], "reason": "PIN_LOCKOUT"})
     assert program.client.post(LOGOUT, data=body, content_type="text/plain").status_code == 204
     assert _refusal(program.refresh()) == "session_revoked"
+
+
+def test_an_end_token_opens_nothing(signed_in) -> None:
+    program = signed_in()
+    end_token = program.tokens["endToken"]
+    assert program.call("GET", "/v1/auth/devices", token=end_token).status_code == 401
+    assert _refusal(program.refresh(end_token)) == "token_invalid"
+    assert program.refresh().status_code == 200
 
 
 def test_signing_out_ends_well_whatever_is_sent(app: Flask, signed_in) -> None:

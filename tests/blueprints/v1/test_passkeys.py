@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -191,6 +192,28 @@ def test_two_tabs_that_unlock_at_once_get_the_same_tokens(bound: ApiClient, fing
     answers = [refresh(bound, assertion) for assertion in assertions]
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json["refreshToken"] == answers[1].json["refreshToken"]
+
+
+@pytest.mark.concurrent
+def test_one_answer_that_is_sent_many_times_at_once_gets_the_same_tokens(
+    app: Flask, bound: ApiClient, finger: SoftwareAuthenticator
+) -> None:
+    given = options_for(bound).json
+    assertion = {"challengeToken": given["challengeToken"], "credential": finger.get(given["publicKey"])}
+    windows = [replace(bound, client=app.test_client()) for _ in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda window: refresh(window, assertion), windows))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.json["refreshToken"] for answer in answers}) == 1
+
+
+@pytest.mark.concurrent
+def test_windows_that_register_at_once_leave_the_device_one_passkey(app: Flask, phone: ApiClient) -> None:
+    windows = [replace(phone, client=app.test_client()) for _ in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda window: register(window, SoftwareAuthenticator()), windows))
+    assert {answer.status_code for answer in answers} == {201}
+    assert [one["current"] for one in listed(phone)] == [True]
 
 
 def test_an_answer_is_good_for_one_refresh(bound: ApiClient, finger: SoftwareAuthenticator) -> None:

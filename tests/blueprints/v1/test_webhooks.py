@@ -73,6 +73,8 @@ MALFORMED = (
     '{"id": "evt_1", "type": "x", "created": 1, "livemode": false, "data": {"object": {"object": "refund",'
     ' "id": "re_1", "amount": 1, "status": "failed", "payment_intent": "pi_1", "metadata": "all"}}}',
     '{"id": "evt_1", "type": "x", "created": 1e99, "livemode": false, "data": {"object": {"object": "balance"}}}',
+    '{"id": "evt_1", "type": "x", "created": 1, "livemode": false, "data": {"object": {"object": "terminal.reader",'
+    ' "id": "tmr_1", "action": {"type": "process_payment_intent", "process_payment_intent": ["pi_1"]}}}}',
     '{"id": "evt_1", "type": "x", "created": 1, "livemode": false, "data": null}',
 )
 

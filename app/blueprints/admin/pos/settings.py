@@ -13,9 +13,10 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.forms import FieldErrors, changes_since, sent_number, sent_revision, shown_settings
 from app.blueprints.admin.pos.agents import read_limit
 from app.blueprints.callers import current_author, is_superadmin
-from app.domain.pos import locations, settings
+from app.domain.pos import locations, printing, settings
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import Address, ProcessorError
+from app.domain.pos.receipt_printer import PrinterTimedOut, PrinterUnavailable
 from app.domain.pos.rules import LocationFields
 from app.domain.pos.settings import LARGEST, PAGE, ROUNDING, PosSettings
 from app.domain.shared.money import decimal_text, format_money
@@ -142,6 +143,33 @@ def pos_location_save(location_id: str) -> Answer:
     return redirect(url_for("admin.pos_settings"))
 
 
+@bp.post(f"{LOCATION}/printer")
+@requires(Permission.MANAGE_POS)
+def pos_printer_save(location_id: str) -> Answer:
+    typed = request.form.get("printerAddress", "")
+    try:
+        with transaction():
+            changed = printing.change_printer(current_author(), location_id, sent_revision(request.form), typed)
+    except (Invalid, Conflict) as error:
+        errors = FieldErrors(error)
+        place = locations.location_at(current_user.site_id, location_id)
+        return _location_page(place, place.fields, place.enabled, errors, typed), errors.status
+    flash("Saved the printer." if changed else "No changes to save.", "good")
+    return redirect(url_for("admin.pos_location", location_id=location_id))
+
+
+@bp.post(f"{LOCATION}/printer/test")
+@requires(Permission.MANAGE_POS)
+def pos_printer_test(location_id: str) -> Response:
+    try:
+        printing.print_test_page(ports.receipt_printer(), current_user.site_id, location_id)
+    except (Conflict, PrinterUnavailable, PrinterTimedOut) as error:
+        flash(error.message, "bad")
+    else:
+        flash("The printer took a test page. It prints now.", "good")
+    return redirect(url_for("admin.pos_location", location_id=location_id))
+
+
 def _typed_location(sent: MultiDict[str, str]) -> LocationFields:
     address = Address(
         line1=sent.get("line1", ""),
@@ -160,7 +188,14 @@ def _new_location_page(fields: LocationFields, location_id: str, errors: FieldEr
     )
 
 
-def _location_page(place: PosLocation, fields: LocationFields, enabled: bool, errors: FieldErrors) -> str:
+def _location_page(
+    place: PosLocation, fields: LocationFields, enabled: bool, errors: FieldErrors, printer: str | None = None
+) -> str:
     return render_template(
-        "admin/pos/settings/location.html", location=place, fields=fields, enabled=enabled, errors=errors
+        "admin/pos/settings/location.html",
+        location=place,
+        fields=fields,
+        enabled=enabled,
+        errors=errors,
+        printer=place.printer_address if printer is None else printer,
     )

@@ -161,13 +161,19 @@ def category_listing(
 ) -> Listing:
     """Return a page of a category's products. Those placed by hand come first, sold-out ones last where the site wants
     that. Raises NotFound past the last page and SearchUnavailable."""
+    filters = filters_of(shop.tree.facets(node.id), shop.attributes)
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, _category_search(shop, node, request, filters))
+    return _listing_of(shop, request, filters, result, links)
+
+
+def _category_search(
+    shop: Shop, node: ShopNode, request: ListingRequest, filters: Sequence[Filter] = ()
+) -> SearchRequest:
     scope = (ValueFilter("category", (str(node.id),)),)
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
     first = tuple(map(product_document_id, by_hand))
-    filters = filters_of(shop.tree.facets(node.id), shop.attributes)
     search = search_request(request, page_size_of(shop, request), filters, scope, first)
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, replace(search, ranking=ranking_of(shop.settings)))
-    return _listing_of(shop, request, filters, result, links)
+    return replace(search, ranking=ranking_of(shop.settings))
 
 
 def search_listing(
@@ -285,11 +291,8 @@ def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest, 
     search can do."""
     if request.is_filtered or request.words:
         raise SearchUnavailable("Search does not answer, so nothing can be filtered.")
-    nodes = shop.tree.with_those_below(node.id)
-    rules = [SourceRule(below.source_levels, below.source_manufacturers) for below in nodes]
-    belongs = any_of(shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy))
-    shown = select(Product.id).where(Product.site_id == shop.site_id, Product.enabled, belongs)
-    total = db.session.scalar(select(func.count()).select_from(shown.subquery())) or 0
+    shown = _products_shown_in(shop, node)
+    total = _count(shown)
     size = page_size_of(shop, request)
     first = (request.page - 1) * size
     if first and first >= total:
@@ -302,6 +305,17 @@ def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest, 
     names = [product_document_id(product_id) for product_id in ids]
     hits = tuple(Hit(name, 0.0, cards[name]) for name in names if name in cards)
     return Listing(request, SearchResult(total, hits), size, groups=(), chips=(), window=WINDOW, links=links)
+
+
+def _products_shown_in(shop: Shop, node: ShopNode) -> Select[int]:
+    nodes = shop.tree.with_those_below(node.id)
+    rules = [SourceRule(below.source_levels, below.source_manufacturers) for below in nodes]
+    belongs = any_of(shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy))
+    return select(Product.id).where(Product.site_id == shop.site_id, Product.enabled, belongs)
+
+
+def _count(shown: Select[int]) -> int:
+    return db.session.scalar(select(func.count()).select_from(shown.subquery())) or 0
 
 
 def _in_order(shop: Shop, shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:
@@ -327,6 +341,23 @@ def _is_sold_out() -> ColumnElement[bool]:
     of_product = select(Variant.id).where(Variant.product_id == Product.id)
     sells = of_product.where(or_(Variant.stock.is_(None), Variant.stock > 0)).exists()
     return and_(~sells, or_(of_product.exists(), and_(Product.stock.is_not(None), Product.stock <= 0)))
+
+
+def products_of_category(
+    engine: SearchEngine, shop: Shop, node: ShopNode, page_number: int, page_size: int
+) -> Paged[Product]:
+    """Return a page of a category's products in the order in which shoppers see them first, read from the database
+    while the engine does not answer."""
+    request = ListingRequest(path="", page=page_number, page_size=page_size)
+    try:
+        result = engine.search(shop.site_id, IndexName.PRODUCTS, _category_search(shop, node, request))
+    except SearchUnavailable:
+        shown = _products_shown_in(shop, node)
+        page = _in_order(shop, shown, node, request.order).offset((page_number - 1) * page_size).limit(page_size)
+        ids, total = list(db.session.scalars(page)), _count(shown)
+    else:
+        ids, total = [int(str(hit.card["id"])) for hit in result.hits], result.total
+    return Paged(products_for_sale_by_id(shop.site_id, ids), page_number, page_size, total)
 
 
 def products_by_words(

@@ -22,7 +22,7 @@ export default function QuickUnlock() {
   return html`
     <${Screen} title="Quick unlock" back=${isFirst ? null : "/till/settings"} className="narrow">
       <p>The till locks after two minutes in the background and five minutes without use. Choose how to open it again.</p>
-      ${hasReader && html`<${Passkey} onDone=${finish} />`}
+      ${hasReader && html`<${Passkey} isBound=${ways.passkey?.isVerified} onDone=${finish} />`}
       ${ways.passkey?.isVerified
         ? html`<${Note}>The shop verifies the passkey of this device at each unlock, so there is no PIN beside it.<//>`
         : html`<${Pin} hasReader=${hasReader} onDone=${finish} />`}
@@ -30,9 +30,9 @@ export default function QuickUnlock() {
     <//>`;
 }
 
-function Passkey({ onDone }) {
+function Passkey({ isBound, onDone }) {
   const [make, isBusy, error] = useAction(async () => {
-    const made = await makePasskey();
+    const made = await makePasskey(isBound);
     await setPasskey(made, currentTokens().refresh);
     await onDone();
   });

@@ -58,10 +58,11 @@ def test_an_app_learns_what_it_may_offer(agent: TillClient) -> None:
 
 
 def test_the_settings_of_the_shop_are_among_it(agent: TillClient, set_site: Change) -> None:
-    set_site(posCashRounding=5, posTipsEnabled=True, posAllowCash=False, posAllowQuickPayments=False)
+    set_site(posCashRounding=5, posTipsEnabled=True, posUnlockRequired=False)
+    set_site(posAllowCash=False, posAllowQuickPayments=False)
     found = agent.call("GET", "configuration").json
-    shown = (found["cashRounding"], found["tips"], found["cash"], found["quickPayments"])
-    assert shown == (5, True, False, False)
+    shown = [found[name] for name in ("cashRounding", "tips", "unlockRequired", "cash", "quickPayments")]
+    assert shown == [5, True, False, False, False]
     assert permissions(agent) == {"orders"}, "what the shop does not take, nobody may take"
 
 

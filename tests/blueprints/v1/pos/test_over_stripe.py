@@ -158,6 +158,96 @@ def test_a_card_that_was_quicker_than_the_cancellation_has_paid(
     assert stored_payments(app)[0].card_last4 == "4242"
 
 
+# Smart readers
+
+
+def process(till: SiteTill, reader_id: str, intent_id: str) -> TestResponse:
+    return till.call("POST", f"readers/{reader_id}/process", {"paymentIntentId": intent_id})
+
+
+@pytest.fixture
+def reader_id(mine: SiteTill, server: StripeServer) -> str:
+    return server.api.ledgers[MINE].add_reader(mine.location)
+
+
+@pytest.mark.parametrize(("card", "expected", "attempts"), [("visa", "SUCCEEDED", 0), ("lost", "PENDING", 1)])
+def test_what_a_reader_reports_brings_the_shop_up_to_date(
+    app: Flask,
+    mine: SiteTill,
+    server: StripeServer,
+    post: Deliver,
+    reader_id: str,
+    card: str,
+    expected: str,
+    attempts: int,
+) -> None:
+    intent_id = mine.began()
+    assert process(mine, reader_id, intent_id).json["action"]["status"] == "in_progress"
+    server.present(MINE, reader_id, card)
+    signed = server.signed(server.api.events()[-1])
+    assert post(signed.raw, signed.headers).status_code == 200
+    [payment] = stored_payments(app)
+    assert (payment.status, payment.attempts, events(app)) == (expected, attempts, ["applied"])
+
+
+def test_a_decline_on_the_reader_is_the_last_error_of_the_payment(
+    mine: SiteTill, server: StripeServer, reader_id: str
+) -> None:
+    intent_id = mine.began()
+    process(mine, reader_id, intent_id)
+    server.present(MINE, reader_id, "insufficient")
+    read = mine.call("GET", f"paymentIntents/{intent_id}").json
+    assert read["status"] == "requires_payment_method"
+    assert read["lastError"] == {"code": "card_declined", "declineCode": "insufficient_funds"}
+    assert process(mine, reader_id, intent_id).json["action"]["status"] == "in_progress"
+    server.present(MINE, reader_id)
+    assert mine.call("POST", f"paymentIntents/{intent_id}/capture").json["amountReceived"] == 1_250
+
+
+@pytest.mark.parametrize(
+    "fault", [Fault.TIMEOUT, Fault.TIMEOUT_AFTER, Fault.RESET_AFTER, Fault.SERVER_ERROR_AFTER, Fault.READER_TIMEOUT]
+)
+def test_a_reader_whose_answer_is_lost_takes_the_payment_once(
+    mine: SiteTill, server: StripeServer, reader_id: str, fault: Fault
+) -> None:
+    intent_id = mine.began()
+    server.fails(None, fault, fault, Fault.TIMEOUT, Fault.TIMEOUT)
+    assert problem(process(mine, reader_id, intent_id)) == (504, "processor_timeout")
+    server.fails_no_more()
+    assert process(mine, reader_id, intent_id).json["action"]["paymentIntentId"] == intent_id
+    server.present(MINE, reader_id)
+    assert mine.call("POST", f"paymentIntents/{intent_id}/capture").json["amountReceived"] == 1_250
+    charges = server.api.ledgers[MINE].charges.values()
+    assert [charge["amount"] for charge in charges] == [1_250]
+
+
+def test_what_was_paid_elsewhere_is_not_given_to_a_reader(
+    app: Flask, mine: SiteTill, server: StripeServer, reader_id: str
+) -> None:
+    intent_id = mine.began()
+    server.tap(MINE, intent_id)
+    assert problem(process(mine, reader_id, intent_id)) == (409, "already_captured")
+    assert status(app, intent_id) == "SUCCEEDED"
+
+
+def test_a_reader_of_another_site_is_not_there(
+    mine: SiteTill, other: SiteTill, server: StripeServer, reader_id: str
+) -> None:
+    intent_id = other.began()
+    assert other.call("GET", "readers").json == {"items": []}
+    for answer in (
+        other.call("GET", f"readers/{reader_id}"),
+        process(other, reader_id, intent_id),
+        other.call("POST", f"readers/{reader_id}/cancel"),
+    ):
+        assert problem(answer) == (404, "reader_not_found")
+    server.received.clear()
+    mine.call("GET", "readers")
+    process(mine, reader_id, mine.began())
+    mine.call("POST", f"readers/{reader_id}/cancel")
+    assert {sent.account for sent in server.received} == {MINE}
+
+
 # Two sites
 
 
