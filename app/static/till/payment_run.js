@@ -49,7 +49,7 @@ async function begin(run) {
     const adopted = error.problem.paymentIntentId && await adopt(run, error.problem.paymentIntentId);
     if (adopted) return adopted;
     await run.forget();
-    update({ payment: null });
+    update({ payment: null, refusal: error.message });
     throw error;
   }
 }
@@ -98,7 +98,9 @@ function stateOf({ status, lastError }) {
 /** Have the reader take a card. Returns whether that was tried, so that the payment has to be captured. */
 async function collect(run, { declineCode }) {
   run.looks = -1;
-  if ((declineCode && !run.isRetried) || app().payment.isStopped) {
+  // After a try without an answer the shop names the refusal before it, which is known already.
+  const isKnown = run.isRetried || (run.notice && declineCode === app().payment.declineCode);
+  if ((declineCode && !isKnown) || app().payment.isStopped) {
     await run.note({ state: "declined", declineCode: app().payment.isStopped ? null : declineCode });
     if ((await wait())?.kind !== "again") return false;
     await run.note({ isStopped: false, notice: null });
@@ -106,8 +108,7 @@ async function collect(run, { declineCode }) {
   }
   try {
     const isTried = await run.reader.collect({ ...app().payment, notice: run.notice ?? null }, run.note);
-    if (isTried) run.isRetried = false;
-    run.notice = null;
+    if (isTried) Object.assign(run, { isRetried: false, notice: null });
     return isTried;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -58,7 +58,7 @@ export async function beginCard({ amount, tip = 0, shown }) {
     state: "starting",
   };
   await navigator.locks.request("till-payment-begins", () => keepNew(payment, sale));
-  update({ payment, notice: null });
+  update({ payment, notice: null, refusal: null });
   await new Promise((resolve, reject) => { drive(payment.id, resolve).then(resolve, reject); });
 }
 

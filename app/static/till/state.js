@@ -13,6 +13,7 @@ let state = {
   configuration: null, // GET /v1/pos/{locationId}/configuration
   sale: null, // sale.js
   payment: null, // The payment that is not final yet: payments.js
+  refusal: null, // Why the shop did not begin the last payment, a sentence.
   tender: null, // "CARD" or "CASH" where that was pressed before the payment screen opened.
   isOnline: navigator.onLine,
   unsent: 0, // Sales in the offline log that the shop does not have yet.

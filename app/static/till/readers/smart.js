@@ -7,7 +7,9 @@ import { send, wait } from "./hand.js";
 
 const CHOSEN = "reader"; // In the store `device`: the id of the reader that this till uses.
 const PAUSES = [1_000, 1_000, 1_000, 2_000, 2_000, 3_000]; // Milliseconds between two looks; the last one from then on.
+const NO_ATTEMPT = ["customer_canceled", "terminal_reader_timeout", "connection_error", "intent_invalid_state"];
 const REFUSED = ["reader_busy", "reader_offline", "reader_not_found"];
+const IS_OVER = ["already_captured", "payment_canceled", "payment_processing"];
 
 export const smartReader = {
   stopsAfterFailure: true, // The agent says when the reader is to try again.
@@ -19,9 +21,10 @@ export const smartReader = {
       if (!readerId) return false;
       try {
         await onState({ state: "waiting", notice: null, readers: null });
-        await desk().processOnReader(readerId, payment.intentId);
+        await give(readerId, payment.intentId);
         return await follow(readerId, payment.intentId, onState);
       } catch (error) {
+        if (IS_OVER.includes(error.code)) return true;
         if (!REFUSED.includes(error.code)) throw error;
         notice = error.message;
         await remove("device", CHOSEN);
@@ -58,19 +61,42 @@ async function findReaders() {
   }
 }
 
+/** Give the payment to the reader. Where the answer is lost, looking at the reader shows whether it took it. */
+async function give(readerId, intentId) {
+  try {
+    await desk().processOnReader(readerId, intentId);
+  } catch (error) {
+    if (!error.isUncertain) throw error;
+  }
+}
+
 /** Look until the payment is no longer waiting for a card, or the reader no longer for this payment. Raises ApiError. */
 async function follow(readerId, intentId, onState) {
-  for (let looks = 0; ; looks += 1) {
-    const stopped = await wait(PAUSES[Math.min(looks, PAUSES.length - 1)]);
-    if (stopped) return false;
-    const intent = await desk().readIntent(intentId);
-    if (intent.status !== "requires_payment_method") return true;
-    const { action } = await desk().readReader(readerId);
-    if (action?.paymentIntentId === intentId && action.status === "in_progress") continue;
-    // Declined, or stopped at the reader itself.
-    await onState({ isStopped: true, notice: action?.failureMessage ?? null });
-    return true;
+  for (let looks = 0, isLost = false; ; looks += 1) {
+    if (await wait(PAUSES[Math.min(looks, PAUSES.length - 1)])) return false;
+    try {
+      const found = await look(readerId, intentId);
+      if (found) await onState(found);
+      if (found) return true;
+      if (isLost) await onState({ state: "waiting", notice: null });
+      isLost = false;
+    } catch (error) {
+      if (!error.isUncertain && error.code !== "offline" && error.status !== 429) throw error;
+      await onState({ state: "unknown", notice: error.message });
+      isLost = true;
+    }
   }
+}
+
+/** What came of it, as changes of the payment; null while the reader waits for the card. */
+async function look(readerId, intentId) {
+  const intent = await desk().readIntent(intentId);
+  if (intent.status !== "requires_payment_method") return { state: "processing" };
+  const { action } = await desk().readReader(readerId);
+  const isOurs = action?.paymentIntentId === intentId;
+  if (isOurs && action.status === "in_progress") return null;
+  const hasStopped = !isOurs || NO_ATTEMPT.includes(action.failureCode); // Else the card was declined, or has paid.
+  return hasStopped ? { isStopped: true, notice: action?.failureMessage ?? "The reader stopped." } : { state: "processing" };
 }
 
 export function chooseReader(id) { send({ kind: "reader", id }); }

@@ -5,7 +5,7 @@ import { tenderWords } from "../payment_words.js";
 import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
-import { Amount, Button, Field, html, Icon, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import { Amount, Button, Field, html, Icon, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 
 export default function Done() {
   const { sale } = useApp();
@@ -21,11 +21,12 @@ export default function Done() {
     <${Screen} title="Paid" className="done" foot=${html`<${Button} kind="primary big" isBusy=${isBusy} onPress=${next}>New sale<//>`}>
       <${Summary} sale=${sale} last=${last} change=${change} />
       ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
+      ${sale.offline && html`<${Note}>The receipt is there once the sale was sent to the shop.<//>`}
     <//>`;
 }
 
 function Summary({ sale, last, change }) {
-  const sum = sale.paid.reduce((all, one) => all + one.amountInPence + one.tipInPence, 0);
+  const sum = sale.offline?.toPay ?? sale.paid.reduce((all, one) => all + one.amountInPence + one.tipInPence, 0);
   return html`
     <section class="payment-status good" role="status" aria-label="Payment">
       <span class="mark"><${Icon} name="tick" /></span>

@@ -19,8 +19,8 @@ export default function Payment() {
   }, [sale, payment]);
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
-  if (isToBeFinished(sale)) return html`<${Finishing} />`;
-  return html`<${Choice} sale=${sale} />`;
+  if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
+  return html`<${Choice} sale=${sale} payment=${payment} />`;
 }
 
 /** Everything is paid: the order is handed in, however often that takes. */
@@ -39,23 +39,24 @@ function Finishing() {
     <//>`;
 }
 
-function Choice({ sale }) {
+function Choice({ sale, payment }) {
   const [begun, begin] = useState(() => app().tender);
   const [part, setPart] = useState(null);
   const { amount: all, isChecked } = due(sale);
   const amount = part !== null && part < all ? part : all;
   useEffect(() => {
     update({ tender: null });
-    return () => update({ notice: null });
+    return () => update({ notice: null, refusal: null });
   }, []);
   const leave = () => begin(null);
-  if (begun === "CASH") return html`<${LoadedCash} sale=${sale} amount=${amount} onBack=${leave} />`;
+  const isCash = begun === "CASH" || payment?.tender === "CASH"; // Of which it may not be known yet whether it was taken.
+  if (isCash) return html`<${LoadedCash} sale=${sale} amount=${payment?.request?.amount ?? amount} onBack=${leave} />`;
   if (begun === "CARD") return html`<${Tip} sale=${sale} amount=${amount} shown=${all} onBack=${leave} />`;
   return html`<${Tenders} sale=${sale} amount=${amount} all=${all} isChecked=${isChecked} setPart=${setPart} begin=${begin} />`;
 }
 
 function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
-  const { configuration, isOnline, notice } = useApp();
+  const { configuration, isOnline, notice, refusal } = useApp();
   const [dialog, open] = useState(null);
   const [check, , checkError] = useAction(checkOrder);
   const [card, isBusy, error] = useAction(() => pressCard({ sale, amount, all, begin, open }));
@@ -66,7 +67,7 @@ function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
       ${notice && html`<${Note}>${notice}<//>`}
       <${Sum} amount=${amount} all=${all} isChecked=${isChecked} currency=${sale.currency} />
       <${LoadedParts} sale=${sale} />
-      <${Problem}>${error ?? checkError}<//>
+      <${Problem}>${error ?? checkError ?? refusal}<//>
       ${!isOnline && html`<${Note} kind="warn">There is no network: cards cannot be taken until it is back.<//>`}
       <div class="tenders">
         ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy} busy="Starting…"

@@ -60,6 +60,7 @@ async function charge(tender, { amount, description }) {
     await beginCard({ amount });
   } catch (error) {
     await endSale();
+    update({ refusal: null });
     throw error;
   }
   return go("/till/pay");
