@@ -1,6 +1,6 @@
 // Giving back a payment, and a refund that is not final yet.
 
-import { amountText, money, parseMoney } from "../money.js";
+import { money, parseMoney } from "../money.js";
 import { openRefund, refundable, sendRefund, startRefund } from "../refunds.js";
 import { app, useApp } from "../state.js";
 import { Amount, Button, Dialog, Field, html, Note, Problem, useAction, useEffect, useState } from "../ui.js";
@@ -12,7 +12,7 @@ const LONGEST_PAUSE = 30_000;
 export function RefundDialog({ payment, onClose }) {
   const left = refundable(payment);
   const [isPart, setPart] = useState(false);
-  const [text, setText] = useState(amountText(left, payment.currency));
+  const [text, setText] = useState("");
   const [tender, setTender] = useState(payment.tenderType);
   const [reason, setReason] = useState("");
   const [errors, setErrors] = useState({});

@@ -28,6 +28,7 @@ export default function Transaction({ id }) {
   const settled = (made, refused) => {
     setDone(made);
     setRefusal(refused ? sentence(refused) : null);
+    scrollTo(0, 0);
     return load();
   };
   return html`
@@ -36,8 +37,8 @@ export default function Transaction({ id }) {
       ${!payment && !error && html`<${Loading} />`}
       ${payment?.isKept && html`<${Note} kind="warn">Offline: this is the payment as it was loaded last.<//>`}
       <div role="status" class=${done ? "" : "unseen"}>${done && html`<${GivenBack} done=${done} />`}</div>
-      ${payment && html`<${Figures} payment=${payment} />`}
       ${refund && html`<${OpenRefund} refund=${refund} payment=${payment} onEnd=${settled} />`}
+      ${payment && html`<${Figures} payment=${payment} />`}
       ${payment && PAID.includes(payment.status) && !payment.isKept && html`<${Receipt} transactionId=${id} />`}
       ${payment && !payment.isKept && !refund && html`<${GiveBack} payment=${payment} onChange=${settled} />`}
     <//>`;
