@@ -1,7 +1,7 @@
 // Passkeys of this device (WebAuthn): made after signing in, used to unlock. One that gives a secret (the PRF extension)
 // opens the vault by itself; any other is verified by the shop, without which the refresh token is worth nothing.
 
-import { del, post } from "./api.js";
+import { post } from "./api.js";
 import { deviceOfTill } from "./session.js";
 
 const REFUSED = "The device did not recognise you, or you cancelled. Try again, or use the PIN.";
@@ -66,8 +66,6 @@ export async function gestureAlone({ credentialId }) {
     allowCredentials: [{ type: "public-key", id: credentialId, transports: ["internal"] }],
   });
 }
-
-export async function removePasskey(id) { await del(`/v1/auth/passkeys/${encodeURIComponent(id)}`); }
 
 function assertion(publicKey) { return gesture(() => navigator.credentials.get({ publicKey })); }
 
