@@ -28,11 +28,15 @@ export function newIntent(books, { orderId, amount, tip = 0 }) {
     id, clientSecret: `${id}_secret`, amount: taken + tip, currency: transaction.currency,
     status: "requires_payment_method", transactionId: transaction.id, lastError: null,
   };
-  return intentJson(books.intents[id]);
+  return { ...stateJson(books.intents[id]), clientSecret: books.intents[id].clientSecret };
 }
 
-function intentJson({ id, clientSecret, amount, currency, status, transactionId, lastError }) {
-  return { id, clientSecret, amount, currency, status, transactionId, lastError };
+function stateJson({ id, amount, currency, status, transactionId }) {
+  return { id, amount, currency, status, transactionId };
+}
+
+function presentedJson(intent, { cardBrand, cardLast4 }) {
+  return { ...stateJson(intent), cardBrand, cardLast4, lastError: intent.lastError };
 }
 
 /** An intent with its transaction, both as they are by now. */
@@ -53,12 +57,12 @@ function follow(books, intent) {
 }
 
 export function present(books, intentId, name, pin) {
-  const { intent } = intentOf(books, intentId);
+  const { intent, transaction } = intentOf(books, intentId);
   const card = CARDS[name];
   const isSecondTap = intent.card === name;
   if (intent.status === "canceled") throw refusal(409, "payment_canceled", "This payment was cancelled.");
   if (intent.status !== "requires_payment_method") {
-    if (isSecondTap) return intentJson(intent);
+    if (isSecondTap) return presentedJson(intent, transaction);
     const code = intent.status === "succeeded" ? "already_captured" : "payment_processing";
     throw refusal(409, code, "A card paid already.");
   }
@@ -70,7 +74,7 @@ export function present(books, intentId, name, pin) {
   if (!intent.lastError) Object.assign(intent, { status: card.becomes ?? "succeeded", paysAt: Date.now() + SLOW });
   follow(books, intent);
   if (card.answer === "lost") throw noAnswer();
-  return intentJson(intent);
+  return presentedJson(intent, transaction);
 }
 
 function errorOf(card, pin, isSecondTap) {
@@ -94,7 +98,7 @@ export function capture(books, intentId) {
   const transaction = follow(books, intent);
   const isSettled = intent.status === "succeeded";
   const amountReceived = isSettled ? intent.amount : 0;
-  const body = { ...intentJson(intent), amountReceived, transaction: transactionJson(transaction) };
+  const body = { ...stateJson(intent), amountReceived, transaction: transactionJson(transaction) };
   return { status: isSettled ? 200 : 202, body };
 }
 
@@ -110,7 +114,7 @@ export function cancel(books, intentId) {
   }
   intent.status = "canceled";
   follow(books, intent);
-  return { status: 200, body: intentJson(intent) };
+  return { status: 200, body: stateJson(intent) };
 }
 
 export function takeCash(books, { orderId, amount, tendered }) {
@@ -194,4 +198,8 @@ export function listTransactions(books, query) {
   return { items, pageNumber, pageSize, totalItems: found.length, totalPages: Math.ceil(found.length / pageSize) };
 }
 
-export function readIntent(books, intentId) { return intentJson(intentOf(books, intentId).intent); }
+export function readIntent(books, intentId) {
+  const { intent } = intentOf(books, intentId);
+  const clientSecret = intent.status === "succeeded" || intent.status === "canceled" ? null : intent.clientSecret;
+  return { ...stateJson(intent), clientSecret, lastError: intent.lastError };
+}

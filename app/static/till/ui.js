@@ -22,7 +22,8 @@ export function Screen({ title, back, aside, children, foot, className = "" }) {
       <h1 tabindex="-1" ref=${heading}>${title}</h1>
       ${aside}
     </header>
-    ${isTraining && html`<p class="training"><strong>Training</strong> No money moves.</p>`}
+    ${isTraining && html`
+      <aside class="training" aria-label="Training"><strong>Training</strong> No money moves.</aside>`}
     <main class=${`screen ${className}`}>${children}</main>
     ${foot && html`<footer class="foot">${foot}</footer>`}`;
 }

@@ -8,6 +8,62 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.till.conftest import PIN, sign_in_to_till
 
+# A split sale, refunds and what is refused on the way. Each answer is the names of its fields, or a refusal's code.
+SELL_AT_BOTH = """async () => {
+  const till = document.querySelector("script[type=module]").src.replace("app.js", "");
+  const [{ desk }, { update }] = [await import(`${till}desk.js`), await import(`${till}state.js`)];
+  const tent = await (await fetch("/v1/product/TENT-04")).json();
+  const line = { skuCode: "TENT-04", name: tent.name, options: {}, quantity: 1, unitPrice: tent.price };
+  update({ sale: { kind: "ORDER", lines: [line], unresolved: [], paid: [], basket: null, currency: "gbp" } });
+  const answers = [];
+  const ask = async (name, ...given) => {
+    try {
+      const answer = await desk()[name](...given);
+      const body = answer.body ?? answer;
+      answers.push([name, answer.status ?? null, Object.keys(body).sort()]);
+      return body;
+    } catch (error) {
+      answers.push(error.code);
+      return null;
+    }
+  };
+  const lines = [{ skuCode: "TENT-04", quantity: 1 }];
+  const basket = await ask("createBasket", lines);
+  await ask("updateBasket", basket.id, lines, basket.revision + 5);
+  await ask("submitBasket", basket.id);
+  const cash = { orderId: basket.id, amount: 500, tendered: 400, currency: "gbp" };
+  await ask("takeCash", cash, crypto.randomUUID());
+  await ask("takeCash", { ...cash, amount: basket.total + 1, tendered: undefined }, crypto.randomUUID());
+  const key = crypto.randomUUID();
+  const part = await ask("takeCash", { ...cash, tendered: 1000 }, key);
+  const again = await ask("takeCash", { ...cash, tendered: 1000 }, key);
+  answers.push([part.id === again.id, part.changeInPence]);
+  await ask("updateBasket", basket.id, lines, basket.revision);
+  const intent = await ask("createIntent", { orderId: basket.id }, crypto.randomUUID());
+  await ask("createIntent", { orderId: basket.id }, crypto.randomUUID());
+  await ask("captureIntent", intent.id);
+  await ask("presentCard", intent.id, intent.clientSecret, "removed_early");
+  const declined = await ask("presentCard", intent.id, intent.clientSecret, "insufficient");
+  answers.push([declined.lastError.declineCode]);
+  await ask("captureIntent", intent.id);
+  await ask("presentCard", intent.id, intent.clientSecret, "visa");
+  const captured = await ask("captureIntent", intent.id);
+  const { transaction } = captured;
+  answers.push([transaction.cardBrand, transaction.cardLast4, Object.keys(transaction).sort()]);
+  await ask("cancelIntent", intent.id);
+  const paid = await ask("readBasket", basket.id);
+  answers.push([paid.amountDue, paid.paymentState, Object.keys(paid.payments[0]).sort()]);
+  await ask("submitBasket", basket.id);
+  await ask("voidCash", part.id, "Wrong", crypto.randomUUID());
+  await ask("refund", part.id, { amountInPence: 501, reason: "Broken", tender: "CASH" }, crypto.randomUUID());
+  await ask("refund", part.id, { amountInPence: 100, reason: "Broken", tender: "CASH" }, crypto.randomUUID());
+  const left = await ask("readTransaction", part.id);
+  answers.push([left.status, left.refundedAmount]);
+  await ask("readIntent", intent.id);
+  await ask("listTransactions", { pageSize: 1, pageNumber: 1, tenderType: "CASH" });
+  update({ sale: null });
+  return answers;
+}"""
 SELLING = ("/v1/pos/", "/v1/basket")
 
 
@@ -97,6 +153,18 @@ def test_training_takes_cards_without_a_network_and_in_every_tab(phone: BrowserC
     phone.set_offline(True)
     charge(page, "1105", "visa")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+
+
+def test_training_answers_as_the_shop_does(phone: BrowserContext) -> None:
+    page = sign_in_to_till(phone.new_page())
+    by_the_shop = page.evaluate(SELL_AT_BOTH)
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("switch", name="Training mode").click()
+    expect(page.get_by_role("switch", name="Training mode")).to_be_checked()
+    for shop, training in zip(by_the_shop, page.evaluate(SELL_AT_BOTH), strict=True):
+        assert training == shop
+    codes = [answer for answer in by_the_shop if isinstance(answer, str)]
+    assert len(codes) == 12, codes  # The refusals. The others are the names of what an answer has.
 
 
 def changes_the_shop(method: str, url: str) -> bool:
