@@ -10,6 +10,8 @@ from app.web.permissions import public
 STYLES = (
     "till/till.css",
     "till/around.css",
+    "till/cash.css",
+    "till/order.css",
     "till/payment.css",
 )
 

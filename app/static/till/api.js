@@ -1,5 +1,6 @@
 // Requests to /v1. Every failure is an ApiError with words for a person and a code for the program.
 
+import { learnTime } from "./clock.js";
 import { app, update } from "./state.js";
 
 const SECONDS = 20; // More than the shop gives its payment processor would keep a customer waiting.
@@ -23,7 +24,7 @@ let tokens = { token: async () => null, refused: async () => false };
 export function useTokens(source) { tokens = source; }
 
 /** Call the API. `options`: body, key (Idempotency-Key), isOpen (without a token), token (instead of the session's),
-    seconds. Returns `{status, body, headers}`. Raises ApiError. */
+    seconds, signal (an AbortSignal). Returns `{status, body, headers}`. Raises ApiError, and AbortError by `signal`. */
 export async function request(method, path, options = {}) {
   const answer = await send(method, path, options, options.isOpen ? null : options.token ?? await tokens.token());
   if (answer.status !== 401 || options.isOpen || options.token) return read(answer);
@@ -43,22 +44,25 @@ export async function del(path, options) { return (await request("DELETE", path,
 /** The path of a location's resource: `at("transactions")` is /v1/pos/{locationId}/transactions. */
 export function at(path) { return `/v1/pos/${encodeURIComponent(app().location.id)}/${path}`; }
 
-async function send(method, path, { body, key, seconds = SECONDS }, token) {
+async function send(method, path, { body, key, seconds = SECONDS, signal }, token) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
   if (token) headers.Authorization = `Bearer ${token}`;
   const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: "omit" };
+  const timeout = AbortSignal.timeout(seconds * 1000);
+  const hadNetwork = navigator.onLine;
   try {
-    const answer = await fetch(path, { ...sent, cache: "no-cache", signal: AbortSignal.timeout(seconds * 1000) });
+    const answer = await fetch(path, { ...sent, cache: "no-cache", signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    learnTime(answer.headers.get("Date"));
     if (!app().isOnline) update({ isOnline: true });
     return answer;
   } catch (error) {
+    if (signal?.aborted) throw error;
     if (error.name !== "TimeoutError" && error.name !== "TypeError" && error.name !== "AbortError") throw error;
-    if (!navigator.onLine) {
-      update({ isOnline: false });
-      throw new ApiError(0, "offline", "There is no network.");
-    }
+    if (!navigator.onLine) update({ isOnline: false });
+    // A network that went away meanwhile may have carried the request.
+    if (!hadNetwork) throw new ApiError(0, "offline", "There is no network.");
     throw new ApiError(0, "no_answer", "The shop did not answer.");
   }
 }

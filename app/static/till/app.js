@@ -1,6 +1,7 @@
 // The till: read `start` top to bottom.
 
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { loadClock } from "./clock.js";
 import { install } from "./installation.js";
 import { applyLook } from "./look.js";
 import { listen, go, routeOf } from "./router.js";
@@ -11,6 +12,7 @@ import { update, useApp } from "./state.js";
 import { follow as followTraining } from "./training.js";
 import { Loading, Problem, Screen } from "./ui.js";
 
+const Z_REPORT = () => import("./screens/z_report.js");
 const BEFORE_SELLING = {
   setUp: () => import("./screens/quick_unlock.js"),
   locked: () => import("./screens/locked.js"),
@@ -21,8 +23,12 @@ const BEFORE_SELLING = {
 const NOT_IN_TRAINING = /^\/till\/(?:session|waiting)$/;
 const notInTraining = () => import("./screens/not_in_training.js");
 
+const SELLS = /^\/till\/(?:quick|order|parked|done)$/; // Not while a payment is under way, however one got there.
+
 function Till() {
-  const { phase, path, notice, isTraining } = useApp();
+  const { phase, path: wanted, notice, payment, report, isTraining } = useApp();
+  if (report) return html`<${Loaded} key="report" load=${Z_REPORT} parameters=${{}} />`;
+  const path = payment && payment.state !== "starting" && SELLS.test(wanted) ? "/till/pay" : wanted;
   if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
   if (phase === "signIn") return html`<${SignIn} notice=${notice} />`;
   if (phase in BEFORE_SELLING) return html`<${Loaded} key=${phase} load=${BEFORE_SELLING[phase]} parameters=${{}} />`;
@@ -61,7 +67,9 @@ async function begin() {
   await followTraining();
   render(html`<${Till} />`, document.getElementById("till"));
   await install();
+  await loadClock();
   await start();
+  (await import("./catalogue_loading.js")).keepLoaded();
 }
 
 begin();

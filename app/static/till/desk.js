@@ -6,9 +6,12 @@ import { app } from "./state.js";
 const id = encodeURIComponent;
 
 const shopDesk = {
-  createBasket: (lines) => post("/v1/basket", { locationId: app().location.id, channel: "POS", lines }),
-  readBasket: (basketId) => get(`/v1/basket/${id(basketId)}`),
-  updateBasket: (basketId, lines, revision) => put(`/v1/basket/${id(basketId)}`, { lines, revision }),
+  /** Begin an order. `discount` in minor units: only for agents who may. */
+  createBasket: (lines, discount = 0) =>
+    post("/v1/basket", { locationId: app().location.id, channel: "POS", lines, discount }),
+  readBasket: (basketId, options) => get(`/v1/basket/${id(basketId)}`, options),
+  updateBasket: (basketId, lines, revision, discount = 0) =>
+    put(`/v1/basket/${id(basketId)}`, { lines, revision, discount }),
   submitBasket: (basketId, paymentIntentId) =>
     put(`/v1/basket/${id(basketId)}/submit`, paymentIntentId ? { paymentIntentId } : {}),
 

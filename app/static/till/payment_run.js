@@ -1,5 +1,5 @@
-// How a card payment comes to its end: created, collected by the reader, captured, or cancelled. Each step first finds out
-// from the shop how the payment stands, and may be made again.
+// How a card payment comes to its end: created, collected by the reader, captured, or cancelled. Each step first finds
+// out from the shop how the payment stands, and may be made again.
 
 import { ApiError } from "./api.js";
 import { desk } from "./desk.js";
@@ -27,6 +27,7 @@ async function next(run, found) {
   if (found.status === "succeeded") return approve(run, found.transaction);
   if (found.status === "canceled") return drop(run, found.notice);
   const waits = WAITS.includes(found.status);
+  if (isOfOtherPlace()) return waitForPlace(run);
   if (isOfOther()) return waitForOther(run);
   if (app().payment.isGivenUp && !found.isUnknown) return giveUp(run);
   if (waits) return await collect(run, found) ? capture(run) : look(run);
@@ -37,8 +38,8 @@ async function next(run, found) {
 
 async function begin(run) {
   const { payment } = app();
+  if (isOfOther() || isOfOtherPlace()) return { status: "processing", isUnknown: true };
   if (payment.intentId) return look(run);
-  if (isOfOther()) return { status: "processing", isUnknown: true };
   try {
     const intent = await ask(run, () => create(payment));
     const { id: intentId, transactionId, clientSecret } = intent;
@@ -54,8 +55,8 @@ async function begin(run) {
   }
 }
 
-/** Have the shop create the payment; again under the same key it is the same one. Raises ApiError, with a status below 500
-    where there certainly is none. */
+/** Have the shop create the payment; again under the same key it is the same one. Raises ApiError, with a status below
+    500 where there certainly is none. */
 async function create(payment) {
   try {
     return await desk().createIntent(payment, payment.key);
@@ -185,11 +186,21 @@ function pause(tries, seconds) {
 /** The payment was begun by another agent, who alone may capture or cancel it: how it ends is awaited. */
 function isOfOther() { return app().payment.userId !== app().user?.id; }
 
+/** At another location the shop does not know the payment, which would look as if there was none. */
+function isOfOtherPlace() { return app().payment.locationId !== app().location?.id; }
+
+async function waitForPlace(run) {
+  const notice = "This payment was begun at another location. Choose that one to go on with it.";
+  await run.note({ state: "unknown", notice });
+  await wait();
+  return begin(run);
+}
+
 async function waitForOther(run) {
   const notice = "Another agent began this payment. It ends by itself within half an hour, or once they sign in here.";
   await run.note({ state: "unknown", notice });
   await wait(app().payment.intentId ? PAUSES.at(-1) : undefined);
-  return app().payment.intentId ? look(run) : begin(run);
+  return app().payment.intentId && !isOfOtherPlace() ? look(run) : begin(run);
 }
 
 /** Note the payment with its sale and forget it, at once; then finish the sale, or go on with the rest of it. */

@@ -1,5 +1,5 @@
-// Card payments: one at a time, from its record on the disk, which is there before the shop hears of it, to its end, which
-// only the shop knows. Every step can be repeated: whatever gets lost, a card is charged once.
+// Card payments: one at a time, from its record on the disk, which is there before the shop hears of it, to its end,
+// which only the shop knows. Every step can be repeated: whatever gets lost, a card is charged once.
 
 import { ApiError } from "./api.js";
 import { money } from "./money.js";
@@ -39,14 +39,17 @@ async function followEnd(id) {
 }
 
 function kept(payment, more = []) {
-  return Object.fromEntries(Object.entries(payment).filter(([name]) => more.includes(name) || !NOT_KEPT.includes(name)));
+  const isKept = ([name]) => more.includes(name) || !NOT_KEPT.includes(name);
+  return Object.fromEntries(Object.entries(payment).filter(isKept));
 }
 
 /** Begin to take an amount of the sale under way, and a tip, by card. Resolves once the shop has the payment, or nobody
-    knows whether it has. Raises ApiError where it was refused: then there is no payment; `total_changed` names `from` and
-    `to`. */
+    knows whether it has. `shown` is what the screen shows as due. Raises ApiError where it was refused: then there is
+    no payment; `total_changed` names `from` and `to`. */
 export async function beginCard({ amount, tip = 0, shown }) {
-  if (!app().isOnline && !app().isTraining) throw refusal("offline", "Cards need a network, and there is none. Take cash, or wait.");
+  if (!app().isOnline && !app().isTraining) {
+    throw refusal("offline", "Cards need a network, and there is none. Take cash, or wait.");
+  }
   await checkTotal(shown);
   const sale = app().sale;
   checkLimits(amount, tip, sale.currency);
@@ -98,14 +101,16 @@ export function limitProblem(amount, currency, { isCard }) {
     return `The most that you may take in one payment is ${money(maxAmountInPence, currency)}.`;
   }
   if (amount < 1) return "Enter an amount.";
-  if (isCard && amount < minAmountInPence) return `The least that a card can pay is ${money(minAmountInPence, currency)}.`;
+  if (isCard && amount < minAmountInPence) {
+    return `The least that a card can pay is ${money(minAmountInPence, currency)}.`;
+  }
   return null;
 }
 
 function refusal(code, words) { return new ApiError(0, code, words); }
 
-/** At the start, after unlocking, and when the app is seen again: where a card payment is not final, go on with it before
-    anything else. The shop is asked first how it stands. */
+/** At the start, after unlocking, and when the app is seen again: where a card payment is not final, go on with it
+    before anything else. The shop is asked first how it stands. */
 export async function resumePayment() {
   const payment = (await readAll("payments")).find((one) => one.tender === "CARD");
   if (!payment) {

@@ -4,19 +4,26 @@
 
 import { ApiError } from "./api.js";
 import { desk } from "./desk.js";
-import { read, readAll, remove, write, writeTogether } from "./store.js";
-import { app, update } from "./state.js";
+import { change, read, readAll, remove, write, writeTogether } from "./store.js";
+import { app, onUpdate, update } from "./state.js";
 
 export const QUICK = "QUICK";
 export const ORDER = "ORDER";
 const CURRENT = "current"; // In the store `device`: the id of the sale under way.
 const WAIT = 250; // Milliseconds that changes are gathered before they are sent.
+const AGAIN = 10; // Seconds until the shop is asked again after it did not answer.
+const LINE = /\/lines\/(\d+)/; // In the pointer of a problem: the place of a line.
+export const MOST_OF_ONE = 99; // The shop's limit for one line.
 
 /* A sale: {id, kind, isTraining, createdAt, parkedAt, locationId, currency,
      description, amount,                       // of a quick payment
-     lines: [{skuCode, name, options, quantity, unitPrice, problem?}], unresolved: [code],   // of an order
+     // Of an order. `was`: the price before the shop changed it, until the agent has seen that.
+     lines: [{skuCode, name, options, quantity, unitPrice, image?, was?, problem?}], unresolved: [code], discount,
      basket, isChecked,                         // the shop's answer, and whether it has the lines as they are now
-     paid: [PosTransaction], isFinished} */
+     problem,                                   // why the shop refuses the order as it is, null
+     paid: [PosTransaction], change,            // of the cash that was taken last
+     offline,                                   // {toPay} of one that was finished without a network: offline.js
+     isFinished} */
 
 export async function loadSale() {
   const id = await read("device", CURRENT);
@@ -30,7 +37,7 @@ export async function startQuick({ amount, description }) {
 }
 
 export async function startOrder() {
-  await begin({ kind: ORDER, lines: [], unresolved: [], basket: null, isChecked: true });
+  await begin({ kind: ORDER, lines: [], unresolved: [], discount: 0, basket: null, isChecked: true, problem: null });
 }
 
 async function begin(more) {
@@ -50,36 +57,75 @@ export async function changeSale(changes) {
   return sale;
 }
 
-/** Set the lines of the order. They are sent to the shop in the background. */
-export async function setLines(lines) {
-  await changeSale({ lines, isChecked: false });
+/** Set the lines of the order, and more of it at once. They are sent to the shop in the background. */
+export async function setLines(lines, more = {}) {
+  await changeSale({ lines, ...more, isChecked: false, problem: null });
   sendSoon();
 }
 
-/** Add one of what is sold under a SKU, or more. */
-export async function addLine({ skuCode, name, options, unitPrice }, quantity = 1) {
-  const lines = app().sale.lines;
-  const known = lines.find((line) => line.skuCode === skuCode);
-  if (known) return setQuantity(skuCode, known.quantity + quantity);
-  return setLines([...lines, { skuCode, name, options: options ?? {}, quantity, unitPrice }]);
+/** Take an amount off the order, in minor units. The shop refuses one above the sum of the goods. */
+export async function setDiscount(discount) {
+  await changeSale({ discount, isChecked: false, problem: null });
+  sendSoon();
 }
 
+/** Note that the agent has seen the prices that changed. */
+export async function acceptPrices() {
+  await changeSale({ lines: app().sale.lines.map((line) => ({ ...line, was: undefined })) });
+}
+
+/** Add one of what is sold under a SKU, or more. `code` is the unresolved one that it stands for. */
+export async function addLine({ skuCode, name, options, unitPrice, image }, quantity = 1, code = null) {
+  const { lines, unresolved } = app().sale;
+  const more = code ? { unresolved: without(unresolved, code) } : {};
+  const known = lines.find((line) => line.skuCode === skuCode);
+  if (known) return setLines(withQuantity(lines, skuCode, known.quantity + quantity), more);
+  return setLines([...lines, { skuCode, name, options: options ?? {}, quantity, unitPrice, image }], more);
+}
+
+/** Set how many of a line are wanted; none removes it. */
 export async function setQuantity(skuCode, quantity) {
   const lines = app().sale.lines;
   if (quantity < 1) return setLines(lines.filter((line) => line.skuCode !== skuCode));
-  return setLines(lines.map((line) => (line.skuCode === skuCode ? { ...line, quantity, problem: undefined } : line)));
+  return setLines(withQuantity(lines, skuCode, quantity));
+}
+
+function withQuantity(lines, skuCode, wanted) {
+  const quantity = Math.min(wanted, MOST_OF_ONE);
+  return lines.map((line) => (line.skuCode === skuCode ? { ...line, quantity, problem: undefined } : line));
+}
+
+/** Note a code that was scanned, until it is known what it stands for: nothing that was scanned is left unpaid. */
+export async function addUnresolved(code) {
+  await changeSale({ unresolved: [...app().sale.unresolved, code] });
+}
+
+export async function dropUnresolved(code) {
+  await changeSale({ unresolved: without(app().sale.unresolved, code) });
+}
+
+function without(codes, code) {
+  const place = codes.indexOf(code);
+  return codes.filter((_, index) => index !== place);
 }
 
 let timer = null;
 let sending = null;
 
-function sendSoon() {
+function sendSoon(wait = WAIT) {
   clearTimeout(timer);
-  timer = setTimeout(send, WAIT);
+  timer = setTimeout(send, wait);
 }
+
+let wasOnline = app().isOnline;
+onUpdate(({ isOnline, sale }) => {
+  if (isOnline && !wasOnline && sale?.kind === ORDER && !sale.isChecked) sendSoon();
+  wasOnline = isOnline;
+});
 
 /** Have the shop check the order now; resolves once it has the lines as they are. Raises ApiError. */
 export async function checkOrder() {
+  if (app().sale?.kind !== ORDER) return app().sale;
   clearTimeout(timer);
   do {
     await (sending ?? Promise.resolve()).catch(() => {});
@@ -98,6 +144,7 @@ async function send(raises = false) {
     await sending;
   } catch (error) {
     if (raises || !(error instanceof ApiError)) throw error;
+    if (error.isUncertain || error.status === 429) sendSoon(1_000 * (error.retryAfter ?? AGAIN));
   } finally {
     sending = null;
   }
@@ -106,41 +153,59 @@ async function send(raises = false) {
 async function exchange() {
   const sale = app().sale;
   if (!sale || sale.kind !== ORDER) return;
-  const wanted = sale.lines.map(({ skuCode, quantity }) => ({ skuCode, quantity }));
+  if (!sale.basket && !sale.lines.length) {
+    await changeSale({ isChecked: true });
+    return;
+  }
   let basket;
   try {
-    basket = await exchangeLines(sale, wanted);
+    basket = await exchangeLines(sale);
   } catch (error) {
-    if (error instanceof ApiError && error.problem.errors && app().sale?.id === sale.id) await markLines(error.problem.errors);
+    if (error instanceof ApiError && app().sale?.lines === sale.lines) await noteRefusal(error);
     throw error;
   }
   if (app().sale?.id !== sale.id) return;
-  const isChecked = app().sale.lines === sale.lines;
-  await changeSale({ basket, isChecked, ...(isChecked ? { lines: linesOf(basket, sale.lines) } : {}) });
+  const isChecked = app().sale.lines === sale.lines && app().sale.discount === sale.discount;
+  const lines = isChecked ? linesOf(basket, sale.lines) : app().sale.lines;
+  await changeSale({ basket, isChecked, lines, problem: null });
   if (!isChecked) sendSoon();
 }
 
-async function exchangeLines(sale, wanted) {
-  if (!sale.basket) return desk().createBasket(wanted);
+async function exchangeLines({ basket, lines, discount }) {
+  const wanted = lines.map(({ skuCode, quantity }) => ({ skuCode, quantity }));
+  if (!basket) return desk().createBasket(wanted, discount);
   try {
-    return await desk().updateBasket(sale.basket.id, wanted, sale.basket.revision);
+    return await desk().updateBasket(basket.id, wanted, basket.revision, discount);
   } catch (error) {
     if (error.code === "stale_revision") {
-      return desk().updateBasket(sale.basket.id, wanted, error.problem.currentRevision);
+      return desk().updateBasket(basket.id, wanted, error.problem.currentRevision, discount);
     }
-    if (error.code === "basket_not_found") return desk().createBasket(wanted);
+    if (error.code === "basket_not_found") return desk().createBasket(wanted, discount);
     throw error;
   }
 }
 
+/** The lines as the shop has them; what only the till knows of them stays. */
 function linesOf(basket, before) {
-  const pictures = new Map(before.map((line) => [line.skuCode, line.image]));
-  return basket.lines.map(({ skuCode, name, options, quantity, unitPrice }) =>
-    ({ skuCode, name, options, quantity, unitPrice, image: pictures.get(skuCode) }));
+  const known = new Map(before.map((line) => [line.skuCode, line]));
+  return basket.lines.map(({ skuCode, name, options, quantity, unitPrice }) => {
+    const line = known.get(skuCode);
+    const was = line && (line.was ?? line.unitPrice);
+    return { skuCode, name, options, quantity, unitPrice, image: line?.image, was: was === unitPrice ? undefined : was };
+  });
+}
+
+/** Note why the shop refuses the order as it is: at its lines, or of the whole. */
+async function noteRefusal(error) {
+  const ofLines = (error.problem.errors ?? []).filter((one) => LINE.test(one.pointer ?? ""));
+  if (ofLines.length) await markLines(ofLines);
+  else if (error.status >= 400 && error.status < 500 && ![401, 408, 429].includes(error.status)) {
+    await changeSale({ problem: error.message });
+  }
 }
 
 async function markLines(errors) {
-  const problems = new Map(errors.map((one) => [Number(/\/lines\/(\d+)/.exec(one.pointer ?? "")?.[1] ?? -1), one.message]));
+  const problems = new Map(errors.map((one) => [Number(LINE.exec(one.pointer)[1]), one.message]));
   const lines = app().sale.lines.map((line, place) => ({ ...line, problem: problems.get(place) }));
   await changeSale({ lines });
 }
@@ -154,7 +219,8 @@ export function due(sale) {
   return { amount: sale.lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0), isChecked: false };
 }
 
-/** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle(null)` goes on from there. */
+/** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle(null)` goes on from there.
+    */
 export function isToBeFinished(sale) {
   if (!sale?.paid.length || sale.isFinished) return false;
   const counted = sale.basket?.payments.map((one) => one.id) ?? [];
@@ -202,19 +268,30 @@ export async function park(label) {
   update({ sale: null });
 }
 
-/** The parked orders, the latest first. */
+/** The parked orders, the latest first; those of training only while training. */
 export async function parkedSales() {
-  const sales = await readAll("sales");
-  return sales.filter((sale) => sale.parkedAt && Boolean(sale.isTraining) === app().isTraining)
-    .sort((a, b) => b.parkedAt.localeCompare(a.parkedAt));
+  const sales = (await readAll("sales")).filter((sale) => sale.parkedAt && sale.isTraining === app().isTraining);
+  return sales.sort((a, b) => b.parkedAt.localeCompare(a.parkedAt));
 }
 
-/** Go on with a parked order; its prices and stock are checked by the shop again. */
+/** Give a parked order another label. */
+export async function labelParked(id, label) {
+  await change("sales", id, (sale) => sale && { ...sale, label }, false);
+}
+
+/** Go on with a parked order; its prices and stock are checked by the shop again. Returns false where it is gone: another
+    tab went on with it, or discarded it. */
 export async function resume(id) {
-  const sale = { ...(await read("sales", id)), parkedAt: null, isChecked: false };
+  const parked = await read("sales", id);
+  if (!parked?.parkedAt) return false;
+  const here = { locationId: app().location.id, currency: app().configuration.currency };
+  // A basket belongs to its location: elsewhere the order becomes a new one.
+  const elsewhere = parked.locationId === here.locationId ? {} : { ...here, basket: null };
+  const sale = { ...parked, ...elsewhere, parkedAt: null, isChecked: false };
   await writeTogether([["sales", sale], ["device", id, CURRENT]]);
   update({ sale });
   send();
+  return true;
 }
 
 export async function discardParked(id) { await remove("sales", id); }

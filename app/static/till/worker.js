@@ -3,6 +3,7 @@
 const SHELL = `till-shell-${VERSION}`;
 const PICTURES = "till-pictures";
 const MOST_PICTURES = 600;
+const SOME_PICTURES = 50; // Kept more than the most until the oldest are removed.
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })))));
@@ -48,19 +49,23 @@ async function file(request) {
   return await cache.match(request) ?? fetch(request);
 }
 
-/** A picture as it was seen last; the current one is fetched for the next time. */
+/** A picture as it is kept: another picture has another address. */
 async function picture(event) {
   const cache = await caches.open(PICTURES);
   const known = await cache.match(event.request);
-  const fetched = fetch(event.request).then(async (answer) => {
-    if (answer.ok) {
-      await cache.put(event.request, answer.clone());
-      const names = await cache.keys();
-      for (const old of names.slice(0, Math.max(0, names.length - MOST_PICTURES))) await cache.delete(old);
-    }
-    return answer;
-  });
-  if (!known) return fetched;
-  event.waitUntil(fetched.catch(() => {}));
-  return known;
+  if (known) return known;
+  const answer = await fetch(event.request);
+  if (answer.ok) event.waitUntil(keepPicture(cache, event.request, answer.clone()));
+  return answer;
+}
+
+let kept = 0; // Since the number of pictures was looked at.
+
+async function keepPicture(cache, request, answer) {
+  await cache.put(request, answer);
+  kept += 1;
+  if (kept < SOME_PICTURES) return;
+  kept = 0;
+  const names = await cache.keys();
+  for (const old of names.slice(0, Math.max(0, names.length - MOST_PICTURES))) await cache.delete(old);
 }

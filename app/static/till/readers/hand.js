@@ -1,10 +1,15 @@
 // What a person does while a payment is under way, and what else ends a pause of it: one place waits at a time.
 
 let waiting = null;
+let isStopped = false; // While nobody waited.
 
 /** Wait until something is sent, `milliseconds` at most where they are given. Returns what was sent, null where nothing
     was. */
 export function wait(milliseconds) {
+  if (isStopped) {
+    isStopped = false;
+    return Promise.resolve({ kind: "stop" });
+  }
   return new Promise((resolve) => {
     const timer = milliseconds === undefined ? null : setTimeout(() => finish(null), milliseconds);
     const finish = (sent) => {
@@ -17,5 +22,8 @@ export function wait(milliseconds) {
 }
 
 /** Hand something to who waits for it: `{kind: "card" | "pin" | "reader" | "again" | "stop", …}`. Nobody waits while a
-    request is under way: then nothing happens, so that a second press does no more than the first. */
-export function send(message) { waiting?.(message); }
+    request is under way: then a second press does no more than the first, and "stop" is for who waits next. */
+export function send(message) {
+  if (waiting) waiting(message);
+  else isStopped = message.kind === "stop";
+}

@@ -70,7 +70,7 @@ async function give(readerId, intentId) {
   }
 }
 
-/** Look until the payment is no longer waiting for a card, or the reader no longer for this payment. Raises ApiError. */
+/** Look until the payment is no longer waiting for a card, or the reader no longer for it. Raises ApiError. */
 async function follow(readerId, intentId, onState) {
   for (let looks = 0, isLost = false; ; looks += 1) {
     if (await wait(PAUSES[Math.min(looks, PAUSES.length - 1)])) return false;
@@ -96,7 +96,8 @@ async function look(readerId, intentId) {
   const isOurs = action?.paymentIntentId === intentId;
   if (isOurs && action.status === "in_progress") return null;
   const hasStopped = !isOurs || NO_ATTEMPT.includes(action.failureCode); // Else the card was declined, or has paid.
-  return hasStopped ? { isStopped: true, notice: action?.failureMessage ?? "The reader stopped." } : { state: "processing" };
+  if (!hasStopped) return { state: "processing" };
+  return { isStopped: true, notice: action?.failureMessage ?? "The reader stopped." };
 }
 
 export function chooseReader(id) { send({ kind: "reader", id }); }

@@ -15,12 +15,13 @@ export function CardPayment({ payment, sale }) {
   const { configuration } = useApp();
   const { currency } = sale;
   const isHere = !payment.isElsewhere;
+  const mayCancel = isHere && MAY_CANCEL.includes(payment.state);
   const isSimulated = isHere && configuration?.simulatedCards.length > 0;
   return html`
-    <${Screen} title="Take payment" className="paying" foot=${isHere && html`<${Actions} payment=${payment} />`}>
+    <${Screen} title="Take payment" className="paying" foot=${mayCancel && html`<${Actions} payment=${payment} />`}>
       <div class="sum">
-        <p class="label" id="to-pay">To pay</p>
-        <p aria-labelledby="to-pay"><${Amount} of=${payment.amount + payment.tip} currency=${currency} className="amount" /></p>
+        <p class="label">To pay</p>
+        <p><${Amount} of=${payment.amount + payment.tip} currency=${currency} className="amount" /></p>
         ${payment.tip > 0 && html`<p class="muted">${money(payment.tip, currency)} of it is the tip</p>`}
       </div>
       <${Status} payment=${payment} />
@@ -40,7 +41,8 @@ function Status({ payment }) {
       <span class="mark">${ICONS[kind] ? html`<${Icon} name=${ICONS[kind]} />` : html`<${Icon} name="card" />`}</span>
       <p class="said">${text}</p>
       ${payment.notice && html`<p class="muted">${payment.notice}</p>`}
-      ${isUnknown && html`<p class="muted">The till finds out by itself. Don’t charge again, and keep the customer here.</p>`}
+      ${isUnknown && html`
+        <p class="muted">The till finds out by itself. Don’t charge again, and keep the customer here.</p>`}
     </section>`;
 }
 
@@ -48,7 +50,6 @@ function Actions({ payment }) {
   const [cancel, isCancelling] = useAction(cancelPayment);
   const isEnding = isCancelling || payment.isGivenUp;
   const isDeclined = payment.state === "declined";
-  if (!MAY_CANCEL.includes(payment.state)) return null;
   return html`
     ${isDeclined && html`<${Button} kind="primary big" icon="card" disabled=${isEnding} onPress=${tryAnotherCard}>
       Try another card<//>`}
@@ -63,7 +64,8 @@ function Cards({ cards }) {
     <section class="sheet" role="group" aria-label="Simulated cards">
       <p class="label" aria-hidden="true">Simulated cards</p>
       <div class="cards">
-        ${cards.map((card) => html`<button type="button" key=${card} class="btn sim" onClick=${() => presentCard(card)}>${card}</button>`)}
+        ${cards.map((card) => html`
+          <button type="button" key=${card} class="btn sim" onClick=${() => presentCard(card)}>${card}</button>`)}
       </div>
     </section>`;
 }
@@ -74,8 +76,8 @@ function Pin() {
   useEffect(() => { form.current.querySelector("input").focus(); }, []);
   return html`
     <form class="sheet stack" ref=${form} onSubmit=${(event) => { event.preventDefault(); if (pin) typePin(pin); }}>
-      <${Field} label="PIN on the reader" id="reader-pin" value=${pin} onInput=${setPin} inputmode="numeric" maxlength="12"
-        autocomplete="off" help="The simulated card’s PIN is 1234." />
+      <${Field} label="PIN on the reader" id="reader-pin" value=${pin} onInput=${setPin} inputmode="numeric"
+        maxlength="12" autocomplete="off" help="The simulated card’s PIN is 1234." />
       <${Button} type="submit" kind="primary" disabled=${!pin}>Confirm PIN<//>
     </form>`;
 }
@@ -88,9 +90,13 @@ function Readers({ readers }) {
         ${readers.map((reader) => html`<li key=${reader.id}>
           <button type="button" class="row-button between" onClick=${() => chooseReader(reader.id)}>
             <span class="strong">${reader.label || reader.deviceType}</span>
-            <span class=${`badge ${reader.status === "online" ? "good" : "warn"}`}>${reader.status === "online" ? "Online" : "Offline"}</span>
+            <${Reach} isOnline=${reader.status === "online"} />
           </button></li>`)}
       </ul>
       <${Button} onPress=${listReadersAgain}>Look for readers again<//>
     </section>`;
+}
+
+function Reach({ isOnline }) {
+  return html`<span class=${`badge ${isOnline ? "good" : "warn"}`}>${isOnline ? "Online" : "Offline"}</span>`;
 }

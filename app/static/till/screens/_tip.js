@@ -39,10 +39,12 @@ export function Tip({ sale, amount, shown, onBack }) {
         })}
       </div>
       <form class="stack" onSubmit=${takeOther} novalidate>
-        <${Field} label="Another tip" id="tip" inputmode="decimal" value=${text} onInput=${setText} error=${problem} autocomplete="off" />
+        <${Field} label="Another tip" id="tip" inputmode="decimal" autocomplete="off" value=${text} onInput=${setText}
+          error=${problem} />
         <${Button} type="submit" isBusy=${isBusy} busy="Starting…">Add this tip<//>
       </form>
       <${Button} kind="quiet" disabled=${isBusy} onPress=${onBack}>Back<//>
-      ${changed && html`<${ChangedDialog} from=${changed.from} to=${changed.to} currency=${currency} onClose=${onBack} />`}
+      ${changed && html`<${ChangedDialog} from=${changed.from} to=${changed.to} currency=${currency}
+        onClose=${onBack} />`}
     <//>`;
 }

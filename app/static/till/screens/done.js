@@ -17,11 +17,14 @@ export default function Done() {
   if (!sale?.isFinished) return null;
   const last = sale.paid.at(-1);
   const change = sale.change ?? last?.changeInPence ?? 0;
+  const foot = html`<${Button} kind="primary big" isBusy=${isBusy} onPress=${next}>New sale<//>`;
   return html`
-    <${Screen} title="Paid" className="done" foot=${html`<${Button} kind="primary big" isBusy=${isBusy} onPress=${next}>New sale<//>`}>
+    <${Screen} title="Paid" className="done" foot=${foot}>
       <${Summary} sale=${sale} last=${last} change=${change} />
       ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
-      ${sale.offline && html`<${Note}>The receipt is there once the sale was sent to the shop.<//>`}
+      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to the
+        shop by itself once there is one: see <a href="/till/waiting">Waiting sales</a>. Its receipt is there then, under
+        Transactions.<//>`}
     <//>`;
 }
 
@@ -44,13 +47,14 @@ function Receipt({ transaction }) {
   useEffect(() => { load(); }, []);
   return html`
     <section class="stack receipt" aria-label="Receipt">
-      ${receipt && html`<figure class="code"><img alt="Receipt code" width="176" height="176" src=${pictureOf(receipt.qrSvg)} />
+      ${receipt && html`<figure class="code">
+        <img alt="Receipt code" width="176" height="176" src=${pictureOf(receipt.qrSvg)} />
         <figcaption class="muted small">The customer’s phone opens the receipt</figcaption></figure>`}
       <${Problem}>${error}<//>
       ${error && html`<${Button} isBusy=${isLoading} onPress=${load}>Load the receipt again<//>`}
       <${Mail} transaction=${transaction} />
-      <${Button} kind="wide" icon="printer" disabled=${!receipt} onPress=${() => open(receipt.url, "_blank", "noopener")}>
-        Print receipt<//>
+      <${Button} kind="wide" icon="printer" disabled=${!receipt}
+        onPress=${() => open(receipt.url, "_blank", "noopener")}>Print receipt<//>
     </section>`;
 }
 
@@ -68,13 +72,13 @@ function Mail({ transaction }) {
     setEmail("");
   });
   return html`
-    <form class="stack" onSubmit=${send} novalidate>
+    <form class="mail" onSubmit=${send} novalidate>
       <${Field} label="E-mail for the receipt" id="receipt-email" type="email" inputmode="email" autocomplete="off"
         autocapitalize="none" value=${email} onInput=${setEmail} error=${problem} />
       <${Button} type="submit" isBusy=${isBusy} busy="Sending…">Send receipt<//>
-      <${Problem}>${error}<//>
-      <p role="status" class="muted">${sentTo && `The receipt is on its way to ${sentTo}.`}</p>
-    </form>`;
+    </form>
+    <${Problem}>${error}<//>
+    <p role="status" class=${sentTo ? "muted" : "unseen"}>${sentTo && `The receipt is on its way to ${sentTo}.`}</p>`;
 }
 
 function pictureOf(svg) { return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`; }

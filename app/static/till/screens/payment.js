@@ -25,7 +25,9 @@ export default function Payment() {
 
 /** Everything is paid: the order is handed in, however often that takes. */
 function Finishing() {
-  const [finish, isBusy, error] = useAction(async () => { if (await settle(null)) go("/till/done", { replaces: true }); });
+  const [finish, isBusy, error] = useAction(async () => {
+    if (await settle(null)) go("/till/done", { replaces: true });
+  });
   useEffect(() => {
     finish();
     const timer = setInterval(finish, AGAIN);
@@ -33,7 +35,8 @@ function Finishing() {
   }, []);
   return html`
     <${Screen} title="Take payment">
-      <${Note} kind="warn">The payment was made. The sale is finished once the shop answers; nothing is charged again.<//>
+      <${Note} kind="warn">
+        The payment was made. The sale is finished once the shop answers; nothing is charged again.<//>
       <${Problem}>${error}<//>
       <${Button} kind="primary big" isBusy=${isBusy} busy="Finishing…" onPress=${finish}>Finish the sale<//>
     <//>`;
@@ -49,10 +52,15 @@ function Choice({ sale, payment }) {
     return () => update({ notice: null, refusal: null });
   }, []);
   const leave = () => begin(null);
-  const isCash = begun === "CASH" || payment?.tender === "CASH"; // Of which it may not be known yet whether it was taken.
-  if (isCash) return html`<${LoadedCash} sale=${sale} amount=${payment?.request?.amount ?? amount} onBack=${leave} />`;
+  const goOn = () => { setPart(null); leave(); };
+  const isCash = begun === "CASH" || payment?.tender === "CASH"; // It may not be known yet whether that was taken.
+  if (isCash) {
+    const asked = payment?.request?.amount ?? amount;
+    return html`<${LoadedCash} sale=${sale} amount=${asked} onTaken=${goOn} onBack=${leave} />`;
+  }
   if (begun === "CARD") return html`<${Tip} sale=${sale} amount=${amount} shown=${all} onBack=${leave} />`;
-  return html`<${Tenders} sale=${sale} amount=${amount} all=${all} isChecked=${isChecked} setPart=${setPart} begin=${begin} />`;
+  const sums = { amount, all, isChecked };
+  return html`<${Tenders} sale=${sale} ...${sums} setPart=${setPart} begin=${begin} />`;
 }
 
 function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
@@ -62,28 +70,33 @@ function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
   const [card, isBusy, error] = useAction(() => pressCard({ sale, amount, all, begin, open }));
   useEffect(() => { if (!isChecked && isOnline) check(); }, [isChecked, isOnline]);
   const takesCash = configuration?.permissions.cash !== false;
+  const foot = html`
+    <div class="tenders">
+      ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy}
+        busy="Starting…" onPress=${card}>Card<//>`}
+      ${takesCash && html`<${Button} kind="huge" icon="cash" disabled=${isBusy}
+        onPress=${() => begin("CASH")}>Cash<//>`}
+    </div>
+    <${Button} kind="wide" disabled=${isBusy} onPress=${() => open({ kind: "part" })}>Part of the amount<//>`;
   return html`
-    <${Screen} title="Take payment" back=${backOf(sale)}>
+    <${Screen} title="Take payment" back=${backOf(sale)} foot=${foot}>
       ${notice && html`<${Note}>${notice}<//>`}
       <${Sum} amount=${amount} all=${all} isChecked=${isChecked} currency=${sale.currency} />
       <${LoadedParts} sale=${sale} />
+      <${Sold} sale=${sale} />
       <${Problem}>${error ?? checkError ?? refusal}<//>
       ${!isOnline && html`<${Note} kind="warn">There is no network: cards cannot be taken until it is back.<//>`}
-      <div class="tenders">
-        ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy} busy="Starting…"
-          onPress=${card}>Card<//>`}
-        ${takesCash && html`<${Button} kind="huge" icon="cash" disabled=${isBusy} onPress=${() => begin("CASH")}>Cash<//>`}
-      </div>
-      <${Button} kind="wide" disabled=${isBusy} onPress=${() => open({ kind: "part" })}>Part of the amount<//>
       ${dialog?.kind === "part" && html`<${PartDialog} all=${all} currency=${sale.currency} onClose=${() => open(null)}
         onChoose=${(chosen) => { setPart(chosen); open(null); }} />`}
-      ${dialog?.kind === "changed" && html`<${ChangedDialog} ...${dialog} currency=${sale.currency} onClose=${() => open(null)} />`}
+      ${dialog?.kind === "changed" && html`<${ChangedDialog} ...${dialog} currency=${sale.currency}
+        onClose=${() => open(null)} />`}
     <//>`;
 }
 
 async function pressCard({ sale, amount, all, begin, open }) {
   const { configuration } = app();
-  if (configuration.tips && app().isOnline && !limitProblem(amount, sale.currency, { isCard: true })) return begin("CARD");
+  const mayTip = configuration.tips && app().isOnline && !limitProblem(amount, sale.currency, { isCard: true });
+  if (mayTip) return begin("CARD");
   try {
     return await beginCard({ amount, shown: all });
   } catch (error) {
@@ -95,11 +108,22 @@ async function pressCard({ sale, amount, all, begin, open }) {
 export function Sum({ amount, all, isChecked = true, currency }) {
   return html`
     <div class="sum">
-      <p class="label" id="to-pay">To pay</p>
-      <p aria-labelledby="to-pay"><${Amount} of=${amount} currency=${currency} className="amount" /></p>
+      <p class="label">To pay</p>
+      <p><${Amount} of=${amount} currency=${currency} className="amount" /></p>
       ${amount < all && html`<p class="muted">of ${money(all, currency)} due</p>`}
       ${!isChecked && html`<p class="muted small">Not checked by the shop yet</p>`}
     </div>`;
+}
+
+/** What is paid for. */
+function Sold({ sale }) {
+  if (sale.kind !== ORDER) return sale.description ? html`<p class="center muted">${sale.description}</p>` : null;
+  return html`
+    <ul class="sold" aria-label="Items">
+      ${sale.lines.map((line) => html`<li key=${line.skuCode} class="between">
+        <span>${line.quantity} × ${line.name}</span>
+        <${Amount} of=${line.quantity * line.unitPrice} currency=${sale.currency} /></li>`)}
+    </ul>`;
 }
 
 function PartDialog({ all, currency, onClose, onChoose }) {
@@ -116,8 +140,8 @@ function PartDialog({ all, currency, onClose, onChoose }) {
     <${Dialog} title="Part of the amount" onClose=${onClose}>
       <p class="muted">${money(all, currency)} is due. What is left is paid next, by card or in cash.</p>
       <form class="stack" onSubmit=${choose} novalidate>
-        <${Field} label="Part to pay now" id="part" inputmode="decimal" value=${text} onInput=${setText} error=${problem}
-          autocomplete="off" />
+        <${Field} label="Part to pay now" id="part" inputmode="decimal" autocomplete="off" value=${text}
+          onInput=${setText} error=${problem} />
         <div class="choices">
           <${Button} onPress=${() => onChoose(Math.ceil(all / 2))}>Half: ${money(Math.ceil(all / 2), currency)}<//>
           <${Button} kind="primary" type="submit">Take this part<//>
@@ -134,10 +158,12 @@ export function ChangedDialog({ from, to, currency, onClose }) {
     <//>`;
 }
 
-function LoadedCash({ sale, amount, onBack }) {
+function LoadedCash({ sale, amount, onTaken, onBack }) {
   const [Cash, failed] = useModule(() => import("./_cash.js"));
-  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onBack());
-  if (failed) return html`<${Screen} title="Take payment"><${Problem}>${failed}<//><${Button} onPress=${onBack}>Back<//><//>`;
+  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onTaken());
+  if (failed) {
+    return html`<${Screen} title="Take payment"><${Problem}>${failed}<//><${Button} onPress=${onBack}>Back<//><//>`;
+  }
   return Cash && html`<${Cash} sale=${sale} amount=${amount} onDone=${done} onBack=${onBack} />`;
 }
 
@@ -152,7 +178,8 @@ function useModule(load, isWanted = true) {
   const [loaded, set] = useState([null, null]);
   useEffect(() => {
     if (!isWanted) return;
-    load().then((module) => set([module.default, null]), () => set([null, "This part of the app could not be loaded."]));
+    const failed = "This part of the app could not be loaded. Check the network and try again.";
+    load().then((module) => set([module.default, null]), () => set([null, failed]));
   }, [isWanted]);
   return loaded;
 }

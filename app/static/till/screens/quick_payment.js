@@ -28,7 +28,8 @@ export default function QuickPayment() {
     <${Screen} title="Quick payment" back="/till" foot=${foot} className="quick">
       <p class="sum" aria-live="polite"><span class="unseen">Amount</span>
         <${Amount} of=${amount} currency=${currency} className=${`amount${over ? " bad-ink" : ""}`} /></p>
-      ${largest !== undefined && html`<p class="muted small center">Up to ${money(largest, currency)} in one payment</p>`}
+      ${largest !== undefined && html`
+        <p class="muted small center">Up to ${money(largest, currency)} in one payment</p>`}
       <${Problem}>${over ?? error}<//>
       <${Keypad} label="Amount" value=${amount} onChange=${change} />
       <${Field} label="Description" id="description" value=${description} onInput=${setDescription} maxlength=${LONGEST}
@@ -39,8 +40,8 @@ export default function QuickPayment() {
 function Tenders({ take, isBusy, configuration, isOnline }) {
   const takesCash = configuration?.permissions.cash !== false;
   return html`<div class="choices">
-    ${configuration?.processor !== "none" && html`<${Button} kind=${isOnline ? "primary big" : "big"} icon="card" isBusy=${isBusy}
-      onPress=${() => take("CARD")}>Card<//>`}
+    ${configuration?.processor !== "none" && html`<${Button} kind=${isOnline ? "primary big" : "big"} icon="card"
+      isBusy=${isBusy} onPress=${() => take("CARD")}>Card<//>`}
     ${takesCash && html`<${Button} kind="big" icon="cash" disabled=${isBusy} onPress=${() => take("CASH")}>Cash<//>`}
   </div>`;
 }

@@ -1,0 +1,58 @@
+// Questions about the order: a discount, prices that changed, throwing it away.
+
+import { amountText, money, parseMoney } from "../money.js";
+import { acceptPrices, setDiscount } from "../sale.js";
+import { Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
+
+export function Discount({ sale, onClose }) {
+  const [typed, setTyped] = useState(sale.discount ? amountText(sale.discount, sale.currency) : "");
+  const [problem, setProblem] = useState(null);
+  const apply = async (event) => {
+    event.preventDefault();
+    const amount = typed.trim() ? parseMoney(typed, sale.currency) : 0;
+    if (amount === null) {
+      setProblem("Write an amount, like 2.50.");
+      return;
+    }
+    await setDiscount(amount);
+    onClose();
+  };
+  return html`<${Dialog} title="Take something off" onClose=${onClose}>
+    <form class="stack" onSubmit=${apply} novalidate>
+      <${Field} label="Discount" id="discount" inputmode="decimal" autocomplete="off" value=${typed} onInput=${setTyped} error=${problem}
+        help="An amount off the whole order. Leave it empty for none." />
+      <${Button} type="submit" kind="primary big">Apply<//>
+    </form>
+  <//>`;
+}
+
+/** The prices that the shop changed since they were shown. */
+export function ChangedPrices({ sale, onCharge, onClose }) {
+  const changed = sale.lines.filter((line) => line.was !== undefined);
+  const [accept, isBusy, error] = useAction(async () => {
+    await acceptPrices();
+    onCharge();
+  });
+  return html`<${Dialog} title="Prices changed" onClose=${onClose} foot=${html`
+    <${Button} onPress=${onClose}>Back to the order<//>
+    <${Button} kind="primary" isBusy=${isBusy} onPress=${accept}>Use the new prices<//>`}>
+    <p>Since these were shown, the shop changed:</p>
+    <ul class="list">${changed.map(({ skuCode, name, was, unitPrice }) => html`<li key=${skuCode} class="between changed">
+      <span class="strong">${name}</span>
+      <span><s class="muted n">${money(was, sale.currency)}</s> <span class="strong n">${money(unitPrice, sale.currency)}</span></span></li>`)}</ul>
+    ${sale.basket && html`<p class="between"><span class="strong">New total</span>
+      <span class="total">${money(sale.basket.total, sale.currency)}</span></p>`}
+    <${Problem}>${error}<//>
+  <//>`;
+}
+
+/** A question before something is thrown away. */
+export function Question({ title, children, verb, onConfirm, onClose }) {
+  const [confirm, isBusy, error] = useAction(onConfirm);
+  return html`<${Dialog} title=${title} onClose=${onClose} foot=${html`
+    <${Button} onPress=${onClose}>Keep it<//>
+    <${Button} kind="danger" isBusy=${isBusy} onPress=${confirm}>${verb}<//>`}>
+    <p>${children}</p>
+    <${Problem}>${error}<//>
+  <//>`;
+}
