@@ -76,9 +76,9 @@ def store_products(page: Page, count: int) -> None:
 
 
 def scroll_all_products(page: Page, count: int, pixels: int = 120, slowdown: int = 1) -> Scrolling:
-    """Open the list of all stored products and scroll it to its end, so many pixels a frame: 120 is a fast flick of
+    """Open, from the start screen, the list of all stored products, and scroll it to its end, so many pixels a frame: 120 is a fast flick of
     7,200 a second. `slowdown` divides the speed of the processor."""
-    page.goto("/till/order")
+    page.get_by_role("button", name="New order").click()
     page.get_by_role("button", name="All products").click()
     expect(page.get_by_role("list", name="All products").get_by_role("button")).to_have_count(count, timeout=60_000)
     devtools = page.context.new_cdp_session(page)

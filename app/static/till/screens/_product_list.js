@@ -4,7 +4,8 @@
 import { stockOf } from "../catalogue.js";
 import { Amount, html, useEffect, useMemo, useRef, useState } from "../ui.js";
 
-const CHUNK = 20;
+const CHUNK = 10;
+const AT_ONCE = 40; // Products that are put on the page in one go.
 
 /** `onPick(product, event)`. */
 export function ProductList({ label, products, onPick }) {
@@ -18,12 +19,12 @@ export function ProductList({ label, products, onPick }) {
   </div>`;
 }
 
-/** How many of the products are there already: all in the end, a chunk at a time, so that the screen stays responsive. */
+/** How many of the products are there already: all in the end, some at a time, so that the screen stays responsive. */
 function useGrowing(products) {
-  const [shown, show] = useState(CHUNK);
+  const [shown, show] = useState(AT_ONCE);
   useEffect(() => {
     if (shown >= products.length) return undefined;
-    const timer = setTimeout(() => show(shown + CHUNK), 16);
+    const timer = setTimeout(() => show(shown + AT_ONCE), 16);
     return () => clearTimeout(timer);
   }, [shown, products]);
   return Math.min(shown, products.length);

@@ -48,7 +48,7 @@ function OrderScreen({ sale, agent, isOnline }) {
 
   const added = (product, quantity = 1) => {
     say(`${quantity > 1 ? `${quantity} × ` : ""}${product.name} added.`);
-    setWords("");
+    setWords((now) => (now === words ? "" : now)); // The next ones may be typed already.
     scans.setWanted(null);
   };
   const [pick, , pickError] = useAction(async (product, event) => {
