@@ -19,14 +19,10 @@ const BEFORE_SELLING = {
   location: () => import("./screens/locations.js"),
 };
 
-// Screens of the shop's drawer, which training leaves alone.
-const NOT_IN_TRAINING = /^\/till\/(?:session|waiting)$/;
-const notInTraining = () => import("./screens/not_in_training.js");
-
 const SELLS = /^\/till\/(?:quick|order|parked|done)$/; // Not while a payment is under way, however one got there.
 
 function Till() {
-  const { phase, path: wanted, notice, payment, report, isTraining } = useApp();
+  const { phase, path: wanted, notice, payment, report } = useApp();
   if (report) return html`<${Loaded} key="report" load=${Z_REPORT} parameters=${{}} />`;
   const path = payment && payment.state !== "starting" && SELLS.test(wanted) ? "/till/pay" : wanted;
   if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
@@ -35,8 +31,7 @@ function Till() {
   const route = routeOf(path);
   if (!route) return html`<${Unknown} />`;
   if (/^\/till\/?$/.test(path)) return html`<${Start} />`;
-  const load = isTraining && NOT_IN_TRAINING.test(path) ? notInTraining : route.load;
-  return html`<${Loaded} key=${path} load=${load} parameters=${route.parameters} />`;
+  return html`<${Loaded} key=${path} load=${route.load} parameters=${route.parameters} />`;
 }
 
 /** A screen whose module is loaded first. Its default export is the component. */

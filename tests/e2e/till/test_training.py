@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.till.conftest import PIN, sign_in_to_till
+from tests.e2e.till.conftest import sign_in_to_till
+from tests.e2e.till.selling import CANDLES, TEALIGHTS, change_of, go, hand_over, is_paid, next_sale, order, unlock
 
 # A split sale, refunds and what is refused on the way. Each answer is the names of its fields, or a refusal's code.
 SELL_AT_BOTH = """async () => {
@@ -130,8 +131,9 @@ def test_a_training_payment_outlives_a_reload_and_training_ends_only_after_it(ph
     page.get_by_role("button", name="New sale").click()
 
     page.get_by_role("link", name="Session").click()
-    expect(page.get_by_role("heading", name="Not in training")).to_be_visible()
-    page.get_by_role("link", name="Switch training off in Settings").click()
+    expect(page.get_by_text("Training has no work session")).to_be_visible()
+    page.get_by_role("link", name="Back").click()
+    page.get_by_role("link", name="Settings").click()
     page.get_by_role("switch", name="Training mode").click()
     expect(page.get_by_text("No money moves.")).to_be_hidden()
     assert stored(page, "device", "training") is None
@@ -152,7 +154,20 @@ def test_training_takes_cards_without_a_network_and_in_every_tab(phone: BrowserC
     page.wait_for_function("navigator.serviceWorker.controller")  # All of the app is on the device.
     phone.set_offline(True)
     charge(page, "1105", "visa")
-    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
+    is_paid(page)
+    next_sale(page)
+
+    order(page, CANDLES, TEALIGHTS)
+    go(page, "/till/pay")
+    expect(page.get_by_text("£32.00").first).to_be_visible()
+    page.get_by_role("button", name="Cash", exact=True).click()
+    hand_over(page, "£40.00")
+    is_paid(page)
+    expect(change_of(page)).to_contain_text("£8.00")
+    next_sale(page)
+    assert stored(page, "offline", None) == []
+    page.get_by_role("link", name="Transactions").click()
+    expect(page.get_by_role("link", name="£32.00")).to_contain_text("TRAINING-1")
 
 
 def test_training_answers_as_the_shop_does(phone: BrowserContext) -> None:
@@ -204,19 +219,15 @@ def refund_all(page: Page) -> None:
     expect(page.get_by_text("goes back to the card")).to_be_visible()
 
 
-def unlock(page: Page) -> None:
-    page.get_by_role("textbox", name="PIN").fill(PIN)
-    page.get_by_role("button", name="Unlock").click()
-    expect(page.get_by_role("heading", name="Locked")).to_be_hidden()
-
-
-def stored(page: Page, store: str, key: str) -> object:
+def stored(page: Page, store: str, key: str | None) -> object:
+    """A record of the app, or without a key all of a store."""
     return page.evaluate(
         """([store, key]) => new Promise((resolve, reject) => {
           const opening = indexedDB.open("till");
           opening.onerror = reject;
           opening.onsuccess = () => {
-            const asked = opening.result.transaction(store).objectStore(store).get(key);
+            const records = opening.result.transaction(store).objectStore(store);
+            const asked = key === null ? records.getAll() : records.get(key);
             asked.onsuccess = () => { opening.result.close(); resolve(asked.result ?? null); };
           };
         })""",

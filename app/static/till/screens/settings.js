@@ -2,8 +2,8 @@
 
 import { installedVersion } from "../installation.js";
 import { applyLook, chosenLook, chooseLook } from "../look.js";
-import { parkedSales } from "../sale.js";
 import { chooseLocation, lock, signOut } from "../session.js";
+import { readAll } from "../store.js";
 import { app, useApp } from "../state.js";
 import { switchTraining } from "../training.js";
 import { Button, Dialog, html, Icon, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
@@ -112,10 +112,12 @@ function Account() {
       <p>${question.join(" and ")} will be lost, because signing out removes everything from this device.</p><//>`}`;
 }
 
+/** What signing out would lose, in words; sales of training are no loss. */
 async function lostSales() {
-  const parked = (await parkedSales()).length;
+  const sales = (await readAll("sales")).filter((sale) => !sale.isFinished && !sale.isTraining);
+  const parked = sales.filter((sale) => sale.parkedAt).length;
   return [
-    app().sale && !app().sale.isFinished && "The sale under way",
-    parked && (parked === 1 ? "a parked order" : `${parked} parked orders`),
+    sales.length > parked && "The sale under way",
+    parked > 0 && (parked === 1 ? "a parked order" : `${parked} parked orders`),
   ].filter(Boolean).map((words, place) => (place ? words : words[0].toUpperCase() + words.slice(1)));
 }
