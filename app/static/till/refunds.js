@@ -12,8 +12,8 @@ const WAITING = "WAITING"; // The shop has it, and does not know yet how it ends
 // session or a rate limit, say nothing about the first one.
 const REFUSALS = new Set([
   "processor_error", "processor_misconfigured", "amount_invalid", "already_refunded", "refund_exceeds_payment",
-  "payment_not_refundable", "tender_not_possible", "work_session_closed", "cash_disabled", "cash_not_permitted",
-  "idempotency_mismatch",
+  "payment_not_refundable", "tender_not_possible", "work_session_closed", "work_session_not_found", "cash_disabled",
+  "cash_not_permitted", "idempotency_mismatch",
 ]);
 
 /* A record: {transactionId, key, body: {amountInPence, reason, tender}, state, isRepeated} */

@@ -3,7 +3,7 @@
 import { app } from "./state.js";
 
 const CARD_STATES = {
-  PENDING: ["Waiting for card", "", "No card has paid yet."],
+  PENDING: ["Waiting for card", "", "No card has paid yet. Unless one does, the shop gives it up within half an hour."],
   PROCESSING: ["Processing", "warn", "The card is being charged. Look again in a moment."],
   AUTHORIZED: ["Held on card", "warn", "The money is held on the card. The shop takes it in a moment."],
   UNKNOWN: [

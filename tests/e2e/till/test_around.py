@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -16,6 +16,7 @@ from tests.e2e.till.selling import unlock
 
 AT = "/v1/pos/tml_demo_market"
 Api = Callable[..., dict[str, Any]]
+Scheme = Literal["light", "dark"]
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def call(phone: BrowserContext) -> Api:
     phone.on("request", listen)
 
     def send(method: str, path: str, **data: object) -> dict[str, Any]:
-        headers = {"Authorization": data.pop("token", None) or tokens[-1]}
+        headers = {"Authorization": str(data.pop("token", None) or tokens[-1])}
         answer = phone.request.fetch(path, method=method, headers=headers, data=data or None)
         assert answer.ok, answer.text()
         return answer.json()
@@ -247,7 +248,7 @@ def test_signing_out_asks_before_sales_are_lost_and_is_refused_while_one_is_not_
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_screens_around_the_sale_are_accessible(call: Api, till: Page, scheme: str) -> None:
+def test_the_screens_around_the_sale_are_accessible(call: Api, till: Page, scheme: Scheme) -> None:
     till.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     paid = pay_by_card(call, 450)
     till.get_by_role("link", name="Transactions").click()

@@ -2,6 +2,7 @@
 
 import { installedVersion } from "../installation.js";
 import { applyLook, chosenLook, chooseLook } from "../look.js";
+import { hasUnansweredRefund } from "../refunds.js";
 import { chooseLocation, lock, signOut } from "../session.js";
 import { readAll } from "../store.js";
 import { app, useApp } from "../state.js";
@@ -38,7 +39,8 @@ function Section({ title, children }) {
 function Location() {
   const { locations, location, sale, isOnline } = useApp();
   const [choose, isBusy, error] = useAction(async (place) => {
-    if (app().sale) throw Object.assign(new Error("Finish the sale under way first."), { isForPeople: true });
+    if (app().sale) throw forPeople("Finish the sale under way first.");
+    if (await hasUnansweredRefund()) throw forPeople("A refund here is not answered yet. Open its payment first.");
     await chooseLocation(place);
   });
   return html`
@@ -53,6 +55,8 @@ function Location() {
       <${Problem}>${error}<//>
     <//>`;
 }
+
+function forPeople(message) { return Object.assign(new Error(message), { isForPeople: true }); }
 
 function Look() {
   const [look, setLook] = useState(null);
