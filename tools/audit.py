@@ -18,6 +18,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
@@ -28,9 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OSV = "https://api.osv.dev/v1/query"
 TIMEOUT = 15  # Seconds for one question.
 IGNORED = "tools/audit-ignored"
-# The packages on npm that the vendored files were released in.
-NPM_NAMES = {"htmx": "htmx.org", "squire-rte": "squire-rte", "dompurify": "dompurify"}
-VENDORED_PROGRAM = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+)(?:\.min)?\.(?:js|css)")
+VENDORED = "tools/vendored.toml"
+VENDORED_PROGRAM = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+)(?P<suffix>(?:\.\w+)*\.(?:js|css))")
 
 
 class AuditError(Exception):
@@ -101,16 +101,20 @@ def ignored_ids(root: Path) -> dict[str, str]:
 
 
 def vendored_programs(root: Path) -> Iterator[Component]:
-    """Those that SHA256SUMS lists, each of which is what it says."""
+    """Those that SHA256SUMS lists, each of which is what it says, and the packages whose code they contain."""
     folder = root / "app" / "static" / "vendor"
+    table = tomllib.loads((root / VENDORED).read_text(encoding="utf-8"))["package"]
+    packages = {(package["vendored"], package["version"]): package for package in table}
     for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
         checksum, _, file = line.partition("  ")
         if hashlib.sha256((folder / file).read_bytes()).hexdigest() != checksum:
             raise AuditError(f"The vendored file {file} is not the one that SHA256SUMS lists.")
         if program := VENDORED_PROGRAM.fullmatch(file):
-            if program["name"] not in NPM_NAMES:
-                raise AuditError(f"Say in NPM_NAMES in which package of npm {file} was released.")
-            yield Component("npm", NPM_NAMES[program["name"]], program["version"])
+            package = packages.get((program["name"] + program["suffix"], program["version"]))
+            if package is None:
+                raise AuditError(f"Say in {VENDORED} in which package of npm {file} was released.")
+            for released in (package, *package.get("bundled", ())):
+                yield Component("npm", released["name"], released["version"])
 
 
 def embedded_server(root: Path) -> Component:

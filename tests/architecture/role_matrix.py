@@ -48,6 +48,7 @@ OPEN: Rows = {
     ("GET", "/static/themes/<name>/files/<filename>"): EVERYBODY,
     ("GET", "/till"): EVERYBODY,
     ("GET", "/till/<screen>"): EVERYBODY,
+    ("GET", "/till/display"): EVERYBODY,
     ("GET", "/till/manifest.webmanifest"): EVERYBODY,
     ("GET", "/till/sw.js"): EVERYBODY,
     ("GET", "/theme-preview"): EVERYBODY,

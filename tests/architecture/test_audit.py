@@ -6,6 +6,7 @@ import importlib.util
 import json
 import shutil
 import threading
+import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,8 +18,9 @@ import pytest
 from tests.surroundings import ROOT, missing
 
 NOBODY = "http://127.0.0.1:9/v1/query"  # The discard port: refused at once.
-HTMX, VALKEY = ("npm", "htmx.org"), ("Bitnami", "valkey")
-EDITOR = ("npm", "squire-rte"), ("npm", "dompurify")  # Of rich text.
+HTMX, PREACT, VALKEY = ("npm", "htmx.org"), ("npm", "preact"), ("Bitnami", "valkey")
+VENDORED = tomllib.loads((ROOT / "tools" / "vendored.toml").read_text())["package"]
+NPM = {("npm", released["name"]) for package in VENDORED for released in (package, *package.get("bundled", ()))}
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,7 @@ def root(tmp_path: Path, audit: ModuleType, monkeypatch: pytest.MonkeyPatch) -> 
     shutil.copytree(ROOT / "app" / "static" / "vendor", tmp_path / "app" / "static" / "vendor")
     shutil.copy(ROOT / "requirements.lock", tmp_path)
     (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "vendored.toml", tmp_path / "tools")
     (tmp_path / "tools" / "audit-ignored").write_text("# Nothing.\n")
     monkeypatch.setattr(audit, "python_packages", lambda _root, _source: (70, []))
     return tmp_path
@@ -103,13 +106,15 @@ def test_where_nothing_is_known_all_is_well(audit, root: Path, advisories: Advis
     requests = {
         (query["package"]["ecosystem"], query["package"]["name"]): query["version"] for query in advisories.requests
     }
-    assert requests.keys() == {HTMX, VALKEY, *EDITOR}
+    assert requests.keys() == {VALKEY, *NPM}
     assert f"htmx-{requests[HTMX]}.min.js" in (ROOT / "app/static/vendor/SHA256SUMS").read_text()
-    programs = ", ".join(f"{name} {requests['npm', name]}" for name in ("dompurify", "htmx.org", "squire-rte"))
-    assert capsys.readouterr().out.startswith(f"Audited 70 Python packages, {programs}, valkey 9.")
+    output = capsys.readouterr().out
+    assert output.startswith("Audited 70 Python packages, dompurify ")
+    assert all(f" {name} {requests['npm', name]}, " in output for _, name in NPM)
+    assert f", valkey {requests[VALKEY]} with {advisories.url}" in output
 
 
-@pytest.mark.parametrize("package", [HTMX, VALKEY])
+@pytest.mark.parametrize("package", [HTMX, PREACT, VALKEY])
 def test_what_is_known_and_has_a_fix_fails(
     audit, root: Path, advisories: Advisories, capsys, package: tuple[str, str]
 ) -> None:
@@ -166,7 +171,7 @@ def test_a_vendored_file_of_an_unnamed_package_fails(audit, root: Path, capsys) 
     (folder / "SHA256SUMS").write_text(f"{empty}  chart-1.2.3.js\n")
     (folder / "chart-1.2.3.js").touch()
     assert audit.main(root, NOBODY, where_reachable=True) == 1
-    assert "Say in NPM_NAMES" in capsys.readouterr().out
+    assert "Say in tools/vendored.toml in which package" in capsys.readouterr().out
 
 
 def test_a_python_package_with_a_known_vulnerability_fails(tmp_path: Path, audit, advisories: Advisories) -> None:

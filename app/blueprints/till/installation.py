@@ -67,10 +67,11 @@ def _manifest(shop: str) -> dict[str, Any]:
 def worker() -> Response:
     """The service worker with the list of files that the app consists of, so that a new version of any is a new
     version of the worker."""
-    files = [url_for("till.page"), *map(static_url, app_files(Path(current_app.static_folder or "")))]
-    # Of the page as well: its text changes without any file of the app.
-    page = render_template("till/page.html", styles=STYLES)
-    version = sha256(json.dumps([files, page]).encode()).hexdigest()[:12]
+    own = map(static_url, app_files(Path(current_app.static_folder or "")))
+    files = [url_for("till.page"), url_for("till.display"), *own]
+    # Of the pages as well: their text changes without any file of the app.
+    pages = [render_template("till/page.html", styles=STYLES), render_template("till/display.html")]
+    version = sha256(json.dumps([files, pages]).encode()).hexdigest()[:12]
     head = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(files, indent=1)};\n\n"
     script = Path(current_app.static_folder or "", WORKER).read_text("utf-8")
     response = Response(head + script, mimetype="text/javascript")

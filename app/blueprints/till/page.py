@@ -1,4 +1,4 @@
-"""The one page of the till."""
+"""The pages of the till: the app, and the display that customers see."""
 
 from __future__ import annotations
 
@@ -23,3 +23,10 @@ def page(screen: str = "") -> str:
     """Show the app, which reads from the address which screen is meant. It holds nothing of the shop: who may see what
     is decided by /v1."""
     return render_template("till/page.html", styles=STYLES)
+
+
+@bp.get("/display")
+@public
+def display() -> str:
+    """Show the customer's display, which follows the till in the same browser and knows nothing by itself."""
+    return render_template("till/display.html")

@@ -2,6 +2,7 @@
 
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { loadClock } from "./clock.js";
+import { followTill } from "./display/follow_till.js";
 import { install } from "./installation.js";
 import { applyLook } from "./look.js";
 import { listen, go, routeOf } from "./router.js";
@@ -60,6 +61,7 @@ async function begin() {
   addEventListener("offline", () => update({ isOnline: false }));
   await applyLook();
   await followTraining();
+  followTill();
   render(html`<${Till} />`, document.getElementById("till"));
   await install();
   await loadClock();

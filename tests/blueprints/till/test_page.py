@@ -81,6 +81,22 @@ def test_the_worker_keeps_every_file_of_the_app(shop: FlaskClient) -> None:
     assert wanted <= kept
 
 
+def test_printers_scanners_and_the_display_work_without_a_network(shop: FlaskClient) -> None:
+    files = files_of_worker(shop)
+    assert files[1] == "/till/display"
+    kept = " ".join(files)
+    for name in ("receipt-printer-encoder", "webusb-receipt-printer", "zxing", "till/printing/paper", "display.css"):
+        assert name in kept, name
+
+
+def test_the_display_is_a_page_of_its_own_that_knows_nothing_of_the_shop(shop: FlaskClient) -> None:
+    display = shop.get("/till/display")
+    assert display.status_code == 200
+    assert "till/display/display.js" in display.text
+    assert "shop.test" not in display.text
+    assert display.headers["Permissions-Policy"] == shop.get("/till").headers["Permissions-Policy"]
+
+
 def test_the_first_load_is_light(shop: FlaskClient) -> None:
     page = shop.get("/till", headers={"Accept-Encoding": "gzip"})
     wanted = set(re.findall(r'(?:href|src)="(/static/v-[^"]+\.(?:js|css))"', shop.get("/till").text))

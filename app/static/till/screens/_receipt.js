@@ -1,4 +1,5 @@
 import { desk } from "../desk.js";
+import { printReceipt } from "../printing/receipt_printing.js";
 import { Button, Field, html, Problem, useAction, useState } from "../ui.js";
 
 /** The receipt of a payment once more: as a code for the customer's phone, by e-mail, on paper. */
@@ -7,6 +8,11 @@ export function Receipt({ transactionId }) {
   const [email, setEmail] = useState("");
   const [sentTo, setSentTo] = useState(null);
   const [read, isReading, readError] = useAction(async () => show(await desk().receipt(transactionId)));
+  const [printIt, isPrinting, printError] = useAction(async () => {
+    const receipt = shown ?? await desk().receipt(transactionId);
+    // Without a printer, the browser prints the receipt's page.
+    if (!await printReceipt(receipt)) open(receipt.url, "_blank", "noopener");
+  });
   const [send, isSending, sendError] = useAction(async (event) => {
     event.preventDefault();
     setSentTo(null);
@@ -21,9 +27,8 @@ export function Receipt({ transactionId }) {
       ${shown
         ? html`<img class="receipt-code" alt="Receipt code" width="200" height="200" src=${pictureOf(shown.qrSvg)} />`
         : html`<${Button} icon="qr" isBusy=${isReading} onPress=${read}>Show the receipt code<//>`}
-      <${Button} icon="printer" disabled=${!shown} onPress=${() => open(shown.url, "_blank", "noopener")}>
-        Print receipt<//>
-      <${Problem}>${readError}<//>
+      <${Button} icon="printer" isBusy=${isPrinting} busy="Printing…" onPress=${printIt}>Print receipt<//>
+      <${Problem}>${readError ?? printError}<//>
       <form class="send-receipt" onSubmit=${send} novalidate>
         <${Field} label="E-mail for the receipt" id="receipt-email" type="email" inputmode="email" autocomplete="off"
           autocapitalize="none" value=${email} onInput=${setEmail} />

@@ -8,8 +8,8 @@ import { readAll } from "../store.js";
 import { app, useApp } from "../state.js";
 import { switchTraining } from "../training.js";
 import { Button, Dialog, html, Icon, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import PrinterSettings from "../printing/_printer_settings.js";
 import { Devices } from "./_devices.js";
-import { Printer } from "./_printer.js";
 
 const LOOKS = [["system", "System"], ["light", "Light"], ["dark", "Dark"]];
 
@@ -26,7 +26,7 @@ export default function Settings() {
           <a href="/till/display" target="_blank" rel="noopener"><${Icon} name="qr" /><span>Customer display</span></a>
         </nav>
       <//>
-      <${Printer} />
+      <${PrinterSettings} />
       <${Devices} />
       <${Account} />
     <//>`;

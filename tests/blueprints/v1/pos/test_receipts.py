@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from flask import Flask
 
@@ -38,6 +40,25 @@ def test_the_link_opens_the_receipt(app: Flask, agent: TillClient, sale: str) ->
     path = "/" + shown.json["url"].split("/", 3)[3]
     page = app.test_client().get(path, base_url="http://localhost")
     assert page.status_code == 200 and "£12.50" in page.text
+
+
+def test_a_till_prints_what_the_receipt_of_a_card_payment_says(agent: TillClient, sale: str) -> None:
+    content = agent.call("GET", f"transactions/{sale}/receipt").json["receipt"]
+    assert (content["tender"], content["paid"], content["tip"], content["currency"]) == ("CARD", 1250, 0, "gbp")
+    assert content["handedOver"] is content["change"] is content["rounding"] is None
+    assert {"label": "Card", "value": "Visa •••• 4242"} in content["card"]
+    assert "AID" in [field["label"] for field in content["card"]]
+    assert content["lines"] == content["otherPayments"] == content["refunds"] == []
+
+
+def test_a_till_prints_what_was_handed_over_and_given_back(agent: TillClient, set_agent: Callable[..., None]) -> None:
+    set_agent(can_refund=True)
+    paid = agent.call("POST", "cashPayments", {"amountInPence": 430, "tenderedInPence": 500}).json["id"]
+    agent.call("POST", f"transactions/{paid}/refunds", {"amountInPence": 100, "reason": "Chipped"})
+    content = agent.call("GET", f"transactions/{paid}/receipt").json["receipt"]
+    assert (content["tender"], content["handedOver"], content["change"], content["card"]) == ("CASH", 500, 70, [])
+    assert [(refund["tender"], refund["amount"]) for refund in content["refunds"]] == [("CASH", 100)]
+    assert content["refunds"][0]["rounding"] == 0 and content["paidAt"].endswith("Z")
 
 
 @pytest.mark.parametrize(
