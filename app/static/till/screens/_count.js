@@ -36,8 +36,8 @@ function Pieces({ known, currency, onChange }) {
     onChange(isNumber ? known.reduce((sum, one) => sum + one * Number(next[one] || 0), 0) : null);
   };
   return html`
-    <fieldset class="count"><legend class="label">Notes and coins</legend>
-      ${known.map((piece) => html`<div key=${piece} class="piece">
+    <fieldset class="counting"><legend class="label">Notes and coins</legend>
+      ${known.map((piece) => html`<div key=${piece} class="denomination">
         <label for=${`piece-${piece}`}>${nameOf(piece, currency)}</label>
         <input id=${`piece-${piece}`} inputmode="numeric" autocomplete="off" placeholder="0"
           value=${numbers[piece] ?? ""} onInput=${(event) => change(piece, event.target.value.trim())} />

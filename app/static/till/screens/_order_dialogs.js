@@ -17,7 +17,7 @@ export function Discount({ sale, onClose }) {
     await setDiscount(amount);
     onClose();
   };
-  return html`<${Dialog} title="Take something off" onClose=${onClose}>
+  return html`<${Dialog} title="Discount on the order" onClose=${onClose}>
     <form class="stack" onSubmit=${apply} novalidate>
       <${Field} label="Discount" id="discount" inputmode="decimal" autocomplete="off" value=${typed} onInput=${setTyped} error=${problem}
         help="An amount off the whole order. Leave it empty for none." />

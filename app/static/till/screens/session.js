@@ -28,6 +28,7 @@ function WorkSession() {
     ${!session && isBusy && html`<${Loading} />`}
     ${!isOnline && html`<${Note} kind="warn">There is no network. Reports, movements and closing need one.<//>`}
     <${Problem}>${isOnline ? error : null}<//>
+    ${isOnline && error && html`<${Button} onPress=${load} isBusy=${isBusy}>Try again<//>`}
     ${unsent > 0 && html`<${Note} kind="warn">
       <a href="/till/waiting">${unsent === 1 ? "1 sale" : `${unsent} sales`}</a> made without a network: not booked yet,
       and in no report.<//>`}
