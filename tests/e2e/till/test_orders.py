@@ -8,12 +8,17 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.e2e.till.conftest import PASSWORD, sign_in_to_till
+from tests.e2e.till.conftest import PASSWORD, PIN, sign_in_to_till
 from tests.e2e.till.measuring import scroll_all_products, store_products
+from tests.e2e.till.test_unlock import type_pin
 from tests.processes import RunningShop
 from tests.waiting import until
 
 TUMBLERS, MUG, CLOG_IN_RUST_5 = "2946442800489", "2960754448870", "2923623661015"
+KEYS = """
+(keys) => keys.forEach((key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))
+"""
 IS_LOADED = """
 async () => {
   const opened = indexedDB.open("till");
@@ -53,9 +58,8 @@ def press(page: Page, name: str) -> None:
 
 
 def scan(page: Page, code: str) -> None:
-    """As a scanner types: a burst, and Enter."""
-    page.keyboard.type(code)
-    page.keyboard.press("Enter")
+    """As a scanner types: a burst, and Enter. Keys of the driver come as slowly as a busy machine sends them."""
+    page.evaluate(KEYS, [*code, "Enter"])
 
 
 def expect_total(page: Page, amount: str) -> None:
@@ -65,7 +69,7 @@ def expect_total(page: Page, amount: str) -> None:
 
 
 def expect_payment(page: Page) -> None:
-    expect(page).to_have_url(re.compile("/till/pay$"))
+    expect(page.get_by_role("heading", name="Take payment")).to_be_visible()
 
 
 def test_an_order_is_built_parked_resumed_and_charged(order: Page) -> None:
@@ -117,8 +121,9 @@ def test_a_scanned_code_that_nobody_knows_keeps_the_order_from_being_charged(ord
     expect(unknown).to_contain_text("The shop sells nothing under this code.")
     press(order, "Charge")
     expect(order.get_by_role("alert").filter(has_text="Find or remove the code 1234567890128")).to_be_visible()
-    expect(order).to_have_url(re.compile("/till/order$"))
 
+    order.reload()
+    type_pin(order, PIN)
     unknown.get_by_role("button", name="Find it").click()
     expect(order.get_by_text("Choose the product with the code")).to_be_visible()
     find(order, "ash crook", "Ash crook").click()

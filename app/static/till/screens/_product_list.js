@@ -1,5 +1,5 @@
-// Products to choose from. The list may be a thousand long: it consists of chunks, of which those off the screen are not
-// laid out (content-visibility) and those without a change not compared again.
+// Products to choose from. The list may be a thousand long: it consists of chunks, of which those off the screen are
+// not laid out (content-visibility) and those without a change not compared again.
 
 import { stockOf } from "../catalogue.js";
 import { Amount, html, useEffect, useMemo, useRef, useState } from "../ui.js";
@@ -31,17 +31,19 @@ function useGrowing(products) {
 }
 
 function Chunk({ products, pick }) {
-  return useMemo(() => html`<div class="chunk">
-    ${products.map((product) => html`<${Row} key=${product.skuCode} product=${product} pick=${pick} />`)}</div>`, products);
+  const row = (product) => html`<${Row} key=${product.skuCode} product=${product} pick=${pick} />`;
+  return useMemo(() => html`<div class="chunk">${products.map(row)}</div>`, products);
 }
 
 function Row({ product, pick }) {
   const stock = stockOf(product);
   return html`<div role="listitem" class="product">
-    <button type="button" class="product-button" disabled=${!product.inStock} onClick=${(event) => pick.current(product, event)}>
+    <button type="button" class="product-button" disabled=${!product.inStock}
+      onClick=${(event) => pick.current(product, event)}>
       <${Picture} of=${product.image} />
       <span class="product-name"><span class="strong">${product.name}</span>
-        <span class="muted small">${[product.manufacturer, variantsOf(product)].filter(Boolean).join(" · ")}</span></span>
+        <span class="muted small">${[product.manufacturer, variantsOf(product)].filter(Boolean).join(" · ")}</span>
+      </span>
       <span class="product-price"><${Price} product=${product} />
         ${stock && html`<span class=${`small stock ${stock.kind}`}>${stock.words}</span>`}</span>
     </button></div>`;
@@ -55,8 +57,9 @@ function variantsOf({ variants }) {
 function Price({ product }) {
   const prices = product.variants?.length ? product.variants.map((variant) => variant.price) : [product.price];
   const least = Math.min(...prices);
-  return html`<span class="strong n">${prices.some((price) => price !== least) && html`<span class="small">from </span>`}<${Amount} of=${least}
-    currency=${product.currency} /></span>`;
+  const varies = prices.some((price) => price !== least);
+  return html`<span class="strong n">${varies && html`<span class="small">from </span>`}
+    <${Amount} of=${least} currency=${product.currency} /></span>`;
 }
 
 /** A small picture of a product, or its place. */
