@@ -82,6 +82,9 @@ def test_a_receipt_is_had_again_and_own_cash_is_taken_back(call: Api, till: Page
     code = till.get_by_role("img", name="Receipt code")
     expect(code).to_be_visible()
     assert code.evaluate("picture => picture.decode().then(() => picture.naturalWidth)")
+    with till.expect_popup() as printed:
+        till.get_by_role("button", name="Print receipt").click()  # Without a printer, the browser prints it.
+    expect(printed.value.get_by_text("£6.40").first).to_be_visible()
     till.get_by_role("textbox", name="E-mail for the receipt").fill("sam@example.com")
     till.get_by_role("button", name="Send receipt").click()
     expect(till.get_by_text("The receipt goes to sam@example.com.")).to_be_visible()
@@ -197,6 +200,7 @@ def test_settings_change_the_look_remove_devices_and_lock(call: Api, phone: Brow
     page.get_by_role("radio", name="Dark").check()
     expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
     expect(page.get_by_text("Version")).to_be_visible()
+    expect(page.get_by_role("region", name="Printer")).to_be_visible()
     expect(page.get_by_role("link", name="Customer display")).to_have_attribute("target", "_blank")
     devices = page.get_by_role("region", name="Devices")
     expect(devices.get_by_text("This device")).to_be_visible()

@@ -15,7 +15,7 @@ SELL_AT_BOTH = """async () => {
   const [{ desk }, { update }] = [await import(`${till}desk.js`), await import(`${till}state.js`)];
   const tent = await (await fetch("/v1/product/TENT-04")).json();
   const line = { skuCode: "TENT-04", name: tent.name, options: {}, quantity: 1, unitPrice: tent.price };
-  update({ sale: { kind: "ORDER", lines: [line], unresolved: [], paid: [], basket: null, currency: "gbp" } });
+  update({ sale: { id: "practice", kind: "ORDER", lines: [line], unresolved: [], paid: [], basket: null, currency: "gbp" } });
   const answers = [];
   const ask = async (name, ...given) => {
     try {
@@ -61,6 +61,8 @@ SELL_AT_BOTH = """async () => {
   const left = await ask("readTransaction", part.id);
   answers.push([left.status, left.refundedAmount]);
   await ask("readIntent", intent.id);
+  const { receipt } = await ask("receipt", part.id);
+  answers.push(Object.keys(receipt).sort());
   await ask("listTransactions", { pageSize: 1, pageNumber: 1, tenderType: "CASH" });
   update({ sale: null });
   return answers;

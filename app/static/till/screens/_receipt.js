@@ -1,5 +1,5 @@
 import { desk } from "../desk.js";
-import { printReceipt } from "../printing/receipt_printing.js";
+import { printOrOpen } from "../printing/receipt_printing.js";
 import { Button, Field, html, Problem, useAction, useState } from "../ui.js";
 
 /** The receipt of a payment once more: as a code for the customer's phone, by e-mail, on paper. */
@@ -9,9 +9,7 @@ export function Receipt({ transactionId }) {
   const [sentTo, setSentTo] = useState(null);
   const [read, isReading, readError] = useAction(async () => show(await desk().receipt(transactionId)));
   const [printIt, isPrinting, printError] = useAction(async () => {
-    const receipt = shown ?? await desk().receipt(transactionId);
-    // Without a printer, the browser prints the receipt's page.
-    if (!await printReceipt(receipt)) open(receipt.url, "_blank", "noopener");
+    await printOrOpen(shown ?? await desk().receipt(transactionId));
   });
   const [send, isSending, sendError] = useAction(async (event) => {
     event.preventDefault();

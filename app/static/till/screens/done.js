@@ -2,6 +2,7 @@
 
 import { desk } from "../desk.js";
 import { tenderWords } from "../payment_words.js";
+import { printOrOpen } from "../printing/receipt_printing.js";
 import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
@@ -44,6 +45,8 @@ function Summary({ sale, last, change }) {
 function Receipt({ transaction }) {
   const [receipt, show] = useState(null);
   const [load, isLoading, error] = useAction(async () => show(await desk().receipt(transaction.id)));
+  const inCash = transaction.tenderType === "CASH";
+  const [print, isPrinting, printError] = useAction(() => printOrOpen(receipt, { drawer: inCash }));
   useEffect(() => { load(); }, []);
   return html`
     <section class="stack receipt" aria-label="Receipt">
@@ -53,8 +56,9 @@ function Receipt({ transaction }) {
       <${Problem}>${error}<//>
       ${error && html`<${Button} isBusy=${isLoading} onPress=${load}>Load the receipt again<//>`}
       <${Mail} transaction=${transaction} />
-      <${Button} kind="wide" icon="printer" disabled=${!receipt}
-        onPress=${() => open(receipt.url, "_blank", "noopener")}>Print receipt<//>
+      <${Problem}>${printError}<//>
+      <${Button} kind="wide" icon="printer" disabled=${!receipt} isBusy=${isPrinting} busy="Printing…" onPress=${print}>
+        Print receipt<//>
     </section>`;
 }
 
