@@ -23,7 +23,9 @@ self.addEventListener("message", (event) => {
   if (event.data.kind !== "takeOver") return;
   event.waitUntil((async () => {
     const open = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });
-    const takesOver = open.filter((client) => new URL(client.url).pathname.startsWith("/till")).length <= 1;
+    // The customer's display stays open all day and needs no version of its own.
+    const tills = open.map(({ url }) => new URL(url).pathname).filter((path) => /^\/till(?!\/display$)/.test(path));
+    const takesOver = tills.length <= 1;
     event.ports[0].postMessage({ takesOver });
     if (takesOver) await self.skipWaiting();
   })());
