@@ -87,6 +87,12 @@ def lose_answers(page: Page, address: re.Pattern[str], times: int | None = 1) ->
     page.route(address, lose, **({"times": times} if times else {}))
 
 
+def lose_network(page: Page) -> None:
+    """The network is gone, after the app was installed."""
+    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    page.context.set_offline(True)
+
+
 def reopen(page: Page) -> Page:
     """The tab is lost with everything that it did, and the app is opened anew."""
     context = page.context

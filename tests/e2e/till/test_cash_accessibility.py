@@ -6,13 +6,24 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.e2e.till.selling import CANDLES, TEALIGHTS, change_of, go, hand_over, is_paid, next_sale, order, pay_order
+from tests.e2e.till.selling import (
+    CANDLES,
+    TEALIGHTS,
+    change_of,
+    go,
+    hand_over,
+    is_paid,
+    lose_network,
+    next_sale,
+    order,
+    pay_order,
+)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_screen_of_cash_hinders_anybody(till: Page, scheme: str) -> None:
     till.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    till.context.set_offline(True)
+    lose_network(till)
     pay_order(till, CANDLES)
     expect(change_of(till)).to_be_visible()
     has_no_violations(till)

@@ -19,6 +19,7 @@ from tests.e2e.till.selling import (
     in_app,
     is_paid,
     lose_answers,
+    lose_network,
     next_sale,
     order,
     pay_order,
@@ -38,7 +39,7 @@ def booked(api: Api) -> list[dict[str, Any]]:
 
 
 def sell_without_network(page: Page, note: str = "£20.00") -> None:
-    page.context.set_offline(True)
+    lose_network(page)
     pay_order(page, CANDLES)
     expect(page.get_by_text("This sale is kept on this device")).to_be_visible()
     hand_over(page, note)
@@ -53,15 +54,9 @@ def waits_no_more(page: Page) -> None:
     expect(page.get_by_role("link", name="waiting")).to_be_hidden()
 
 
-def installed(page: Page) -> Page:
-    """The till once it starts without a network."""
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
-    return page
-
-
 def test_a_sale_without_a_network_is_booked_once_it_is_back(till: Page, api: Api) -> None:
     before = len(booked(api))
-    sell_without_network(installed(till))
+    sell_without_network(till)
     expect(change_of(till)).to_contain_text("£2.00")
     expect(till.get_by_text("sent to the shop by itself")).to_be_visible()
 
@@ -85,7 +80,7 @@ def test_a_sale_without_a_network_is_booked_once_it_is_back(till: Page, api: Api
 
 def test_lost_answers_and_tabs_book_nothing_twice(till: Page, api: Api) -> None:
     before = len(booked(api))
-    sell_without_network(installed(till))
+    sell_without_network(till)
     next_sale(till)
     lose_answers(till, OFFLINE, times=None)
     go(till, "/till/waiting")
@@ -104,7 +99,7 @@ def test_lost_answers_and_tabs_book_nothing_twice(till: Page, api: Api) -> None:
 
 def test_a_tab_lost_before_the_cash_is_taken_leaves_the_order(till: Page, api: Api) -> None:
     before = len(booked(api))
-    installed(till).context.set_offline(True)
+    lose_network(till)
     order(till, CANDLES, TEALIGHTS)
     again = reopen(till)
     again.get_by_role("link", name="Go on with the sale").click()
@@ -141,7 +136,7 @@ def test_a_shop_that_does_not_answer_is_not_asked_for_money(till: Page, api: Api
 def test_a_clock_an_hour_ahead_dates_no_sale_in_the_future(till: Page, api: Api) -> None:
     before = len(booked(api))
     till.context.add_init_script(CLOCK_AN_HOUR_AHEAD)
-    ahead = installed(reopen(till))
+    ahead = reopen(till)
     expect(ahead.get_by_role("heading", name="Market stall")).to_be_visible()
     sell_without_network(ahead)
     later = reopen(ahead)
@@ -162,7 +157,7 @@ def test_what_cannot_be_sold_without_a_network_is_said(till: Page) -> None:
     till.get_by_role("button", name="Cash", exact=True).click()
     hand_over(till, "£5.00")
     expect(till.get_by_role("region", name="Paid so far")).to_contain_text("£5.00")
-    till.context.set_offline(True)
+    lose_network(till)
     till.get_by_role("button", name="Cash", exact=True).click()
     expect(till.get_by_text("A part of this order is paid already.")).to_be_visible()
     expect(till.get_by_role("button", name="Take cash")).to_be_disabled()
@@ -171,14 +166,14 @@ def test_what_cannot_be_sold_without_a_network_is_said(till: Page) -> None:
     is_paid(till)
     next_sale(till)
 
-    till.context.set_offline(True)
+    lose_network(till)
     quick_payment(till, 5_00)
     expect(till.get_by_text("only orders can be paid in cash")).to_be_visible()
     expect(till.get_by_role("button", name="Take cash")).to_be_disabled()
 
 
 def test_a_refused_sale_is_dealt_with_by_a_person(till: Page) -> None:
-    till.context.set_offline(True)
+    lose_network(till)
     pay_order(till, {"skuCode": "GONE-01", "name": "Sold before it was taken off", "unitPrice": 3_00})
     hand_over(till, "£3.00")
     is_paid(till)

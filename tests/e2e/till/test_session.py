@@ -16,6 +16,7 @@ from tests.e2e.till.selling import (
     hand_over,
     is_paid,
     lose_answers,
+    lose_network,
     next_sale,
     pay_order,
     quick_payment,
@@ -139,7 +140,7 @@ def permit(admin: Page, permission: str) -> None:
 
 
 def test_a_session_is_not_closed_while_sales_wait(till: Page) -> None:
-    till.context.set_offline(True)
+    lose_network(till)
     pay_order(till, CANDLES)
     hand_over(till, "£18.00")
     is_paid(till)
