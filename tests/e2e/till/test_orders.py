@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from tests.e2e.till.conftest import PASSWORD, PIN, sign_in_to_till
 from tests.e2e.till.measuring import scroll_all_products, store_products
@@ -151,6 +151,22 @@ def test_what_is_sold_out_is_not_added_and_what_runs_short_is_said_at_its_line(o
     expect(line(order, "Ash crook").get_by_role("alert")).to_be_hidden()
     press(order, "Charge")
     expect_payment(order)
+
+
+def test_an_answer_that_comes_after_other_words_were_typed_shows_nothing(order: Page) -> None:
+    suggestions = re.compile(r"/v1/product/suggest\?q=ash")
+    answered = order.request.get("/v1/product/suggest?q=ash").json()
+    assert answered["products"]
+    held: list[Route] = []
+    order.route(suggestions, lambda route: held.append(route))
+    with order.expect_request(suggestions):
+        find(order, "ash", "Ash crook")
+    clog = find(order, "clog", "Clog")
+    expect(clog).to_be_visible()
+    held[0].fulfill(json=answered)
+    order.evaluate("new Promise(requestAnimationFrame)")
+    expect(order.get_by_role("list", name="Products found").get_by_role("button", name="Ash crook")).to_be_hidden()
+    expect(clog).to_be_visible()
 
 
 def test_orders_are_built_without_a_network_and_checked_when_it_is_back(
