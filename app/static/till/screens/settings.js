@@ -27,8 +27,8 @@ export default function Settings() {
         </nav>
       <//>
       <${PrinterSettings} />
-      <${Devices} />
       <${Account} />
+      <${Devices} />
     <//>`;
 }
 
