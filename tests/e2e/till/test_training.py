@@ -15,8 +15,8 @@ SELL_AT_BOTH = """async () => {
   const [{ desk }, { update }] = [await import(`${till}desk.js`), await import(`${till}state.js`)];
   const tent = await (await fetch("/v1/product/TENT-04")).json();
   const line = { skuCode: "TENT-04", name: tent.name, options: {}, quantity: 1, unitPrice: tent.price };
-  const sale = { id: "practice", kind: "ORDER", lines: [line], unresolved: [], paid: [], basket: null, currency: "gbp" };
-  update({ sale });
+  const sale = { id: "practice", kind: "ORDER", lines: [line], unresolved: [], paid: [], basket: null };
+  update({ sale: { ...sale, currency: "gbp" } });
   const answers = [];
   const ask = async (name, ...given) => {
     try {
