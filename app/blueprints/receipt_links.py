@@ -20,8 +20,8 @@ def transaction_of_link(site_id: int, token: str) -> str | None:
 
 
 def qr_code(address: str) -> Markup:
-    """Return the QR code of an address as SVG, without styles or scripts, for a page or as an image of its own. It takes
-    the size of the place where it stands."""
+    """Return the QR code of an address as SVG, without styles or scripts, for a page or as an image of its own.
+    It takes the size of the place where it stands."""
     drawn, code = BytesIO(), segno.make(address, error="m", micro=False)
     code.save(drawn, kind="svg", xmldecl=False, nl=False, dark="#000", light="#fff", border=2, omitsize=True)
     return Markup(drawn.getvalue().decode())

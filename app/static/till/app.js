@@ -1,6 +1,7 @@
 // The till: read `start` top to bottom.
 
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { followTill } from "./display/follow_till.js";
 import { install } from "./installation.js";
 import { listen, go, routeOf } from "./router.js";
 import { SignIn } from "./screens/sign_in.js";
@@ -53,6 +54,7 @@ async function begin() {
   listen();
   addEventListener("online", () => update({ isOnline: true }));
   addEventListener("offline", () => update({ isOnline: false }));
+  followTill();
   render(html`<${Till} />`, document.getElementById("till"));
   await install();
   await start();

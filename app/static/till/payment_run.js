@@ -30,7 +30,8 @@ async function next(run, found) {
   if (isOfOtherPlace()) return waitForPlace(run);
   if (isOfOther()) return waitForOther(run);
   if (app().payment.isGivenUp && !found.isUnknown) return giveUp(run);
-  if (waits) return await collect(run, found) ? capture(run) : look(run);
+  if (waits && await collect(run, found)) return capture(run);
+  if (waits) return lookAgain(run);
   await run.note({ state: found.isUnknown ? "unknown" : "processing" });
   await pause(run.looks = (run.looks ?? -1) + 1);
   return app().payment.isGivenUp ? giveUp(run) : capture(run);
@@ -90,6 +91,12 @@ async function look(run) {
   } catch (error) {
     return outcomeOf(run, error);
   }
+}
+
+/** Look while the screen stays as it is; nobody is heard meanwhile. */
+async function lookAgain(run) {
+  update({ payment: { ...app().payment, isAsking: true } });
+  return look(run);
 }
 
 function stateOf({ status, lastError }) {

@@ -14,9 +14,9 @@ import { app, update } from "./state.js";
 /* A payment in the store `payments`: {id, tender: "CARD", saleId, userId, locationId, isTraining, key,
      orderId, amount, tip, currency, description,      // what is sent; the same whenever it is sent again
      intentId, transactionId, state, declineCode, isStopped, isGivenUp}
-   On the screen also {clientSecret, notice, readers, isElsewhere}, which are kept nowhere.
+   On the screen also {clientSecret, notice, readers, isElsewhere, isAsking}, which are kept nowhere.
    `state`: starting, reader (to be chosen), waiting, pin, processing, declined, unknown, approved. */
-const NOT_KEPT = ["clientSecret", "notice", "readers", "isElsewhere"];
+const NOT_KEPT = ["clientSecret", "notice", "readers", "isElsewhere", "isAsking"];
 const channel = new BroadcastChannel("till-payments");
 
 channel.addEventListener("message", async ({ data }) => {
@@ -122,8 +122,7 @@ export async function resumePayment() {
     update({ payment: { ...payment, state: "unknown", isElsewhere: driven !== payment.id } });
     drive(payment.id).catch((error) => update({ notice: error.message }));
     channel.postMessage({ kind: "hello" });
-  }
-  send({ kind: "stop" });
+  } else send({ kind: "stop" });
   go("/till/pay", { replaces: true });
 }
 
@@ -166,11 +165,13 @@ async function drive(id, hasBegun = () => {}) {
   }
 }
 
-/** Change the payment on the disk, unless it is no longer there, and on the screen of every tab. */
+/** Change the payment on the disk, unless it is no longer there, then on the screen of every tab. */
 async function note(changes) {
-  const payment = { ...app().payment, ...changes };
-  update({ payment });
-  await change("payments", payment.id, (stored) => stored && kept(payment), false);
+  const { id } = app().payment;
+  const shown = "state" in changes ? { isAsking: false, ...changes } : changes;
+  await change("payments", id, (stored) => stored && { ...stored, ...kept(changes) }, false);
+  if (app().payment?.id !== id) return;
+  update({ payment: { ...app().payment, ...shown } });
   tellOthers();
 }
 

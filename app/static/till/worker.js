@@ -21,12 +21,23 @@ self.addEventListener("activate", (event) => {
 self.addEventListener("message", (event) => {
   if (event.data.kind !== "takeOver") return;
   event.waitUntil((async () => {
-    const open = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });
-    const takesOver = open.filter((client) => new URL(client.url).pathname.startsWith("/till")).length <= 1;
+    const takesOver = await isOneWindow();
     event.ports[0].postMessage({ takesOver });
     if (takesOver) await self.skipWaiting();
   })());
 });
+
+/** Whether one window of the till is open. The page that this one follows may still be on its way out, and the
+    customer's display stays open all day and needs no version of its own. */
+async function isOneWindow() {
+  for (let tries = 0; tries < 10; tries += 1) {
+    const open = await self.clients.matchAll({ includeUncontrolled: true, type: "window" });
+    const tills = open.map(({ url }) => new URL(url).pathname).filter((path) => /^\/till(?!\/display$)/.test(path));
+    if (tills.length <= 1) return true;
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+  return false;
+}
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;

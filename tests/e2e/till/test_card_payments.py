@@ -221,10 +221,17 @@ def test_a_lost_tab_changes_nothing(till: Page, ledger: Callable[[int], list[str
     assert ledger(25_10) == ["SUCCEEDED"]
 
 
-def test_double_taps_do_no_more_than_one(till: Page, ledger: Callable[[int], list[str]]) -> None:
+def test_double_taps_and_going_back_do_no_more_than_one(till: Page, ledger: Callable[[int], list[str]]) -> None:
     payment = Payment(till)
     payment.type_amount(26_10)
     till.get_by_role("button", name="Card", exact=True).dblclick()
+    payment.waits()
+    till.go_back()
+    payment.waits()
+    till.go_back()
+    expect(till.get_by_text("A payment is not final yet.")).to_be_visible()
+    expect(till.get_by_role("button", name="Quick payment")).to_be_disabled()
+    till.get_by_role("link", name="Go on with the sale").click()
     payment.waits()
     till.get_by_role("button", name="visa", exact=True).evaluate("button => { button.click(); button.click(); }")
     payment.is_paid()

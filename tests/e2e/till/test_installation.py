@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.till.conftest import PIN, sign_in_to_till
+from tests.e2e.till.conftest import PHONE, PIN, sign_in_to_till
 from tests.e2e.till.test_unlock import expect_heading, type_pin
+from tests.e2e.till.unreliable_network import network_before
+from tests.processes import RunningShop
 
+IS_WAITING = "navigator.serviceWorker.getRegistration('/till').then((found) => Boolean(found.waiting))"
 IS_CONTROLLED = "navigator.serviceWorker.controller !== null"
 
 
@@ -38,27 +41,31 @@ def test_it_starts_without_a_network(phone: BrowserContext) -> None:
     expect(page.get_by_role("status").filter(has_text="Offline")).to_be_visible()
 
 
-def test_a_new_version_takes_over_at_the_next_start_and_says_so(phone: BrowserContext) -> None:
-    page = sign_in_to_till(phone.new_page())
-    install(page)
+def test_a_new_version_takes_over_at_the_next_start_and_says_so(shop: RunningShop, browser: Browser) -> None:
+    with network_before(shop.port) as network:
+        context = browser.new_context(base_url=network.address, viewport=PHONE)
+        page = sign_in_to_till(context.new_page())
+        install(page)
+        other = context.new_page()
+        other.goto("/till")
 
-    def another_version(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace('const VERSION = "', 'const VERSION = "next-'))
+        network.rewrites = a_new_version
+        page.evaluate("async () => (await navigator.serviceWorker.getRegistration('/till')).update()")
+        page.wait_for_function(IS_WAITING)
+        # While another window works with the old version, that one stays.
+        page.goto("/till")
+        type_pin(page, PIN)
+        expect_heading(page, "Market stall")
+        expect(page.get_by_text("was updated")).to_be_hidden()
+        other.close()
 
-    phone.route("**/till/sw.js", another_version)
-    page.evaluate("async () => (await navigator.serviceWorker.getRegistration('/till')).update()")
-    page.wait_for_function("async () => (await navigator.serviceWorker.getRegistration('/till')).waiting !== null")
-    assert "next-" not in str(page.evaluate("caches.keys()")) or page.evaluate(IS_CONTROLLED)
-    other = phone.new_page()
-    other.goto("/till")
-    type_pin(other, PIN)
-    expect_heading(other, "Market stall")
-    expect(other.get_by_text("was updated")).to_be_hidden()
-    other.close()
-    page.goto("/till")
-    type_pin(page, PIN)
-    expect(page.get_by_text("The till was updated to the newest version.")).to_be_visible()
-    assert [name for name in page.evaluate("caches.keys()") if name.startswith("till-shell")] == [
-        name for name in page.evaluate("caches.keys()") if name.startswith("till-shell-next-")
-    ]
+        page.goto("/till")
+        type_pin(page, PIN)
+        expect(page.get_by_text("The till was updated to the newest version.")).to_be_visible()
+        kept = [name for name in page.evaluate("caches.keys()") if name.startswith("till-shell")]
+        assert [name for name in kept if not name.startswith("till-shell-next-")] == []
+        context.close()
+
+
+def a_new_version(request: str, body: bytes) -> bytes:
+    return body.replace(b'const VERSION = "', b'const VERSION = "next-') if request == "GET /till/sw.js" else body

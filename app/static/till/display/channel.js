@@ -11,8 +11,8 @@ export function showBasket({ currency, lines, total, due }) {
   send({ kind: "basket", currency, lines: shown, total, due });
 }
 
-/** Show how the payment stands: `{state, amount, currency, change?}`. `state`: cash, waiting, pin, processing, declined,
-    approved or unknown; `change` is what the customer gets back. */
+/** Show how the payment stands: `{state, amount, currency, change?}`. `state`: cash, waiting, pin, processing,
+    declined, approved or unknown; `change` is what the customer gets back. */
 export function showPayment({ state, amount, currency, change }) {
   send({ kind: "payment", state, amount, currency, ...(change === undefined ? {} : { change }) });
 }

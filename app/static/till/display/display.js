@@ -5,7 +5,7 @@ import { money } from "../money.js";
 import { CHANNEL } from "./channel.js";
 
 const STATES = {
-  cash: "To pay in cash",
+  cash: "To pay",
   waiting: "Present your card",
   pin: "Enter your PIN on the reader",
   processing: "One moment…",
@@ -44,7 +44,8 @@ function Basket({ currency, lines, total, due }) {
             <span class="n">${money(lineTotal, currency)}</span></li>`)}
       </ul>
       <section class="sums" role="status">
-        ${due !== total && html`<p class="paid"><span>Total</span> <span class="n">${money(total, currency)}</span></p>`}
+        ${due !== total && html`<p class="paid">
+          <span>Total</span> <span class="n">${money(total, currency)}</span></p>`}
         <p class="due"><span>To pay</span> <strong class="n">${money(due, currency)}</strong></p>
       </section>
     </main>`;

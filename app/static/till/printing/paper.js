@@ -1,4 +1,4 @@
-// Paper of a receipt printer: rows, rules and headings of a fixed number of columns, as bytes of the printer's language.
+// Paper of a receipt printer: rows, rules and headings in a fixed number of columns, as bytes for the printer.
 
 import ReceiptPrinterEncoder from "../../vendor/receipt-printer-encoder-4.0.1.esm.js";
 
@@ -7,10 +7,12 @@ export const COLUMNS = [32, 42, 48];
 const MAPPINGS = ["bixolon", "citizen", "epson", "fujitsu", "hp", "star", "xprinter"]; // Of code pages, by maker.
 // Of Epson's code pages, those first that most printers have which speak its language.
 const EPSON = [
-  "cp437", "cp858", "cp852", "cp866", "cp737", "cp857", "windows1252", "windows1250", "windows1251", "windows1253", "windows1254",
-  "windows1255", "windows1256", "windows1257", "windows1258", "epson/katakana", "thai42",
+  "cp437", "cp858", "cp852", "cp866", "cp737", "cp857", "windows1252", "windows1250", "windows1251", "windows1253",
+  "windows1254", "windows1255", "windows1256", "windows1257", "windows1258", "epson/katakana", "thai42",
 ];
-const PLAIN = { "•": "*", "×": "x", "…": "...", "−": "-", "–": "-", "—": "-", "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'" };
+const PLAIN = {
+  "•": "*", "×": "x", "…": "...", "−": "-", "–": "-", "—": "-", "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'",
+};
 // Code pages have these where others have control characters.
 const NOT_PRINTED = /[☺☻♥♦♣♠◘○◙♂♀♪♫☼►◄↕‼¶§▬↨↑↓→←∟↔▲▼⌂]/gu;
 
@@ -31,13 +33,13 @@ export class Paper {
   #columns;
 
   /** `language`: "esc-pos" or "star-prnt"; `columns`: 32 (58 mm), 42 or 48 (80 mm); `codepage`: the only one that the
-      printer has, else the one of each letter; `codepageMapping`: the maker's numbers of code pages. Letters that no code
-      page has become "?". */
+      printer has, else the one of each letter; `codepageMapping`: the maker whose numbers of code pages hold. Letters
+      that no code page has become "?". */
   constructor({ language = ESC_POS, columns = 42, codepage = "auto", codepageMapping } = {}) {
     const pages = language === ESC_POS ? pagesOf(codepageMapping) : {};
     this.#columns = columns;
-    // The cutter is some lines beyond the print head.
-    this.#encoder = new ReceiptPrinterEncoder({ language, columns, feedBeforeCut: language === ESC_POS ? 4 : 3, ...pages });
+    const feedBeforeCut = language === ESC_POS ? 4 : 3; // The cutter is some lines beyond the print head.
+    this.#encoder = new ReceiptPrinterEncoder({ language, columns, feedBeforeCut, ...pages });
     this.#encoder.initialize().codepage(codepage);
   }
 
@@ -50,7 +52,8 @@ export class Paper {
   heading(text) {
     const line = printable(text);
     const factor = line.length * 2 <= this.#columns ? 2 : 1;
-    this.#encoder.align("center").bold(true).size(factor, factor).text(line).size(1, 1).bold(false).newline().align("left");
+    this.#encoder.align("center").bold(true).size(factor, factor).text(line);
+    this.#encoder.size(1, 1).bold(false).newline().align("left");
     return this;
   }
 
@@ -80,7 +83,9 @@ export class Paper {
   row(label, value, { isStrong = false } = {}) {
     const [left, right] = [printable(label), printable(value)];
     const fits = left.length + right.length < this.#columns;
-    if (!fits && right.length > this.#columns / 2) return this.line(left).#table([this.#columns], [right], ["right"], isStrong);
+    if (!fits && right.length > this.#columns / 2) {
+      return this.line(left).#table([this.#columns], [right], ["right"], isStrong);
+    }
     const width = Math.max(right.length, 1);
     return this.#table([this.#columns - width - 1, width], [left, right], ["left", "right"], isStrong);
   }

@@ -1,5 +1,5 @@
-// The receipt printer of this device: at USB, at a serial port, or at the shop's network, to which the shop sends. Each is
-// `{kind, label, paper, print(bytes)}`; `paper` are the options of receiptBytes, reportBytes and drawerBytes.
+// The receipt printer of this device: at USB, at a serial port, or at the shop's network, to which the shop sends. Each
+// is `{kind, label, paper, print(bytes)}`; `paper` are the options of receiptBytes, reportBytes and drawerBytes.
 
 import { at, post } from "../api.js";
 import { app } from "../state.js";
@@ -15,8 +15,7 @@ export const USB = "usb";
 export const SERIAL = "serial";
 export const NETWORK = "network";
 const CHOICE = "printer"; // In the store `device`.
-const DEFAULTS = { columns: 42, baudRate: 9600, language: null, codepage: "auto" }; // `language`: null for the printer's.
-const MISSING = { usb: "USB", serial: "serial" };
+const DEFAULTS = { columns: 42, baudRate: 9600, language: null, codepage: "auto" }; // No language: the printer's.
 
 let inUse = null;
 
@@ -29,13 +28,13 @@ export function kindsOfPrinters() {
   ].filter(({ isThere }) => isThere).map(({ kind, label }) => ({ kind, label }));
 }
 
-/** Choose a printer, which this device then remembers; call it while a press is handled, since the browser shows its own
-    list. `options`: columns (32, 42 or 48), language ("esc-pos" or "star-prnt"), codepage, baudRate. Returns the printer.
-    Raises PrinterProblem. */
+/** Choose a printer, which this device then remembers; call it while a press is handled, since the browser shows its
+    own list. `options`: columns (32, 42 or 48), language ("esc-pos" or "star-prnt"), codepage, baudRate. Returns the
+    printer. Raises PrinterProblem. */
 export async function choosePrinter(kind, options = {}) {
   const choice = { kind, ...DEFAULTS, ...options };
   if ((kind === USB && !usb.isSupported()) || (kind === SERIAL && !serial.isSupported())) {
-    throw new PrinterProblem("not_supported", `This browser cannot use ${MISSING[kind]} printers. Chrome and Edge on computers and Android can.`);
+    throw new PrinterProblem("not_supported");
   }
   const line = kind === USB ? await usb.choose() : kind === SERIAL ? await serial.choose(choice) : network();
   await write("device", { ...choice, known: line.known }, CHOICE);
@@ -49,7 +48,7 @@ export async function printerInUse() {
   const choice = await read("device", CHOICE) ?? null;
   if (choice?.kind === NETWORK) return use(choice, network());
   const found = await reopened(choice);
-  if (!found && choice) throw new PrinterProblem("not_connected", "The printer is not connected. Check its cable and that it is switched on, or choose it again in the settings.");
+  if (!found && choice) throw new PrinterProblem("not_connected");
   return found;
 }
 
@@ -74,7 +73,9 @@ export async function forgetPrinter() {
   await remove("device", CHOICE);
   const line = inUse?.line;
   inUse = null;
-  await line?.close();
+  try {
+    await line?.close();
+  } catch { /* It is unplugged. */ }
 }
 
 function use(choice, line) {
@@ -93,6 +94,9 @@ function paperOf({ columns, language, codepage }, line) {
 }
 
 function network() {
-  const send = (bytes) => post(at("printJobs"), { data: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) });
-  return { label: "Network printer", language: ESC_POS, codepageMapping: undefined, known: null, isOpen: () => true, send, close: async () => {} };
+  const send = (bytes) => {
+    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    return post(at("printJobs"), { data: btoa(text) });
+  };
+  return { label: "Network printer", language: ESC_POS, known: null, isOpen: () => true, send, close: async () => {} };
 }

@@ -21,6 +21,15 @@ export function receiptBytes(shown, { drawer = false, ...options } = {}) {
   return paper.cut().bytes();
 }
 
+/** The bytes of a page that shows whether the paper has as many columns as was chosen, and the letters of receipts. */
+export function testPageBytes(options = {}) {
+  const { columns = 42 } = options;
+  const ruler = "1234567890".repeat(5).slice(0, columns);
+  const paper = new Paper(options).heading("Test page").line(ruler);
+  paper.line(`These digits fill one line of ${columns} letters.`);
+  return paper.row("Pounds and euros", "£ €").row("Letters", "é ñ ß Ø Ł ж Ω").cut().bytes();
+}
+
 /** The bytes that open the drawer and print nothing. */
 export function drawerBytes(options = {}) { return new Paper(options).openDrawer().bytes(); }
 

@@ -20,13 +20,16 @@ export function reportBytes(report, heading, options = {}) {
 
 function facts({ session, generatedAt }, timeZone) {
   const rows = [["Opened", moment(session.startedAt, timeZone)]];
-  rows.push(session.closedAt ? ["Closed", moment(session.closedAt, timeZone)] : ["Printed", moment(generatedAt, timeZone)]);
+  const { closedAt } = session;
+  rows.push(closedAt ? ["Closed", moment(closedAt, timeZone)] : ["Printed", moment(generatedAt, timeZone)]);
   return session.deviceName ? [...rows, ["Device", session.deviceName]] : rows;
 }
 
 function taken({ tenders: { cash, card }, total, tips, tipsRefunded, currency }) {
   const rows = [[`Cash, ${payments(cash.count)}`, money(cash.sales, currency)]];
-  for (const one of card.byBrand) rows.push([`${named(one.brand)}, ${payments(one.count)}`, money(one.sales, currency)]);
+  for (const { brand, count, sales } of card.byBrand) {
+    rows.push([`${named(brand)}, ${payments(count)}`, money(sales, currency)]);
+  }
   rows.push([`Sales, ${payments(total.count)}`, money(total.gross, currency), { isStrong: true }]);
   if (cash.refunds) rows.push(["Refunds in cash", money(-cash.refunds, currency)]);
   if (card.refunds) rows.push(["Refunds to cards", money(-card.refunds, currency)]);

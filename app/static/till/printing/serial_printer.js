@@ -12,8 +12,8 @@ export const choose = ({ baudRate }) => connecting(async () => open(await naviga
     PrinterProblem. */
 export async function reopen(known, { baudRate }) {
   const ports = isSupported() ? await navigator.serial.getPorts() : [];
-  const same = ports.filter((one) => known && idsOf(one).vendorId === known.vendorId && idsOf(one).productId === known.productId);
-  const fitting = known ? same : ports;
+  const isKnown = (one) => JSON.stringify(idsOf(one)) === JSON.stringify(known);
+  const fitting = known ? ports.filter(isKnown) : ports;
   return fitting.length === 1 ? connecting(() => open(fitting[0], baudRate)) : null;
 }
 

@@ -1,4 +1,4 @@
-// Receipt printers at USB, by WebUSB. The library knows the makers: which interface to claim and which language to speak.
+// Receipt printers at USB, by WebUSB. The library knows the makers: which interface to claim, which language to speak.
 // It only logs what goes wrong while it sends, so the bytes are sent here.
 
 import WebUSBReceiptPrinter from "../../vendor/webusb-receipt-printer-2.1.0.esm.js";
@@ -29,7 +29,7 @@ async function open(device) {
   const { language, codepageMapping } = await openKnown(device) ?? await openAny(device);
   if (!ENCODED.includes(language)) {
     await device.close();
-    throw new PrinterProblem("unknown_language", `${device.productName} prints pictures only. Use a printer that speaks ESC/POS or StarPRNT.`);
+    throw new PrinterProblem("pictures_only");
   }
   const { vendorId, productId, serialNumber = null } = device;
   return {
@@ -55,7 +55,7 @@ async function openAny(device) {
   await device.open();
   if (!device.configuration) await device.selectConfiguration(device.configurations[0].configurationValue);
   const printing = device.configuration.interfaces.find((one) => one.alternate.interfaceClass === PRINTER_CLASS);
-  if (!printing) throw new PrinterProblem("unknown_language", "This device is not a receipt printer.");
+  if (!printing) throw new PrinterProblem("no_printer");
   await device.claimInterface(printing.interfaceNumber);
   return { language: ESC_POS };
 }

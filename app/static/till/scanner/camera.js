@@ -8,7 +8,7 @@ const OUT_OF_SIGHT = 1500; // Milliseconds after which the same code is another 
 const PROBLEMS = {
   NotFoundError: ["no_camera", "This device has no camera."],
   OverconstrainedError: ["no_camera", "This device has no camera that fits."],
-  NotAllowedError: ["not_allowed", "The camera is not allowed. Allow it in the browser’s settings of this site, then try again."],
+  NotAllowedError: ["not_allowed", "The camera is not allowed. Allow it in the browser’s settings of this site."],
   SecurityError: ["not_allowed", "The camera is not allowed on this page."],
   NotReadableError: ["in_use", "The camera cannot be used. Does another app use it?"],
   AbortError: ["in_use", "The camera cannot be used. Does another app use it?"],
@@ -24,8 +24,8 @@ export class CameraProblem extends Error {
   }
 }
 
-/** Show the camera's picture in a video element and call `onScan(code)` for each code, once while it is in sight. Returns
-    `{hasTorch, setTorch(isOn), close()}`. Raises CameraProblem. */
+/** Show the camera's picture in a video element and call `onScan(code)` for each code, once while it is in sight.
+    Returns `{hasTorch, setTorch(isOn), close()}`. Raises CameraProblem. */
 export async function openCamera(video, onScan) {
   const stream = await startStream();
   let isClosed = false;
@@ -50,7 +50,7 @@ export async function openCamera(video, onScan) {
 
 async function startStream() {
   if (!navigator.mediaDevices?.getUserMedia) {
-    throw new CameraProblem("not_supported", "This browser has no camera for pages, or the page was not opened by https.");
+    throw new CameraProblem("not_supported", "This browser lets no page use a camera, or the page came without https.");
   }
   try {
     return await navigator.mediaDevices.getUserMedia({ video: PICTURE, audio: false });

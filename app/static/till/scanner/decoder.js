@@ -2,8 +2,8 @@
 
 const BARS = ["ean_13", "ean_8", "upc_a", "upc_e", "code_128", "code_39"];
 const FORMATS = [...BARS, "qr_code"];
-// The vendored decoder reads each picture at one of these widths in pixels. A bar code that is a little blurred is misread
-// now and then, but not in the same way at two sizes: only what was read at two of them counts.
+// The vendored decoder reads each picture at one of these widths in pixels. A bar code that is a little blurred is
+// misread now and then, but not in the same way at two sizes: only what was read at two of them counts.
 const SIZES = [{ width: 960, isThorough: false }, { width: 640, isThorough: false }, { width: 800, isThorough: true }];
 
 /** Return the function that reads a video element's picture: the code or null. */
@@ -52,7 +52,8 @@ function reader(zxing) {
     context.drawImage(video, 0, 0, canvas.width, canvas.height);
     const source = new zxing.RGBLuminanceSource(greys(context, canvas), canvas.width, canvas.height);
     const picture = new zxing.BinaryBitmap(new zxing.HybridBinarizer(source));
-    return found(zxing, () => bars.decode(picture, isThorough ? thorough : quick)) ?? found(zxing, () => squares.decode(picture));
+    return found(zxing, () => bars.decode(picture, isThorough ? thorough : quick))
+      ?? found(zxing, () => squares.decode(picture));
   };
 }
 

@@ -1,5 +1,5 @@
-// Scanners that type as a keyboard: a burst of characters, faster than people type, and Enter. Whichever element has the
-// focus, the code goes to `onScan`, and neither a field nor a button gets anything of it.
+// Scanners that type as a keyboard: a burst of characters, faster than people type, and Enter. Whichever element has
+// the focus, the code goes to `onScan`, and neither a field nor a button gets anything of it.
 
 const GAP = 50; // Milliseconds between two keys of a scanner at most; people need twice as long.
 const SHORTEST = 4; // Characters of a code.
@@ -45,7 +45,9 @@ class Burst {
   add(event) {
     if (!this.#follows(event)) this.release();
     const field = textField(event.target);
-    if (!this.#keys.length && field) this.#before = { field, value: field.value, start: field.selectionStart, end: field.selectionEnd };
+    if (!this.#keys.length && field) {
+      this.#before = { field, value: field.value, start: field.selectionStart, end: field.selectionEnd };
+    }
     this.#keys.push(event);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.release(), PATIENCE);

@@ -27,7 +27,8 @@ export function CardPayment({ payment, sale }) {
       <${Status} payment=${payment} />
       ${!isHere && html`<${Note}>This payment is under way in another tab, which goes on with it.<//>`}
       ${isHere && payment.state === "reader" && html`<${Readers} readers=${payment.readers ?? []} />`}
-      ${isSimulated && payment.state === "waiting" && html`<${Cards} cards=${configuration.simulatedCards} />`}
+      ${isSimulated && payment.state === "waiting" && html`<${Cards} cards=${configuration.simulatedCards}
+        isOff=${payment.isAsking} />`}
       ${isSimulated && payment.state === "pin" && html`<${Pin} />`}
     <//>`;
 }
@@ -48,24 +49,25 @@ function Status({ payment }) {
 
 function Actions({ payment }) {
   const [cancel, isCancelling] = useAction(cancelPayment);
-  const isEnding = isCancelling || payment.isGivenUp;
+  const isEnding = isCancelling || payment.isGivenUp || payment.isAsking;
   const isDeclined = payment.state === "declined";
   return html`
     ${isDeclined && html`<${Button} kind="primary big" icon="card" disabled=${isEnding} onPress=${tryAnotherCard}>
       Try another card<//>`}
     ${isDeclined && payment.isStopped && html`<${Button} disabled=${isEnding}
       onPress=${async () => { await forgetReader(); tryAnotherCard(); }}>Choose another reader<//>`}
-    <${Button} kind="danger" isBusy=${isEnding} busy="Cancelling…" onPress=${cancel}>Cancel payment<//>`;
+    <${Button} kind="danger" isBusy=${isCancelling || payment.isGivenUp} busy="Cancelling…" onPress=${cancel}>Cancel payment<//>`;
 }
 
 /** What only the simulator shows: the cards that a customer might hold to the reader. */
-function Cards({ cards }) {
+function Cards({ cards, isOff }) {
   return html`
     <section class="sheet" role="group" aria-label="Simulated cards">
       <p class="label" aria-hidden="true">Simulated cards</p>
       <div class="cards">
         ${cards.map((card) => html`
-          <button type="button" key=${card} class="btn sim" onClick=${() => presentCard(card)}>${card}</button>`)}
+          <button type="button" key=${card} class="btn sim" disabled=${isOff}
+            onClick=${() => presentCard(card)}>${card}</button>`)}
       </div>
     </section>`;
 }

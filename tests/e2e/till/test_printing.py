@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.receipt_paper import readable
 from tests.e2e.test_pos_sale import AGENT, TILL
+from tests.e2e.till.receipt_paper import readable
 from tests.processes import RunningShop
 from tests.waiting import until
 
@@ -182,23 +182,23 @@ REPORTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.fixture
-def till(shop: RunningShop, page: Page) -> Page:
+def window(shop: RunningShop, page: Page) -> Page:
     """A page at the shop's address in which modules of the till are imported."""
     page.goto("/till/display")
     return page
 
 
 @pytest.fixture
-def devices(till: Page) -> Page:
-    till.add_init_script(path=Path(__file__).parent / "fake_printers.js")
-    till.reload()
-    return till
+def devices(window: Page) -> Page:
+    window.add_init_script(path=Path(__file__).parent / "fake_printers.js")
+    window.reload()
+    return window
 
 
-def encode(till: Page, call: str, given: list[Any]) -> bytes:
+def encode(window: Page, call: str, given: list[Any]) -> bytes:
     """Call a function of receipt_bytes.js with these arguments."""
     script = f"async (given) => [...(await import('{MODULES}/receipt_bytes.js')).{call}(...given)]"
-    return bytes(till.evaluate(script, given))
+    return bytes(window.evaluate(script, given))
 
 
 def assert_golden(name: str, job: bytes, language: str = "esc-pos") -> None:
@@ -212,49 +212,49 @@ def assert_golden(name: str, job: bytes, language: str = "esc-pos") -> None:
 
 
 @pytest.mark.parametrize("name", RECEIPTS)
-def test_a_receipt_is_as_on_the_golden_paper(till: Page, name: str) -> None:
+def test_a_receipt_is_as_on_the_golden_paper(window: Page, name: str) -> None:
     receipt, url, options = RECEIPTS[name]
-    job = encode(till, "receiptBytes", [{"receipt": receipt, "url": url}, options])
+    job = encode(window, "receiptBytes", [{"receipt": receipt, "url": url}, options])
     assert_golden(name, job, options.get("language", "esc-pos"))
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_a_report_is_as_on_the_golden_paper(till: Page, name: str) -> None:
+def test_a_report_is_as_on_the_golden_paper(window: Page, name: str) -> None:
     report, options = REPORTS[name]
-    assert_golden(name, encode(till, "reportBytes", [report, PLACE, options]))
+    assert_golden(name, encode(window, "reportBytes", [report, PLACE, options]))
 
 
 @pytest.mark.parametrize(
     ("language", "pulse"), [("esc-pos", b"\x1bp\x00\x3c\x78"), ("star-prnt", b"\x1b\x07\x0c\x18\x07")]
 )
-def test_the_drawer_opens_without_a_letter_on_paper(till: Page, language: str, pulse: bytes) -> None:
-    job = encode(till, "drawerBytes", [{"language": language}])
+def test_the_drawer_opens_without_a_letter_on_paper(window: Page, language: str, pulse: bytes) -> None:
+    job = encode(window, "drawerBytes", [{"language": language}])
     assert job.endswith(pulse)
     assert "\n" not in readable(job, language)
 
 
-def test_a_name_sends_no_command_to_the_printer(till: Page) -> None:
+def test_a_name_sends_no_command_to_the_printer(window: Page) -> None:
     """A product's name is text, whatever stands in it: this one would open the drawer."""
     receipt, _, options = RECEIPTS["letters"]
-    job = encode(till, "receiptBytes", [{"receipt": receipt, "url": None}, options])
+    job = encode(window, "receiptBytes", [{"receipt": receipt, "url": None}, options])
     assert b"\x1bp" not in job
     assert "Wine p red" in readable(job)
 
 
-def test_what_the_shop_answers_is_printed(till: Page) -> None:
+def test_what_the_shop_answers_is_printed(window: Page) -> None:
     """A sale in cash at the demo shop, as an agent's app makes it."""
-    token = till.request.post("/v1/auth/login", data=AGENT).json()["token"]
+    token = window.request.post("/v1/auth/login", data=AGENT).json()["token"]
     agent = {"Authorization": f"Bearer {token}"}
     cash = {"amountInPence": 1_250, "tenderedInPence": 2_000}
-    sold = till.request.post(f"{TILL}/cashPayments", headers=agent, data=cash).json()["id"]
-    shown = till.request.get(f"{TILL}/transactions/{sold}/receipt", headers=agent).json()
-    text = readable(encode(till, "receiptBytes", [shown, {"columns": 42}]))
+    sold = window.request.post(f"{TILL}/cashPayments", headers=agent, data=cash).json()["id"]
+    shown = window.request.get(f"{TILL}/transactions/{sold}/receipt", headers=agent).json()
+    text = readable(encode(window, "receiptBytes", [shown, {"columns": 42}]))
     assert "Demo shop" in text
     assert all(
         row in text for row in ("£12.50", "£20.00", "£7.50", shown["receipt"]["number"], f"[QR P {shown['url']}]")
     )
-    report = till.request.get("/v1/pos/sessions/current/report", headers=agent).json()
-    assert "X report" in readable(encode(till, "reportBytes", [report, PLACE, {"columns": 42}]))
+    report = window.request.get("/v1/pos/sessions/current/report", headers=agent).json()
+    assert "X report" in readable(encode(window, "reportBytes", [report, PLACE, {"columns": 42}]))
 
 
 PRINT = """
@@ -277,9 +277,9 @@ async ([modules, kind]) => {
 }"""
 
 
-def printed(till: Page, kind: str | None, job: bytes) -> dict[str, Any]:
+def printed(window: Page, kind: str | None, job: bytes) -> dict[str, Any]:
     """Print in the browser; return kind, label and paper of the printer that did it."""
-    used: dict[str, Any] = till.evaluate(PRINT, [MODULES, kind, list(job)])
+    used: dict[str, Any] = window.evaluate(PRINT, [MODULES, kind, list(job)])
     return used
 
 
@@ -359,7 +359,7 @@ def test_a_network_printer_gets_the_receipt_by_the_shop(devices: Page) -> None:
         ("fakeUsb(usbDevice({ transferOut: async () => ({ status: 'stall' }) }))", "not_connected", "Check its cable"),
         (
             "fakeUsb(usbDevice({ vendorId: 0x0519, productName: 'TSP143III' }))",
-            "unknown_language",
+            "pictures_only",
             "prints pictures only",
         ),
         (
@@ -385,3 +385,48 @@ def test_a_printer_that_takes_nothing_is_no_silence(devices: Page) -> None:
     devices.clock.run_for(16_000)
     until(lambda: devices.evaluate("window.failed?.[0]") == "no_answer")
     assert "Is there paper" in devices.evaluate("window.failed[1]")
+
+
+SETTINGS = f"""
+async () => {{
+  const {{ html, render }} = await import("/static/vendor/htm-preact-3.1.1.module.js");
+  const {{ default: Settings }} = await import("{MODULES}/_printer_settings.js");
+  const place = document.createElement("main");
+  document.body.replaceChildren(place);
+  render(html`<${{Settings}} />`, place);
+}}"""
+
+
+def test_a_printer_is_chosen_tried_and_changed_in_the_settings(devices: Page) -> None:
+    devices.evaluate("fakeSerial(window.port = {}); navigator.serial.getPorts = async () => []; 0")
+    devices.evaluate(SETTINGS)
+    devices.get_by_role("button", name="Serial or Bluetooth").click()
+    expect(devices.get_by_text("Serial printer")).to_be_visible()
+    devices.get_by_role("button", name="Print a test page").click()
+    until(lambda: len(devices.evaluate("port.jobs")) == 1)
+    devices.get_by_label("58 mm, 32 letters").check()
+    devices.get_by_role("button", name="Print a test page").click()
+    until(lambda: len(devices.evaluate("port.jobs")) == 2)
+    wide, narrow = (readable(bytes(job)) for job in devices.evaluate("port.jobs"))
+    assert "1234567890" * 4 + "12\n" in wide
+    assert "1234567890" * 3 + "12\n" in narrow
+    assert "ж [code page cp437]Ω" in narrow
+    devices.get_by_role("button", name="Open the drawer").click()
+    until(lambda: len(devices.evaluate("port.jobs")) == 3)
+    devices.get_by_role("button", name="Use another printer").click()
+    expect(devices.get_by_role("button", name="Serial or Bluetooth")).to_be_visible()
+
+
+def test_a_receipt_is_printed_with_the_paper_of_the_printer(devices: Page) -> None:
+    """And where cash was taken, the drawer opens with it."""
+    devices.evaluate("fakeUsb(window.device = usbDevice())")
+    script = f"""async (shown) => {{
+      const {{ choosePrinter }} = await import("{MODULES}/printers.js");
+      const {{ openDrawer, printReceipt }} = await import("{MODULES}/receipt_printing.js");
+      await choosePrinter("usb", {{ columns: 42 }});
+      return [await printReceipt(shown, {{ drawer: true }}), await openDrawer()];
+    }}"""
+    assert devices.evaluate(script, {"receipt": CASH, "url": URL}) == [True, True]
+    receipt, drawer = (bytes(job) for job in devices.evaluate("device.jobs"))
+    assert receipt == (GOLDEN / "cash-sale.bin").read_bytes()
+    assert drawer == encode(devices, "drawerBytes", [{}])

@@ -11,7 +11,7 @@ import segno
 from PIL import Image, ImageFilter
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.barcodes import HEIGHT, WIDTH, ean13_picture, write_film
+from tests.e2e.till.barcodes import HEIGHT, WIDTH, ean13_picture, write_film
 from tests.processes import RunningShop
 from tests.surroundings import chromium
 from tests.waiting import until
@@ -48,85 +48,85 @@ async ([text, pace]) => {
 
 
 @pytest.fixture
-def till(page: Page) -> Page:
+def window(page: Page) -> Page:
     page.goto("/till/display")
     page.evaluate(FOLLOW)
     return page
 
 
-def type_keys(till: Page, text: str, pace: int) -> None:
-    till.evaluate(TYPE, [text, pace])
+def type_keys(window: Page, text: str, pace: int) -> None:
+    window.evaluate(TYPE, [text, pace])
 
 
-def outcome(till: Page) -> dict[str, Any]:
-    found: dict[str, Any] = till.evaluate(
+def outcome(window: Page) -> dict[str, Any]:
+    found: dict[str, Any] = window.evaluate(
         "({ scanned, keys, presses, name: document.getElementById('name').value,"
         " secret: document.getElementById('secret').value })"
     )
     return found
 
 
-def test_a_scan_goes_to_the_till_and_not_into_the_field_with_the_focus(till: Page) -> None:
-    till.locator("#name").fill("mug")
-    type_keys(till, f"{CODE}\n", 8)
-    assert (outcome(till)["scanned"], outcome(till)["name"]) == ([CODE], "mug")
+def test_a_scan_goes_to_the_till_and_not_into_the_field_with_the_focus(window: Page) -> None:
+    window.locator("#name").fill("mug")
+    type_keys(window, f"{CODE}\n", 8)
+    assert (outcome(window)["scanned"], outcome(window)["name"]) == ([CODE], "mug")
 
 
-def test_a_scan_presses_no_button_and_no_key_of_a_keypad(till: Page) -> None:
-    till.locator("#press").focus()
-    type_keys(till, f"{CODE}\n", 8)
-    till.evaluate("document.activeElement.blur()")
-    type_keys(till, f"MUG-1\n{CODE}\n", 20)
-    assert outcome(till)["scanned"] == [CODE, "MUG-1", CODE]
-    assert (outcome(till)["presses"], outcome(till)["keys"]) == (0, [])
+def test_a_scan_presses_no_button_and_no_key_of_a_keypad(window: Page) -> None:
+    window.locator("#press").focus()
+    type_keys(window, f"{CODE}\n", 8)
+    window.evaluate("document.activeElement.blur()")
+    type_keys(window, f"MUG-1\n{CODE}\n", 20)
+    assert outcome(window)["scanned"] == [CODE, "MUG-1", CODE]
+    assert (outcome(window)["presses"], outcome(window)["keys"]) == (0, [])
 
 
 @pytest.mark.parametrize("pace", [70, 150])
-def test_what_a_person_types_arrives_as_typed(till: Page, pace: int) -> None:
-    till.locator("#name").focus()
-    type_keys(till, "enamel mug 12", pace)
-    till.locator("#press").focus()
-    type_keys(till, "\n", pace)
-    till.evaluate("document.activeElement.blur()")
-    type_keys(till, "1250", pace)
-    until(lambda: outcome(till)["keys"] == ["1", "2", "5", "0"])
-    assert (outcome(till)["name"], outcome(till)["presses"], outcome(till)["scanned"]) == ("enamel mug 12", 1, [])
+def test_what_a_person_types_arrives_as_typed(window: Page, pace: int) -> None:
+    window.locator("#name").focus()
+    type_keys(window, "enamel mug 12", pace)
+    window.locator("#press").focus()
+    type_keys(window, "\n", pace)
+    window.evaluate("document.activeElement.blur()")
+    type_keys(window, "1250", pace)
+    until(lambda: outcome(window)["keys"] == ["1", "2", "5", "0"])
+    assert (outcome(window)["name"], outcome(window)["presses"], outcome(window)["scanned"]) == ("enamel mug 12", 1, [])
 
 
-def test_a_burst_without_enter_or_of_three_keys_is_of_a_person(till: Page) -> None:
-    till.evaluate("document.activeElement.blur()")
-    type_keys(till, "12\n", 5)
-    type_keys(till, "123456", 5)
-    until(lambda: outcome(till)["keys"] == ["1", "2", "Enter", *"123456"])
-    assert outcome(till)["scanned"] == []
+def test_a_burst_without_enter_or_of_three_keys_is_of_a_person(window: Page) -> None:
+    window.evaluate("document.activeElement.blur()")
+    type_keys(window, "12\n", 5)
+    type_keys(window, "123456", 5)
+    until(lambda: outcome(window)["keys"] == ["1", "2", "Enter", *"123456"])
+    assert outcome(window)["scanned"] == []
 
 
-def test_passwords_are_not_looked_at(till: Page) -> None:
-    till.locator("#secret").focus()
-    type_keys(till, "correct-horse\n", 5)
-    assert (outcome(till)["secret"], outcome(till)["scanned"]) == ("correct-horse", [])
+def test_passwords_are_not_looked_at(window: Page) -> None:
+    window.locator("#secret").focus()
+    type_keys(window, "correct-horse\n", 5)
+    assert (outcome(window)["secret"], outcome(window)["scanned"]) == ("correct-horse", [])
 
 
-def test_a_scanner_is_no_longer_followed_once_left(till: Page) -> None:
-    till.evaluate("leave()")
-    till.locator("#name").focus()
-    type_keys(till, f"{CODE}\n", 5)
-    assert (outcome(till)["name"], outcome(till)["scanned"]) == (CODE, [])
+def test_a_scanner_is_no_longer_followed_once_left(window: Page) -> None:
+    window.evaluate("leave()")
+    window.locator("#name").focus()
+    type_keys(window, f"{CODE}\n", 5)
+    assert (outcome(window)["name"], outcome(window)["scanned"]) == (CODE, [])
 
 
-def test_the_keys_of_a_real_keyboard_are_understood(till: Page) -> None:
-    till.locator("#name").focus()
-    till.keyboard.type("mug")
-    till.evaluate("document.activeElement.blur()")
+def test_the_keys_of_a_real_keyboard_are_understood(window: Page) -> None:
+    window.locator("#name").focus()
+    window.keyboard.type("mug")
+    window.evaluate("document.activeElement.blur()")
 
     def is_scanned() -> bool:
         """The driver is as fast as a scanner, unless the machine is busy."""
-        till.keyboard.type("ABCD")
-        till.keyboard.press("Enter")
-        return outcome(till)["scanned"] == ["ABCD"]
+        window.keyboard.type("ABCD")
+        window.keyboard.press("Enter")
+        return outcome(window)["scanned"] == ["ABCD"]
 
     until(is_scanned)
-    assert (outcome(till)["name"], outcome(till)["presses"]) == ("mug", 0)
+    assert (outcome(window)["name"], outcome(window)["presses"]) == ("mug", 0)
 
 
 # A picture stands in for the video of a camera.

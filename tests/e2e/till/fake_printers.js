@@ -37,7 +37,7 @@ function fakeSerial(port) {
   const jobs = [];
   const writable = new WritableStream({ write(bytes) { jobs.push([...bytes]); } });
   const open = async (options) => { Object.assign(port, { options, writable }); };
-  Object.assign(port, { jobs, writable: null, getInfo: () => ({}), open });
+  Object.assign(port, { jobs, writable: null, getInfo: () => ({}), open, close: async () => { port.writable = null; } });
   const serial = Object.assign(new EventTarget(), { getPorts: async () => [port], requestPort: async () => port });
   Object.defineProperty(navigator, "serial", { value: serial, configurable: true });
 }

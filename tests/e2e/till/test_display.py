@@ -18,10 +18,10 @@ BASKET = {"currency": "gbp", "lines": LINES, "total": 21400, "due": 21400}
 
 @pytest.fixture
 def display(shop: RunningShop, page: Page) -> Page:
-    """The display, in a window beside that of the till."""
+    """The display, in a window beside one in which modules of the till are imported."""
     opened = page.context.new_page()
     opened.goto("/till/display")
-    page.goto("/till")
+    page.goto("/till/display")
     return opened
 
 
@@ -72,6 +72,49 @@ def test_the_last_basket_is_gone_once_the_till_is_closed(page: Page, display: Pa
     send(page, "showBasket", BASKET)
     expect(display.get_by_role("listitem")).to_have_count(2)
     page.close(run_before_unload=False)
+    expect(display.get_by_role("heading")).to_have_text("Demo shop")
+
+
+FOLLOW = """
+async () => {
+  window.state = await import("/static/till/state.js");
+  (await import("/static/till/display/follow_till.js")).followTill();
+}"""
+SALE = {
+    "id": "s1",
+    "kind": "ORDER",
+    "currency": "gbp",
+    "lines": [{"name": "Enamel mug", "options": {"Colour": "Blue"}, "quantity": 2, "unitPrice": 1250}],
+    "basket": {"total": 2500, "amountDue": 1500},
+    "isChecked": True,
+    "paid": [],
+    "isFinished": False,
+}
+
+
+def test_the_display_follows_the_sale_on_the_till(page: Page, display: Page) -> None:
+    page.evaluate(FOLLOW)
+
+    def update(**changes: Any) -> None:
+        page.evaluate("(changes) => state.update(changes)", changes)
+
+    update(phase="ready", configuration={"shopName": "Demo shop"})
+    expect(display.get_by_role("heading")).to_have_text("Demo shop")
+    update(sale=SALE)
+    expect(display.get_by_role("listitem")).to_contain_text("Enamel mug, Blue")
+    expect(display.get_by_role("status")).to_contain_text("To pay £15.00")
+    card = {"saleId": "s1", "tender": "CARD", "amount": 1500, "tip": 150}
+    update(payment=card | {"state": "waiting"})
+    expect(display.get_by_role("heading")).to_have_text("Present your card")
+    expect(display.get_by_role("status")).to_contain_text("£16.50")
+    update(payment=card | {"state": "declined"})
+    expect(display.get_by_role("heading")).to_contain_text("Declined")
+    paid = {"amountInPence": 1500, "tipInPence": 0, "changeInPence": 500}
+    update(payment=None, sale=SALE | {"paid": [paid], "isFinished": True})
+    expect(display.get_by_role("status")).to_contain_text("Change£5.00")
+    update(sale=SALE | {"kind": "QUICK", "amount": 999, "paid": []})
+    expect(display.get_by_role("status")).to_contain_text("£9.99")
+    update(phase="locked")
     expect(display.get_by_role("heading")).to_have_text("Demo shop")
 
 

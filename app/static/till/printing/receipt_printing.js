@@ -1,0 +1,19 @@
+// Receipts and the drawer, by the printer of this device.
+
+import { printerInUse } from "./printers.js";
+import { drawerBytes, receiptBytes } from "./receipt_bytes.js";
+
+/** Print what the shop answers at …/transactions/{id}/receipt, and open the drawer first where cash was taken. Returns
+    whether there is a printer. Raises PrinterProblem, or ApiError for a network printer. */
+export async function printReceipt(shown, { drawer = false } = {}) {
+  const printer = await printerInUse();
+  await printer?.print(receiptBytes(shown, { ...printer.paper, drawer }));
+  return Boolean(printer);
+}
+
+/** Open the drawer that hangs on the printer. Returns whether there is a printer. Raises PrinterProblem or ApiError. */
+export async function openDrawer() {
+  const printer = await printerInUse();
+  await printer?.print(drawerBytes(printer.paper));
+  return Boolean(printer);
+}
