@@ -1,14 +1,16 @@
 // The till: read `start` top to bottom.
 
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
-import { followTill } from "./display/follow_till.js";
 import { loadClock } from "./clock.js";
+import { followTill } from "./display/follow_till.js";
 import { install } from "./installation.js";
+import { applyLook } from "./look.js";
 import { listen, go, routeOf } from "./router.js";
 import { SignIn } from "./screens/sign_in.js";
 import { Start } from "./screens/start.js";
 import { start } from "./session.js";
 import { update, useApp } from "./state.js";
+import { follow as followTraining } from "./training.js";
 import { Loading, Problem, Screen } from "./ui.js";
 
 const Z_REPORT = () => import("./screens/z_report.js");
@@ -57,6 +59,8 @@ async function begin() {
   listen();
   addEventListener("online", () => update({ isOnline: true }));
   addEventListener("offline", () => update({ isOnline: false }));
+  await applyLook();
+  await followTraining();
   followTill();
   render(html`<${Till} />`, document.getElementById("till"));
   await install();

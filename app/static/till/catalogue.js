@@ -6,6 +6,7 @@ import { keep, kept } from "./stored_products.js";
 import { read, write } from "./store.js";
 
 const PAGE = 40; // Products of a page of results or of a category.
+const TINY = 240; // Pixels: the longer side of the smallest form of a larger photograph.
 const FEW = 5; // Left in stock, which is said more loudly.
 const id = encodeURIComponent;
 
@@ -41,7 +42,8 @@ export async function readProduct(skuCode) {
 export async function findCode(code) {
   let failure = null;
   try {
-    const { products } = await loadPage(`/v1/product?${new URLSearchParams({ upc: code, pageSize: 1 })}`, { seconds: 4 });
+    const query = new URLSearchParams({ upc: code, pageSize: 1 });
+    const { products } = await loadPage(`/v1/product?${query}`, { seconds: 4 });
     if (products.length) return partOf(products[0], code);
     return partOf(await readProduct(code), code);
   } catch (error) {
@@ -65,8 +67,8 @@ function spellings(code) {
   return /^0\d{12}$/.test(code) ? [code, code.slice(1)] : [code];
 }
 
-/** The categories (`{id, name, path, parentId, depth, products}`) and collections (`{seoName, name, products}`) to browse;
-    those loaded last without an answer of the shop. */
+/** The categories (`{id, name, path, parentId, depth, products}`) and collections (`{seoName, name, products}`) to
+    browse; those loaded last without an answer of the shop. */
 export async function sections() {
   try {
     const [categories, collections] = await Promise.all([get("/v1/category"), get("/v1/collection?pageSize=100")]);
@@ -128,7 +130,8 @@ function productOf({ skuCode, name, manufacturer, upc, price, currency, inStock,
 function thumbnail(picture) {
   if (!picture) return null;
   const address = localAddress(picture.url);
-  return address.startsWith("/media/") ? address.replace(/(\.\w+)$/, "-tiny$1") : address;
+  const form = Math.max(picture.width, picture.height) > TINY ? "tiny" : "small";
+  return address.startsWith("/media/") ? address.replace(/(\.\w+)$/, `-${form}$1`) : address;
 }
 
 function localAddress(address) {

@@ -17,8 +17,8 @@ let isLoading = false;
 let steps = null; // What is left of a load that was interrupted.
 let restUntil = 0; // By performance.now(): after a load, or one that failed.
 
-/** Load the catalogue now where that is due, and again whenever it is: at most once an hour, in one tab, while the app is
-    seen. */
+/** Load the catalogue now where that is due, and again whenever it is: at most once an hour, in one tab, while the app
+    is seen. */
 export function keepLoaded() {
   document.addEventListener("visibilitychange", load);
   onUpdate(load);
@@ -32,7 +32,7 @@ async function load() {
   if (isLoading || performance.now() < restUntil || !mayLoad()) return;
   isLoading = true;
   try {
-    await navigator.locks.request("till-catalogue", { ifAvailable: true }, async (lock) => { if (lock) await loadIfDue(); });
+    await navigator.locks.request("till-catalogue", { ifAvailable: true }, (lock) => lock && loadIfDue());
     if (!steps) restUntil = performance.now() + RETRY;
   } catch (error) {
     steps = null;

@@ -40,10 +40,14 @@ const shopDesk = {
     { amountInPence: amount, tenderedInPence: tendered, currency, description, orderId }, { key }),
   voidCash: (transactionId, reason, key) => post(at(`transactions/${id(transactionId)}/void`), { reason }, { key }),
 
+  /** A page of the location's payments; `query` as of the API. */
   listTransactions: (query) => get(at(`transactions?${new URLSearchParams(query)}`)),
   readTransaction: (transactionId) => get(at(`transactions/${id(transactionId)}`)),
   /** `{url, qrSvg}` */
   receipt: (transactionId) => get(at(`transactions/${id(transactionId)}/receipt`)),
+  /** Give back a payment or a part of it: `{status, body}`, 201 made, 202 not known yet. `body`: {amountInPence, reason,
+      tender}. */
+  refund: (transactionId, body, key) => request("POST", at(`transactions/${id(transactionId)}/refunds`), { body, key }),
   sendReceipt: (transactionId, email) => post(at(`transactions/${id(transactionId)}/receipt`), { email }),
 };
 

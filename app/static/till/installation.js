@@ -22,6 +22,16 @@ export async function install() {
   }
 }
 
+/** The version of the app that is installed on this device, null where none is. */
+export async function installedVersion() {
+  const worker = (await navigator.serviceWorker?.getRegistration("/till"))?.active;
+  if (!worker) return null;
+  const channel = new MessageChannel();
+  const answer = new Promise((resolve) => { channel.port1.onmessage = ({ data }) => resolve(data); });
+  worker.postMessage({ kind: "version" }, [channel.port2]);
+  return answer;
+}
+
 /** Have the waiting version take over and load the app again; false where another tab still needs the old one. */
 async function takeOver(waiting) {
   const took = new Promise((resolve) => {

@@ -14,6 +14,7 @@ const ROUTES = [
   [/^\/till\/transactions\/(?<id>[^/]+)$/, () => import("./screens/transaction.js")],
   [/^\/till\/session$/, () => import("./screens/session.js")],
   [/^\/till\/settings$/, () => import("./screens/settings.js")],
+  [/^\/till\/unlock$/, () => import("./screens/quick_unlock.js")],
   [/^\/till\/help$/, () => import("./screens/help.js")],
 ];
 

@@ -191,7 +191,8 @@ function linesOf(basket, before) {
   return basket.lines.map(({ skuCode, name, options, quantity, unitPrice }) => {
     const line = known.get(skuCode);
     const was = line && (line.was ?? line.unitPrice);
-    return { skuCode, name, options, quantity, unitPrice, image: line?.image, was: was === unitPrice ? undefined : was };
+    const changed = was === unitPrice ? undefined : was;
+    return { skuCode, name, options, quantity, unitPrice, image: line?.image, was: changed };
   });
 }
 
@@ -279,8 +280,8 @@ export async function labelParked(id, label) {
   await change("sales", id, (sale) => sale && { ...sale, label }, false);
 }
 
-/** Go on with a parked order; its prices and stock are checked by the shop again. Returns false where it is gone: another
-    tab went on with it, or discarded it. */
+/** Go on with a parked order; its prices and stock are checked by the shop again. Returns false where it is gone:
+    another tab went on with it, or discarded it. */
 export async function resume(id) {
   const parked = await read("sales", id);
   if (!parked?.parkedAt) return false;

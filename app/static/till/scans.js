@@ -1,5 +1,5 @@
-// Products and scanned codes on their way into the order. A code is an entry of the order from the moment it is scanned,
-// and stays one until it is known what it stands for.
+// Products and scanned codes on their way into the order. A code is an entry of the order from the moment it is
+// scanned, and stays one until it is known what it stands for.
 
 import { findCode } from "./catalogue.js";
 import { addLine, addUnresolved, startOrder } from "./sale.js";
@@ -21,7 +21,11 @@ function inTurn(change) {
 export function addProduct(product, variant = null, quantity = 1, code = null) {
   const { skuCode, price } = variant ?? product;
   const line = {
-    skuCode, name: product.name, options: variant?.options ?? {}, unitPrice: price, image: variant?.image ?? product.image,
+    skuCode,
+    name: product.name,
+    options: variant?.options ?? {},
+    unitPrice: price,
+    image: variant?.image ?? product.image,
   };
   return inTurn(() => addLine(line, quantity, code));
 }
@@ -29,8 +33,8 @@ export function addProduct(product, variant = null, quantity = 1, code = null) {
 /** Note a code that was scanned. */
 export function noteCode(code) { return inTurn(() => addUnresolved(code)); }
 
-/** Add what a noted code stands for. Returns what came of it: `{kind, product?}`; kind: "added", "choose" (a variant of the
-    product), "nothing" (the shop sells nothing under it). Raises ApiError where nobody knows now. */
+/** Add what a noted code stands for. Returns what came of it: `{kind, product?}`; kind: "added", "choose" (a variant of
+    the product), "nothing" (the shop sells nothing under it). Raises ApiError where nobody knows now. */
 export async function resolveCode(code) {
   const found = await findCode(code);
   if (!found) return { kind: "nothing" };

@@ -6,9 +6,11 @@ import { saveClock } from "./clock.js";
 import { isUnsent } from "./offline.js";
 import { resumePendingWork, showPendingReport } from "./pending_work.js";
 import { resumePayment } from "./payments.js";
+import { hasUnansweredRefund } from "./refunds.js";
 import { loadSale } from "./sale.js";
 import { clear, read, readAll, remove, STORES, write, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
+import { shownConfiguration } from "./training.js";
 import * as vault from "./vault.js";
 
 const EARLY = 60_000; // Milliseconds before the access token is over that it is renewed.
@@ -88,7 +90,7 @@ export async function start() {
   const signedIn = await read("device", "signedIn");
   await showPendingReport();
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
-  update({ ...signedIn, location: await read("device", "location"), configuration: await read("device", "configuration") ?? null });
+  update({ ...signedIn, location: await read("device", "location"), configuration: shownConfiguration(await read("device", "configuration") ?? null) });
   if (await vault.needsGesture()) return update({ phase: "locked" });
   await unlock(() => vault.openWithoutGesture());
 }
@@ -162,8 +164,14 @@ async function refuseToForget() {
   if (unsent.length) {
     throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Look at the waiting sales.`);
   }
-  if ((await readAll("payments")).length) {
+  if ((await readAll("payments")).some((payment) => !payment.isTraining)) {
     throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
+  }
+  if ((await readAll("sales")).some((sale) => sale.paid.length && !sale.isFinished && !sale.isTraining)) {
+    throw new ApiError(0, "open_payment", "A sale is paid in part. Finish it or give the money back before you sign out.");
+  }
+  if (!app().isTraining && await hasUnansweredRefund()) {
+    throw new ApiError(0, "open_refund", "A refund is not answered yet. Open its payment under Transactions first.");
   }
 }
 
@@ -172,7 +180,7 @@ async function forget() {
   vault.forgetKeys();
   await clear(...STORES);
   for (const name of await caches.keys()) if (name.startsWith("till-pictures")) await caches.delete(name);
-  update({ phase: "signIn", user: null, agent: null, locations: [], location: null, configuration: null, sale: null, payment: null, unsent: 0, path: "/till" });
+  update({ phase: "signIn", user: null, agent: null, locations: [], location: null, configuration: null, sale: null, payment: null, unsent: 0, isTraining: false, path: "/till" });
   history.replaceState(null, "", "/till");
 }
 
@@ -235,7 +243,7 @@ async function chooseFirstLocation() {
 export async function loadConfiguration() {
   const configuration = await get(`/v1/pos/${encodeURIComponent(app().location.id)}/configuration`);
   await write("device", configuration, "configuration");
-  update({ configuration });
+  update({ configuration: shownConfiguration(configuration) });
 }
 
 let watching = false;

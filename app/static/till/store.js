@@ -32,6 +32,8 @@ export async function read(store, key) { return (await open()).get(store, key); 
 
 export async function readAll(store) { return (await open()).getAll(store); }
 
+export async function readKeys(store) { return (await open()).getAllKeys(store); }
+
 export async function write(store, value, key) { return (await open()).put(store, value, key); }
 
 export async function remove(store, key) { return (await open()).delete(store, key); }

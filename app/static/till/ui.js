@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { ApiError } from "./api.js";
 import { money } from "./money.js";
-import { app } from "./state.js";
+import { app, useApp } from "./state.js";
 
 export { html, useEffect, useRef, useState };
 export { useMemo, useCallback, useLayoutEffect } from "../vendor/htm-preact-3.1.1.module.js";
@@ -11,6 +11,7 @@ export { useMemo, useCallback, useLayoutEffect } from "../vendor/htm-preact-3.1.
 /** A screen: heading, a way back, the content, and what stays at the bottom within reach of a thumb. */
 export function Screen({ title, back, aside, children, foot, className = "" }) {
   const heading = useRef(null);
+  const { isTraining } = useApp();
   useEffect(() => {
     document.title = `${title} · Till`;
     heading.current?.focus({ preventScroll: true });
@@ -21,6 +22,8 @@ export function Screen({ title, back, aside, children, foot, className = "" }) {
       <h1 tabindex="-1" ref=${heading}>${title}</h1>
       ${aside}
     </header>
+    ${isTraining && html`
+      <aside class="training" aria-label="Training"><strong>Training</strong> No money moves.</aside>`}
     <main class=${`screen ${className}`}>${children}</main>
     ${foot && html`<footer class="foot">${foot}</footer>`}`;
 }

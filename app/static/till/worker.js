@@ -19,6 +19,7 @@ self.addEventListener("activate", (event) => {
 });
 
 self.addEventListener("message", (event) => {
+  if (event.data.kind === "version") event.ports[0].postMessage(VERSION);
   if (event.data.kind !== "takeOver") return;
   event.waitUntil((async () => {
     const takesOver = await isOneWindow();

@@ -48,8 +48,8 @@ async (pixels) => {
 
 @dataclass(frozen=True, slots=True)
 class Scrolling:
-    """The frames of a scroll from the top of a list to its end, tasks above 50 ms meanwhile, and the processor time of the
-    page, which other programs on the machine hardly lengthen; milliseconds."""
+    """The frames of a scroll from the top of a list to its end, tasks above 50 ms meanwhile, and the processor time of
+    the page, which other programs on the machine hardly lengthen; milliseconds."""
 
     frames: list[float]
     long_tasks: list[float]
@@ -76,8 +76,8 @@ def store_products(page: Page, count: int) -> None:
 
 
 def scroll_all_products(page: Page, count: int, pixels: int = 120, slowdown: int = 1) -> Scrolling:
-    """Open, from the start screen, the list of all stored products, and scroll it to its end, so many pixels a frame: 120 is a fast flick of
-    7,200 a second. `slowdown` divides the speed of the processor."""
+    """Open, from the start screen, the list of all stored products, and scroll it to its end, so many pixels a frame:
+    120 is a fast flick of 7,200 a second. `slowdown` divides the speed of the processor."""
     page.get_by_role("button", name="New order").click()
     page.get_by_role("button", name="All products").click()
     expect(page.get_by_role("list", name="All products").get_by_role("button")).to_have_count(count, timeout=60_000)

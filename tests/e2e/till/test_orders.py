@@ -6,14 +6,19 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
-from tests.e2e.till.conftest import PASSWORD, sign_in_to_till
+from tests.e2e.till.conftest import PASSWORD, PIN, sign_in_to_till
 from tests.e2e.till.measuring import scroll_all_products, store_products
+from tests.e2e.till.test_unlock import type_pin
 from tests.processes import RunningShop
 from tests.waiting import until
 
 TUMBLERS, MUG, CLOG_IN_RUST_5 = "2946442800489", "2960754448870", "2923623661015"
+KEYS = """
+(keys) => keys.forEach((key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))
+"""
 IS_LOADED = """
 async () => {
   const opened = indexedDB.open("till");
@@ -53,9 +58,8 @@ def press(page: Page, name: str) -> None:
 
 
 def scan(page: Page, code: str) -> None:
-    """As a scanner types: a burst, and Enter."""
-    page.keyboard.type(code)
-    page.keyboard.press("Enter")
+    """As a scanner types: a burst, and Enter. Keys of the driver come as slowly as a busy machine sends them."""
+    page.evaluate(KEYS, [*code, "Enter"])
 
 
 def expect_total(page: Page, amount: str) -> None:
@@ -65,7 +69,7 @@ def expect_total(page: Page, amount: str) -> None:
 
 
 def expect_payment(page: Page) -> None:
-    expect(page).to_have_url(re.compile("/till/pay$"))
+    expect(page.get_by_role("heading", name="Take payment")).to_be_visible()
 
 
 def test_an_order_is_built_parked_resumed_and_charged(order: Page) -> None:
@@ -117,8 +121,9 @@ def test_a_scanned_code_that_nobody_knows_keeps_the_order_from_being_charged(ord
     expect(unknown).to_contain_text("The shop sells nothing under this code.")
     press(order, "Charge")
     expect(order.get_by_role("alert").filter(has_text="Find or remove the code 1234567890128")).to_be_visible()
-    expect(order).to_have_url(re.compile("/till/order$"))
 
+    order.reload()
+    type_pin(order, PIN)
     unknown.get_by_role("button", name="Find it").click()
     expect(order.get_by_text("Choose the product with the code")).to_be_visible()
     find(order, "ash crook", "Ash crook").click()
@@ -146,6 +151,22 @@ def test_what_is_sold_out_is_not_added_and_what_runs_short_is_said_at_its_line(o
     expect(line(order, "Ash crook").get_by_role("alert")).to_be_hidden()
     press(order, "Charge")
     expect_payment(order)
+
+
+def test_an_answer_that_comes_after_other_words_were_typed_shows_nothing(order: Page) -> None:
+    suggestions = re.compile(r"/v1/product/suggest\?q=ash")
+    answered = order.request.get("/v1/product/suggest?q=ash").json()
+    assert answered["products"]
+    held: list[Route] = []
+    order.route(suggestions, lambda route: held.append(route))
+    with order.expect_request(suggestions):
+        find(order, "ash", "Ash crook")
+    clog = find(order, "clog", "Clog")
+    expect(clog).to_be_visible()
+    held[0].fulfill(json=answered)
+    order.evaluate("new Promise(requestAnimationFrame)")
+    expect(order.get_by_role("list", name="Products found").get_by_role("button", name="Ash crook")).to_be_hidden()
+    expect(clog).to_be_visible()
 
 
 def test_orders_are_built_without_a_network_and_checked_when_it_is_back(
@@ -238,4 +259,4 @@ def test_a_thousand_products_scroll_smoothly(phone: BrowserContext) -> None:
     expect(page.get_by_role("textbox", name="E-mail")).to_be_visible()
     store_products(page, 1_000)
     scrolled = scroll_all_products(sign_in_to_till(page), 1_000, pixels=240)
-    assert scrolled.processor_of_a_frame < 60, scrolled
+    assert scrolled.processor_of_a_frame < 40, scrolled

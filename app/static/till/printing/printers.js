@@ -94,7 +94,8 @@ function paperOf({ columns, language, codepage }, line) {
 }
 
 function network() {
-  const send = (bytes) => {
+  const send = async (bytes) => {
+    if (app().isTraining) throw new PrinterProblem("not_allowed", "Training sends nothing to the shop’s printer.");
     const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
     return post(at("printJobs"), { data: btoa(text) });
   };

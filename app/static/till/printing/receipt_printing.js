@@ -11,6 +11,11 @@ export async function printReceipt(shown, { drawer = false } = {}) {
   return Boolean(printer);
 }
 
+/** Print a receipt; where this device has no printer, open its page for the browser to print. As `printReceipt`. */
+export async function printOrOpen(shown, options) {
+  if (!await printReceipt(shown, options)) open(shown.url, "_blank", "noopener");
+}
+
 /** Open the drawer that hangs on the printer. Returns whether there is a printer. Raises PrinterProblem or ApiError. */
 export async function openDrawer() {
   const printer = await printerInUse();

@@ -15,30 +15,34 @@ export function ChooseVariant({ product: known, onChoose, onClose }) {
   const names = [...new Set(product.variants.flatMap((variant) => Object.keys(variant.options)))];
   const variant = product.variants.find((one) => names.every((name) => one.options[name] === chosen[name]));
   const add = () => {
-    const many = Number(quantity);
-    if (!variant) setProblem(`Choose ${names.filter((name) => !chosen[name]).join(" and ").toLowerCase() || "another one"}.`);
+    const many = /^\d+$/.test(quantity) ? Number(quantity) : 0;
+    const missing = names.filter((name) => !chosen[name]).join(" and ").toLowerCase();
+    if (!variant) setProblem(`Choose ${missing || "another one"}.`);
     else if (!variant.inStock) setProblem("This one is sold out.");
-    else if (!Number.isInteger(many) || many < 1 || many > MOST_OF_ONE) setProblem(`Choose a number from 1 to ${MOST_OF_ONE}.`);
+    else if (!(many >= 1 && many <= MOST_OF_ONE)) setProblem(`Choose a number from 1 to ${MOST_OF_ONE}.`);
     else onChoose(product, variant, many);
   };
   return html`<${Dialog} title=${product.name} onClose=${onClose}
     foot=${html`<${Button} kind="primary big wide" onPress=${add}>Add to the order<//>`}>
     ${names.map((name) => html`<${Option} key=${name} name=${name} product=${product} chosen=${chosen}
       onChoose=${(value) => { setProblem(null); choose({ ...chosen, [name]: value }); }} />`)}
-    <${Field} label="Quantity" id="variant-quantity" inputmode="numeric" maxlength="2" value=${quantity} onInput=${setQuantity} />
+    <${Field} label="Quantity" id="variant-quantity" inputmode="numeric" maxlength="2" value=${quantity}
+      onInput=${setQuantity} />
     <p class="between" aria-live="polite">${variant && html`
-      <span class="total"><${Amount} of=${variant.price} currency=${product.currency} /></span><${Stock} of=${variant} />`}</p>
+      <span class="total"><${Amount} of=${variant.price} currency=${product.currency} /></span>
+      <${Stock} of=${variant} />`}</p>
     <${Problem}>${problem}<//>
   <//>`;
 }
 
 function Option({ name, product, chosen, onChoose }) {
-  const values = [...new Set(product.variants.map((variant) => variant.options[name]))].filter((value) => value !== undefined);
+  const values = new Set(product.variants.map((variant) => variant.options[name]));
   return html`<fieldset class="options"><legend class="label">${name}</legend>
-    ${values.map((value) => {
+    ${[...values].filter((value) => value !== undefined).map((value) => {
       const isLeft = isInStock(product, { ...chosen, [name]: value });
       return html`<label key=${value} class=${`option ${isLeft ? "" : "gone"}`}>
-        <input type="radio" name=${name} value=${value} checked=${chosen[name] === value} onChange=${() => onChoose(value)} />
+        <input type="radio" name=${name} value=${value} checked=${chosen[name] === value}
+          onChange=${() => onChoose(value)} />
         <span>${value}${!isLeft && html` <span class="small">Sold out</span>`}</span></label>`;
     })}
   </fieldset>`;

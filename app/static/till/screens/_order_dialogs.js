@@ -1,10 +1,32 @@
 // Questions about the order: a discount, prices that changed, throwing it away.
 
 import { amountText, money, parseMoney } from "../money.js";
-import { acceptPrices, setDiscount } from "../sale.js";
+import { go } from "../router.js";
+import { acceptPrices, endSale, setDiscount } from "../sale.js";
 import { Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
+import { ChooseVariant } from "./_choose_variant.js";
+import { Scan } from "./_scan.js";
 
-export function Discount({ sale, onClose }) {
+/** The dialog that is open: `dialog` is {kind, …} or null. */
+export function OrderDialog({ dialog, sale, said, onChoose, onScan, close }) {
+  const discard = async () => {
+    await endSale();
+    close();
+  };
+  switch (dialog?.kind) {
+    case "variant": return html`<${ChooseVariant} product=${dialog.product} onClose=${close}
+      onChoose=${(product, variant, quantity) => onChoose(product, variant, quantity, dialog.code)} />`;
+    case "scan": return html`<${Scan} said=${said} onScan=${onScan} onClose=${close} />`;
+    case "discount": return html`<${Discount} sale=${sale} onClose=${close} />`;
+    case "prices": return html`<${ChangedPrices} sale=${sale} onCharge=${() => go("/till/pay")} onClose=${close} />`;
+    case "discard": return html`
+      <${Question} title="Discard the order?" verb="Discard" onConfirm=${discard} onClose=${close}>
+      What is in it is forgotten. Nothing was charged.<//>`;
+    default: return null;
+  }
+}
+
+function Discount({ sale, onClose }) {
   const [typed, setTyped] = useState(sale.discount ? amountText(sale.discount, sale.currency) : "");
   const [problem, setProblem] = useState(null);
   const apply = async (event) => {
@@ -19,15 +41,15 @@ export function Discount({ sale, onClose }) {
   };
   return html`<${Dialog} title="Discount on the order" onClose=${onClose}>
     <form class="stack" onSubmit=${apply} novalidate>
-      <${Field} label="Discount" id="discount" inputmode="decimal" autocomplete="off" value=${typed} onInput=${setTyped} error=${problem}
-        help="An amount off the whole order. Leave it empty for none." />
+      <${Field} label="Discount" id="discount" inputmode="decimal" autocomplete="off" value=${typed} onInput=${setTyped}
+        error=${problem} help="An amount off the whole order. Leave it empty for none." />
       <${Button} type="submit" kind="primary big">Apply<//>
     </form>
   <//>`;
 }
 
 /** The prices that the shop changed since they were shown. */
-export function ChangedPrices({ sale, onCharge, onClose }) {
+function ChangedPrices({ sale, onCharge, onClose }) {
   const changed = sale.lines.filter((line) => line.was !== undefined);
   const [accept, isBusy, error] = useAction(async () => {
     await acceptPrices();
@@ -37,9 +59,12 @@ export function ChangedPrices({ sale, onCharge, onClose }) {
     <${Button} onPress=${onClose}>Back to the order<//>
     <${Button} kind="primary" isBusy=${isBusy} onPress=${accept}>Use the new prices<//>`}>
     <p>Since these were shown, the shop changed:</p>
-    <ul class="list">${changed.map(({ skuCode, name, was, unitPrice }) => html`<li key=${skuCode} class="between changed">
-      <span class="strong">${name}</span>
-      <span><s class="muted n">${money(was, sale.currency)}</s> <span class="strong n">${money(unitPrice, sale.currency)}</span></span></li>`)}</ul>
+    <ul class="list">${changed.map(({ skuCode, name, was, unitPrice }) => html`
+      <li key=${skuCode} class="between changed">
+        <span class="strong">${name}</span>
+        <span><s class="muted n">${money(was, sale.currency)}</s>
+          <span class="strong n"> ${money(unitPrice, sale.currency)}</span></span>
+      </li>`)}</ul>
     ${sale.basket && html`<p class="between"><span class="strong">New total</span>
       <span class="total">${money(sale.basket.total, sale.currency)}</span></p>`}
     <${Problem}>${error}<//>

@@ -13,10 +13,10 @@ export function OrderLines({ sale, isLocked, reasons, looking, onFind, onSaid })
     return setQuantity(line.skuCode, 0);
   };
   return html`<ul class="lines" aria-label="Order">
-    ${sale.unresolved.map((code, place) => html`<${Unresolved} key=${`${code} ${place}`} code=${code} reason=${reasons[code]}
-      isBusy=${looking.includes(code)} onFind=${() => onFind(code)} />`)}
-    ${sale.lines.map((line) => html`<${Line} key=${line.skuCode} line=${line} currency=${sale.currency} isLocked=${isLocked}
-      onRemove=${() => remove(line)} />`)}
+    ${sale.unresolved.map((code, place) => html`<${Unresolved} key=${`${code} ${place}`} code=${code}
+      reason=${reasons[code]} isBusy=${looking.includes(code)} onFind=${() => onFind(code)} />`)}
+    ${sale.lines.map((line) => html`<${Line} key=${line.skuCode} line=${line} currency=${sale.currency}
+      isLocked=${isLocked} onRemove=${() => remove(line)} />`)}
   </ul>`;
 }
 
@@ -38,7 +38,8 @@ function Line({ line, currency, isLocked, onRemove }) {
     <${Picture} of=${image} />
     <div class="line-name"><span class="strong">${name}</span>
       ${chosen && html`<span class="muted small">${chosen}</span>`}
-      ${(quantity > 1 || was !== undefined) && html`<span class="small"><span class="muted n">${money(unitPrice, currency)} each</span>
+      ${(quantity > 1 || was !== undefined) && html`<span class="small">
+        <span class="muted n">${money(unitPrice, currency)} each</span>
         ${was !== undefined && html` <span class="was">was ${money(was, currency)}</span>`}</span>`}</div>
     <span class="strong n line-total">${money(unitPrice * quantity, currency)}</span>
     ${problem && html`<p class="error line-problem" role="alert">${problem}</p>`}
@@ -66,9 +67,11 @@ function Stepper({ line }) {
     else event.target.value = line.quantity;
   };
   return html`<div class="stepper">
-    <button type="button" class="btn" aria-label="Fewer" disabled=${line.quantity <= 1} onClick=${() => step(-1)}><${Icon} name="minus" /></button>
-    <input class="n" inputmode="numeric" aria-label="Quantity" value=${typed ?? line.quantity} maxlength="2" onFocus=${(event) => event.target.select()}
-      onInput=${(event) => setTyped(event.target.value)} onChange=${set} />
-    <button type="button" class="btn" aria-label="More" disabled=${line.quantity >= MOST_OF_ONE} onClick=${() => step(1)}><${Icon} name="plus" /></button>
+    <button type="button" class="btn" aria-label="Fewer" disabled=${line.quantity <= 1} onClick=${() => step(-1)}>
+      <${Icon} name="minus" /></button>
+    <input class="n" inputmode="numeric" aria-label="Quantity" value=${typed ?? line.quantity} maxlength="2"
+      onFocus=${(event) => event.target.select()} onInput=${(event) => setTyped(event.target.value)} onChange=${set} />
+    <button type="button" class="btn" aria-label="More" disabled=${line.quantity >= MOST_OF_ONE}
+      onClick=${() => step(1)}><${Icon} name="plus" /></button>
   </div>`;
 }

@@ -19,8 +19,10 @@ export function Picker({ words, onPick, onFound }) {
     ${found.isStored && html`<${Note} kind="warn">Found among what this till has loaded.<//>`}
     <p class="unseen" role="status">${found.products && found.isWhole && counted(found.products.length)}</p>
     ${!found.products && html`<${Loading}>Searching…<//>`}
-    ${found.products?.length === 0 && found.isWhole && html`<p class="nothing">Nothing found for “${words.trim()}”.</p>`}
-    ${found.products?.length > 0 && html`<${ProductList} label="Products found" products=${found.products} onPick=${onPick} />`}`;
+    ${found.products?.length === 0 && found.isWhole && html`
+      <p class="nothing">Nothing found for “${words.trim()}”.</p>`}
+    ${found.products?.length > 0 && html`
+      <${ProductList} label="Products found" products=${found.products} onPick=${onPick} />`}`;
 }
 
 function counted(many) { return many === 1 ? "1 product found" : `${many} products found`; }

@@ -1,8 +1,9 @@
-// Products to choose from. The list may be a thousand long: it consists of chunks, of which those off the screen are not
-// laid out (content-visibility) and those without a change not compared again.
+// Products to choose from. The list may be a thousand long: it consists of chunks, of which those off the screen are
+// not laid out (content-visibility) and those without a change not compared again.
 
 import { stockOf } from "../catalogue.js";
 import { Amount, html, useEffect, useMemo, useRef, useState } from "../ui.js";
+import { usePictures } from "./_list_pictures.js";
 
 const CHUNK = 10;
 const AT_ONCE = 40; // Products that are put on the page in one go.
@@ -11,11 +12,12 @@ const AT_ONCE = 40; // Products that are put on the page in one go.
 export function ProductList({ label, products, onPick }) {
   const pick = useRef(onPick);
   pick.current = onPick;
+  const pictures = usePictures();
   const shown = useGrowing(products);
   const chunks = [];
   for (let first = 0; first < shown; first += CHUNK) chunks.push(products.slice(first, Math.min(first + CHUNK, shown)));
   return html`<div role="list" class="products" aria-label=${label}>
-    ${chunks.map((chunk, place) => html`<${Chunk} key=${place} products=${chunk} pick=${pick} />`)}
+    ${chunks.map((chunk, place) => html`<${Chunk} key=${place} products=${chunk} pick=${pick} pictures=${pictures} />`)}
   </div>`;
 }
 
@@ -30,18 +32,24 @@ function useGrowing(products) {
   return Math.min(shown, products.length);
 }
 
-function Chunk({ products, pick }) {
-  return useMemo(() => html`<div class="chunk">
-    ${products.map((product) => html`<${Row} key=${product.skuCode} product=${product} pick=${pick} />`)}</div>`, products);
+function Chunk({ products, pick, pictures }) {
+  const chunk = useRef(null);
+  useEffect(() => pictures.current.observe(chunk.current), products);
+  const row = (product) => html`<${Row} key=${product.skuCode} product=${product} pick=${pick} />`;
+  return useMemo(() => html`<div class="chunk" ref=${chunk}>${products.map(row)}</div>`, products);
 }
 
 function Row({ product, pick }) {
   const stock = stockOf(product);
   return html`<div role="listitem" class="product">
-    <button type="button" class="product-button" disabled=${!product.inStock} onClick=${(event) => pick.current(product, event)}>
-      <${Picture} of=${product.image} />
+    <button type="button" class="product-button" disabled=${!product.inStock}
+      onClick=${(event) => pick.current(product, event)}>
+      ${product.image
+        ? html`<img class="thumb" key=${product.image} data-src=${product.image} alt="" width="48" height="48" />`
+        : html`<span class="thumb"></span>`}
       <span class="product-name"><span class="strong">${product.name}</span>
-        <span class="muted small">${[product.manufacturer, variantsOf(product)].filter(Boolean).join(" · ")}</span></span>
+        <span class="muted small">${[product.manufacturer, variantsOf(product)].filter(Boolean).join(" · ")}</span>
+      </span>
       <span class="product-price"><${Price} product=${product} />
         ${stock && html`<span class=${`small stock ${stock.kind}`}>${stock.words}</span>`}</span>
     </button></div>`;
@@ -55,8 +63,9 @@ function variantsOf({ variants }) {
 function Price({ product }) {
   const prices = product.variants?.length ? product.variants.map((variant) => variant.price) : [product.price];
   const least = Math.min(...prices);
-  return html`<span class="strong n">${prices.some((price) => price !== least) && html`<span class="small">from </span>`}<${Amount} of=${least}
-    currency=${product.currency} /></span>`;
+  const varies = prices.some((price) => price !== least);
+  return html`<span class="strong n">${varies && html`<span class="small">from </span>`}
+    <${Amount} of=${least} currency=${product.currency} /></span>`;
 }
 
 /** A small picture of a product, or its place. */

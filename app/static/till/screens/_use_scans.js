@@ -1,13 +1,14 @@
 // The codes that were scanned on this screen, and what came of them.
 
 import { noteCode, resolveCode } from "../scans.js";
+import { app } from "../state.js";
 import { sentence, useState } from "../ui.js";
 
 const NOTHING = "The shop sells nothing under this code.";
 const CHOOSE = "Choose which one it is.";
 
-/** `{take(code), resolve(code), reasons, looking, wanted, setWanted}`. `wanted` is the code whose product is being looked
-    for by hand. `onSaid(sentence)`; `onChoose(product, code)` where one of several variants is meant. */
+/** `{take(code), resolve(code), reasons, looking, wanted, setWanted}`. `wanted` is the code whose product is being
+    looked for by hand. `onSaid(sentence)`; `onChoose(product, code)` where one of several variants is meant. */
 export function useScans({ onSaid, onChoose }) {
   const [reasons, setReasons] = useState({});
   const [looking, setLooking] = useState([]);
@@ -32,6 +33,10 @@ export function useScans({ onSaid, onChoose }) {
     }
   };
   const take = async (code) => {
+    if (app().sale?.paid.length) {
+      onSaid("A part of this order is paid, so nothing is added.");
+      return;
+    }
     await noteCode(code);
     await resolve(code);
   };

@@ -2,6 +2,7 @@
 
 import { desk } from "../desk.js";
 import { tenderWords } from "../payment_words.js";
+import { printOrOpen } from "../printing/receipt_printing.js";
 import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
@@ -44,7 +45,7 @@ function Summary({ sale, last, change }) {
 function Receipt({ transaction }) {
   const [receipt, show] = useState(null);
   const [load, isLoading, error] = useAction(async () => show(await desk().receipt(transaction.id)));
-  const [print, isPrinting, notPrinted] = useAction(printOrShow);
+  const [print, isPrinting, printError] = useAction(() => printOrOpen(receipt));
   useEffect(() => { load(); }, []);
   return html`
     <section class="stack receipt" aria-label="Receipt">
@@ -54,16 +55,10 @@ function Receipt({ transaction }) {
       <${Problem}>${error}<//>
       ${error && html`<${Button} isBusy=${isLoading} onPress=${load}>Load the receipt again<//>`}
       <${Mail} transaction=${transaction} />
-      <${Problem}>${notPrinted}<//>
-      <${Button} kind="wide" icon="printer" disabled=${!receipt} isBusy=${isPrinting} busy="Printing…"
-        onPress=${() => print(receipt)}>Print receipt<//>
+      <${Problem}>${printError}<//>
+      <${Button} kind="wide" icon="printer" disabled=${!receipt} isBusy=${isPrinting} busy="Printing…" onPress=${print}>
+        Print receipt<//>
     </section>`;
-}
-
-/** Print on the printer of this device; without one the receipt opens as a page, which the browser prints. */
-async function printOrShow(receipt) {
-  const { printReceipt } = await import("../printing/receipt_printing.js");
-  if (!await printReceipt(receipt)) open(receipt.url, "_blank", "noopener");
 }
 
 function Mail({ transaction }) {

@@ -33,13 +33,21 @@ export default function Parked() {
       ${sale?.lines?.length > 0 && html`<${Note}>The order under way is parked when you go on with another one.<//>`}
       ${parked?.length === 0 && html`<p class="nothing">No order is parked.</p>`}
       <ul class="list" aria-label="Parked orders">
-        ${(parked ?? []).map((one) => html`<${Order} key=${one.id} sale=${one} zone=${configuration?.timeZone} isBusy=${isBusy}
-          onResume=${() => goOn(one.id)} onName=${() => open({ kind: "name", sale: one })} onDiscard=${() => open({ kind: "discard", sale: one })} />`)}
+        ${(parked ?? []).map((one) => html`<${Order} key=${one.id} sale=${one} zone=${configuration?.timeZone}
+          isBusy=${isBusy} onResume=${() => goOn(one.id)} open=${open} />`)}
       </ul>
     <//>
     ${dialog?.kind === "name" && html`<${Name} sale=${dialog.sale} onClose=${close} />`}
-    ${dialog?.kind === "discard" && html`<${Question} title="Discard this order?" verb="Discard" onClose=${close}
-      onConfirm=${async () => { await discardParked(dialog.sale.id); await close(); }}>${contents(dialog.sale)}: it is forgotten. Nothing was charged.<//>`}`;
+    ${dialog?.kind === "discard" && html`<${Discard} sale=${dialog.sale} onClose=${close} />`}`;
+}
+
+function Discard({ sale, onClose }) {
+  const discard = async () => {
+    await discardParked(sale.id);
+    await onClose();
+  };
+  return html`<${Question} title="Discard this order?" verb="Discard" onConfirm=${discard} onClose=${onClose}>
+    ${contents(sale)}: it is forgotten. Nothing was charged.<//>`;
 }
 
 /** Make room for another order: park the one under way, or leave it where there is nothing in it. */
@@ -53,14 +61,18 @@ async function putAside() {
   else await endSale();
 }
 
-function Order({ sale, zone, isBusy, onResume, onName, onDiscard }) {
+function Order({ sale, zone, isBusy, onResume, open }) {
   const name = sale.label || contents(sale);
-  const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone }).format(new Date(sale.parkedAt));
+  const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone });
   return html`<li class="parked" aria-label=${name}>
-    <div class="between"><span class="strong">${name}</span><span class="strong n">${money(due(sale).amount, sale.currency)}</span></div>
-    <p class="muted small">${sale.label ? `${contents(sale)} · ` : ""}${time}</p>
+    <div class="between"><span class="strong">${name}</span>
+      <span class="strong n">${money(due(sale).amount, sale.currency)}</span></div>
+    <p class="muted small">${sale.label ? `${contents(sale)} · ` : ""}${clock.format(new Date(sale.parkedAt))}</p>
     <div class="row apart">
-      <span class="row"><${Button} kind="quiet" onPress=${onName}>Name<//><${Button} kind="quiet danger" onPress=${onDiscard}>Discard<//></span>
+      <span class="row">
+        <${Button} kind="quiet" onPress=${() => open({ kind: "name", sale })}>Name<//>
+        <${Button} kind="quiet danger" onPress=${() => open({ kind: "discard", sale })}>Discard<//>
+      </span>
       <${Button} kind="primary" isBusy=${isBusy} onPress=${onResume}>Resume<//>
     </div>
   </li>`;

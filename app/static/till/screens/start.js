@@ -12,7 +12,7 @@ const LINKS = [
 ];
 
 export function Start() {
-  const { location, configuration, sale, payment, isOnline, unsent, notice, isTraining } = useApp();
+  const { location, configuration, sale, payment, isOnline, unsent, notice } = useApp();
   useEffect(() => () => update({ notice: null }), []);
   const [order, isBusy] = useAction(async () => {
     if (!sale) await startOrder();
@@ -23,7 +23,6 @@ export function Start() {
     <${Screen} title=${location?.displayName ?? "No location"}
       aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status">${isOnline ? "Online" : "Offline"}</p>`}>
       ${notice && html`<${Note}>${notice}<//>`}
-      ${isTraining && html`<${Note} kind="warn">Training: nothing here is real, and no money moves.<//>`}
       ${!location && html`<${Note} kind="warn">You are assigned to no location yet. An admin assigns you under Mobile POS, Agents.<//>`}
       ${payment && html`<${Note} kind="warn">A payment is not final yet. A new sale begins once it is.<//>`}
       ${sale && html`<${SaleUnderWay} sale=${sale} payment=${payment} />`}

@@ -1,0 +1,127 @@
+// What this device does its own way, and who uses it.
+
+import { installedVersion } from "../installation.js";
+import { applyLook, chosenLook, chooseLook } from "../look.js";
+import { hasUnansweredRefund } from "../refunds.js";
+import { chooseLocation, lock, signOut } from "../session.js";
+import { readAll } from "../store.js";
+import { app, useApp } from "../state.js";
+import { switchTraining } from "../training.js";
+import { Button, Dialog, html, Icon, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import PrinterSettings from "../printing/_printer_settings.js";
+import { Devices } from "./_devices.js";
+
+const LOOKS = [["system", "System"], ["light", "Light"], ["dark", "Dark"]];
+
+export default function Settings() {
+  const { locations } = useApp();
+  return html`
+    <${Screen} title="Settings" back="/till">
+      ${locations.length > 1 && html`<${Location} />`}
+      <${Look} />
+      <${Training} />
+      <${Section} title="On this device">
+        <nav class="links" aria-label="On this device">
+          <a href="/till/unlock"><${Icon} name="finger" /><span>Quick unlock</span></a>
+          <a href="/till/display" target="_blank" rel="noopener"><${Icon} name="qr" /><span>Customer display</span></a>
+        </nav>
+      <//>
+      <${PrinterSettings} />
+      <${Account} />
+      <${Devices} />
+    <//>`;
+}
+
+function Section({ title, children }) {
+  return html`<section class="card" aria-label=${title}><h2>${title}</h2>${children}</section>`;
+}
+
+function Location() {
+  const { locations, location, sale, isOnline } = useApp();
+  const [choose, isBusy, error] = useAction(async (place) => {
+    if (app().sale) throw forPeople("Finish the sale under way first.");
+    if (await hasUnansweredRefund()) throw forPeople("A refund here is not answered yet. Open its payment first.");
+    await chooseLocation(place);
+  });
+  return html`
+    <${Section} title="Location">
+      <fieldset disabled=${isBusy || !isOnline || Boolean(sale)}><legend class="unseen">Location</legend>
+        ${locations.map((place) => html`<label class="check" key=${place.id}>
+          <input type="radio" name="location" checked=${place.id === location?.id} onChange=${() => choose(place)} />
+          <span>${place.displayName}</span></label>`)}
+      </fieldset>
+      ${!isOnline && html`<p class="help">Another location can be chosen once there is a network.</p>`}
+      ${sale && html`<p class="help">Finish the sale under way to choose another.</p>`}
+      <${Problem}>${error}<//>
+    <//>`;
+}
+
+function forPeople(message) { return Object.assign(new Error(message), { isForPeople: true }); }
+
+function Look() {
+  const [look, setLook] = useState(null);
+  useEffect(() => { chosenLook().then(setLook); }, []);
+  const pick = (name) => { setLook(name); chooseLook(name); };
+  return html`
+    <${Section} title="Look">
+      <fieldset class="segments"><legend class="unseen">Look</legend>
+        ${LOOKS.map(([name, label]) => html`<label key=${name}>
+          <input type="radio" name="look" checked=${look === name} onChange=${() => pick(name)} />
+          <span>${label}</span></label>`)}
+      </fieldset>
+    <//>`;
+}
+
+function Training() {
+  const { isTraining } = useApp();
+  const [turn, isBusy, error] = useAction(switchTraining);
+  return html`
+    <${Section} title="Training">
+      <label class="switch">
+        <input type="checkbox" role="switch" checked=${isTraining} disabled=${isBusy} aria-describedby="training-help"
+          onChange=${(event) => { event.target.checked = isTraining; turn(!isTraining); }} />
+        <span>Training mode</span></label>
+      <p class="help" id="training-help">Sell and take payments with simulated cards, without the shop's account. What
+        is sold in training never reaches the shop, and is removed when you switch training off.</p>
+      <${Problem}>${error}<//>
+    <//>`;
+}
+
+function Account() {
+  const { user, agent } = useApp();
+  const [version, setVersion] = useState(null);
+  const [question, ask] = useState(null); // What would be lost.
+  const [leave, isBusy, error] = useAction(async (isSure) => {
+    const lost = isSure ? [] : await lostSales();
+    if (lost.length) return ask(lost);
+    ask(null);
+    await signOut();
+    await applyLook();
+    return undefined;
+  });
+  useEffect(() => { installedVersion().then(setVersion, () => {}); }, []);
+  return html`
+    <${Section} title="Account">
+      <p><strong>${agent?.displayName ?? user?.displayName}</strong><br /><span class="muted">${user?.email}</span></p>
+      <div class="two">
+        <${Button} icon="lock" onPress=${lock}>Lock now<//>
+        <${Button} kind="danger" isBusy=${isBusy} busy="Signing out…" onPress=${() => leave(false)}>Sign out<//>
+      </div>
+      <${Problem}>${error}<//>
+      <p class="help">${version ? `Version ${version}` : "The app is not installed on this device."}</p>
+    <//>
+    ${question && html`<${Dialog} title="Sign out?" onClose=${() => ask(null)}
+      foot=${html`<${Button} onPress=${() => ask(null)}>Stay<//>
+        <${Button} kind="danger" onPress=${() => leave(true)}>Sign out<//>`}>
+      <p>${question.join(" and ")} will be lost, because signing out removes everything from this device.</p><//>`}`;
+}
+
+/** What signing out would lose, in words; sales of training are no loss. */
+async function lostSales() {
+  const sales = (await readAll("sales")).filter((sale) => !sale.isFinished && !sale.isTraining);
+  const parked = sales.filter((sale) => sale.parkedAt).length;
+  return [
+    sales.length > parked && "The sale under way",
+    parked > 0 && (parked === 1 ? "a parked order" : `${parked} parked orders`),
+  ].filter(Boolean).map((words, place) => (place ? words : words[0].toUpperCase() + words.slice(1)));
+}
