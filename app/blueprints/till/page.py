@@ -7,7 +7,7 @@ from flask import render_template
 from app.blueprints.till.blueprint import bp
 from app.web.permissions import public
 
-STYLES = ("till/till.css", "till/order.css", "till/payment.css")
+STYLES = ("till/till.css", "till/cash.css", "till/order.css", "till/payment.css")
 
 
 @bp.get("")

@@ -1,5 +1,6 @@
 // Requests to /v1. Every failure is an ApiError with words for a person and a code for the program.
 
+import { learnTime } from "./clock.js";
 import { app, update } from "./state.js";
 
 const SECONDS = 20; // More than the shop gives its payment processor would keep a customer waiting.
@@ -50,17 +51,18 @@ async function send(method, path, { body, key, seconds = SECONDS, signal }, toke
   if (token) headers.Authorization = `Bearer ${token}`;
   const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: "omit" };
   const timeout = AbortSignal.timeout(seconds * 1000);
+  const hadNetwork = navigator.onLine;
   try {
     const answer = await fetch(path, { ...sent, cache: "no-cache", signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    learnTime(answer.headers.get("Date"));
     if (!app().isOnline) update({ isOnline: true });
     return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
     if (error.name !== "TimeoutError" && error.name !== "TypeError" && error.name !== "AbortError") throw error;
-    if (!navigator.onLine) {
-      update({ isOnline: false });
-      throw new ApiError(0, "offline", "There is no network.");
-    }
+    if (!navigator.onLine) update({ isOnline: false });
+    // A network that went away meanwhile may have carried the request.
+    if (!hadNetwork) throw new ApiError(0, "offline", "There is no network.");
     throw new ApiError(0, "no_answer", "The shop did not answer.");
   }
 }

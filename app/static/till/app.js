@@ -2,6 +2,7 @@
 
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { followTill } from "./display/follow_till.js";
+import { loadClock } from "./clock.js";
 import { install } from "./installation.js";
 import { listen, go, routeOf } from "./router.js";
 import { SignIn } from "./screens/sign_in.js";
@@ -10,6 +11,7 @@ import { start } from "./session.js";
 import { update, useApp } from "./state.js";
 import { Loading, Problem, Screen } from "./ui.js";
 
+const Z_REPORT = () => import("./screens/z_report.js");
 const BEFORE_SELLING = {
   setUp: () => import("./screens/quick_unlock.js"),
   locked: () => import("./screens/locked.js"),
@@ -19,7 +21,8 @@ const BEFORE_SELLING = {
 const SELLS = /^\/till\/(?:quick|order|parked|done)$/; // Not while a payment is under way, however one got there.
 
 function Till() {
-  const { phase, path: wanted, notice, payment } = useApp();
+  const { phase, path: wanted, notice, payment, report } = useApp();
+  if (report) return html`<${Loaded} key="report" load=${Z_REPORT} parameters=${{}} />`;
   const path = payment && payment.state !== "starting" && SELLS.test(wanted) ? "/till/pay" : wanted;
   if (phase === "starting") return html`<main class="screen"><${Loading}>Starting…<//></main>`;
   if (phase === "signIn") return html`<${SignIn} notice=${notice} />`;
@@ -57,6 +60,7 @@ async function begin() {
   followTill();
   render(html`<${Till} />`, document.getElementById("till"));
   await install();
+  await loadClock();
   await start();
   (await import("./catalogue_loading.js")).keepLoaded();
 }

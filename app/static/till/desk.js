@@ -9,7 +9,7 @@ const shopDesk = {
   /** Begin an order. `discount` in minor units: only for agents who may. */
   createBasket: (lines, discount = 0) =>
     post("/v1/basket", { locationId: app().location.id, channel: "POS", lines, discount }),
-  readBasket: (basketId) => get(`/v1/basket/${id(basketId)}`),
+  readBasket: (basketId, options) => get(`/v1/basket/${id(basketId)}`, options),
   updateBasket: (basketId, lines, revision, discount = 0) =>
     put(`/v1/basket/${id(basketId)}`, { lines, revision, discount }),
   submitBasket: (basketId, paymentIntentId) =>

@@ -21,7 +21,9 @@ export const MOST_OF_ONE = 99; // The shop's limit for one line.
      lines: [{skuCode, name, options, quantity, unitPrice, image?, was?, problem?}], unresolved: [code], discount,
      basket, isChecked,                         // the shop's answer, and whether it has the lines as they are now
      problem,                                   // why the shop refuses the order as it is, null
-     paid: [PosTransaction], isFinished} */
+     paid: [PosTransaction], change,            // of the cash that was taken last
+     offline,                                   // {toPay} of one that was finished without a network: offline.js
+     isFinished} */
 
 export async function loadSale() {
   const id = await read("device", CURRENT);

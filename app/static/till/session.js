@@ -2,6 +2,9 @@
 // sealed by the vault. One tab at a time refreshes.
 
 import { ApiError, get, post, request, useTokens } from "./api.js";
+import { saveClock } from "./clock.js";
+import { isUnsent } from "./offline.js";
+import { resumePendingWork, showPendingReport } from "./pending_work.js";
 import { resumePayment } from "./payments.js";
 import { loadSale } from "./sale.js";
 import { clear, read, readAll, remove, STORES, write, writeTogether } from "./store.js";
@@ -70,6 +73,7 @@ export async function enter() {
   await resumePayment();
   update({ phase: "ready" });
   watch();
+  await resumePendingWork();
 }
 
 export async function chooseLocation(location) {
@@ -82,6 +86,7 @@ export async function chooseLocation(location) {
 export async function start() {
   sendEnd();
   const signedIn = await read("device", "signedIn");
+  await showPendingReport();
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
   update({ ...signedIn, location: await read("device", "location"), configuration: await read("device", "configuration") ?? null });
   if (await vault.needsGesture()) return update({ phase: "locked" });
@@ -153,9 +158,9 @@ export async function signOut() {
 }
 
 async function refuseToForget() {
-  const unsent = (await readAll("offline")).filter((sale) => sale.state !== "SENT");
+  const unsent = (await readAll("offline")).filter(isUnsent);
   if (unsent.length) {
-    throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Stay signed in until they are.`);
+    throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Look at the waiting sales.`);
   }
   if ((await readAll("payments")).length) {
     throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
@@ -204,6 +209,7 @@ async function accept(granted) {
   // By this device's clock, which may be wrong by hours: how long it holds is what the shop says.
   tokens = { access: granted.token, expiresAt: Date.now() + granted.expiresIn * 1000, refresh: granted.refreshToken, sessionExpiresAt: granted.sessionExpiresAt };
   await vault.seal(granted.refreshToken);
+  await saveClock();
   if (granted.endToken) await write("device", granted.endToken, "endToken");
   channel.postMessage({ kind: "tokens", tokens });
   update({ user: granted.user, agent: granted.agent, locations: granted.locations });

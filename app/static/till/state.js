@@ -12,11 +12,13 @@ let state = {
   location: null, // {id, displayName}
   configuration: null, // GET /v1/pos/{locationId}/configuration
   sale: null, // sale.js
-  payment: null, // The payment that is not final yet: payments.js
+  payment: null, // The payment that is not final yet: payments.js, of cash cash.js
   refusal: null, // Why the shop did not begin the last payment, a sentence.
   tender: null, // "CARD" or "CASH" where that was pressed before the payment screen opened.
   isOnline: navigator.onLine,
   unsent: 0, // Sales in the offline log that the shop does not have yet.
+  unsentReason: null, // Why they could not be sent, a sentence.
+  report: null, // The Z report of a work session that was just closed: work_session.js.
   isTraining: false,
   notice: null, // A sentence shown once, above the screen.
 };

@@ -22,7 +22,7 @@ export function followTill() {
 
 function toShow({ phase, sale, payment, configuration }) {
   if (phase !== "ready" || !sale || sale.isTraining) return [showIdle, configuration?.shopName ?? ""];
-  const isPaying = payment?.saleId === sale.id && !BEFORE_A_CARD.includes(payment.state);
+  const isPaying = payment && payment.saleId === sale.id && !BEFORE_A_CARD.includes(payment.state);
   if (isPaying) return [showPayment, stateOf(payment, sale)];
   if (sale.isFinished) return [showPayment, paidIn(sale)];
   const toPay = due(sale).amount;

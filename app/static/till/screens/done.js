@@ -22,7 +22,9 @@ export default function Done() {
     <${Screen} title="Paid" className="done" foot=${foot}>
       <${Summary} sale=${sale} last=${last} change=${change} />
       ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
-      ${sale.offline && html`<${Note}>The receipt is there once the sale was sent to the shop.<//>`}
+      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to the
+        shop by itself once there is one: see <a href="/till/waiting">Waiting sales</a>. Its receipt is there then, under
+        Transactions.<//>`}
     <//>`;
 }
 
@@ -42,6 +44,7 @@ function Summary({ sale, last, change }) {
 function Receipt({ transaction }) {
   const [receipt, show] = useState(null);
   const [load, isLoading, error] = useAction(async () => show(await desk().receipt(transaction.id)));
+  const [print, isPrinting, notPrinted] = useAction(printOrShow);
   useEffect(() => { load(); }, []);
   return html`
     <section class="stack receipt" aria-label="Receipt">
@@ -51,9 +54,16 @@ function Receipt({ transaction }) {
       <${Problem}>${error}<//>
       ${error && html`<${Button} isBusy=${isLoading} onPress=${load}>Load the receipt again<//>`}
       <${Mail} transaction=${transaction} />
-      <${Button} kind="wide" icon="printer" disabled=${!receipt}
-        onPress=${() => open(receipt.url, "_blank", "noopener")}>Print receipt<//>
+      <${Problem}>${notPrinted}<//>
+      <${Button} kind="wide" icon="printer" disabled=${!receipt} isBusy=${isPrinting} busy="Printing…"
+        onPress=${() => print(receipt)}>Print receipt<//>
     </section>`;
+}
+
+/** Print on the printer of this device; without one the receipt opens as a page, which the browser prints. */
+async function printOrShow(receipt) {
+  const { printReceipt } = await import("../printing/receipt_printing.js");
+  if (!await printReceipt(receipt)) open(receipt.url, "_blank", "noopener");
 }
 
 function Mail({ transaction }) {

@@ -52,8 +52,12 @@ function Choice({ sale, payment }) {
     return () => update({ notice: null, refusal: null });
   }, []);
   const leave = () => begin(null);
+  const goOn = () => { setPart(null); leave(); };
   const isCash = begun === "CASH" || payment?.tender === "CASH"; // It may not be known yet whether that was taken.
-  if (isCash) return html`<${LoadedCash} sale=${sale} amount=${payment?.request?.amount ?? amount} onBack=${leave} />`;
+  if (isCash) {
+    const asked = payment?.request?.amount ?? amount;
+    return html`<${LoadedCash} sale=${sale} amount=${asked} onTaken=${goOn} onBack=${leave} />`;
+  }
   if (begun === "CARD") return html`<${Tip} sale=${sale} amount=${amount} shown=${all} onBack=${leave} />`;
   const sums = { amount, all, isChecked };
   return html`<${Tenders} sale=${sale} ...${sums} setPart=${setPart} begin=${begin} />`;
@@ -154,9 +158,9 @@ export function ChangedDialog({ from, to, currency, onClose }) {
     <//>`;
 }
 
-function LoadedCash({ sale, amount, onBack }) {
+function LoadedCash({ sale, amount, onTaken, onBack }) {
   const [Cash, failed] = useModule(() => import("./_cash.js"));
-  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onBack());
+  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onTaken());
   if (failed) {
     return html`<${Screen} title="Take payment"><${Problem}>${failed}<//><${Button} onPress=${onBack}>Back<//><//>`;
   }

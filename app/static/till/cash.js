@@ -1,0 +1,217 @@
+// Cash: what is about to be taken lies on the disk before it is sent, and an answer that was lost is had by sending the
+// same again. Without a network the cash of an order goes to the log of offline.js.
+
+import { ApiError } from "./api.js";
+import { serverNow } from "./clock.js";
+import { desk } from "./desk.js";
+import { offlineRefusal, storeOfflineSale } from "./offline.js";
+import { changeSale, checkOrder, due, ORDER, refreshOrder, settle } from "./sale.js";
+import { read, readAll, writeTogether } from "./store.js";
+import { app, update } from "./state.js";
+
+export const CASH = "CASH";
+const PROBE = 6; // Seconds for a look whether the shop is there, before money moves.
+const KEY_HOLDS = 23 * 3_600_000; // Milliseconds in which the shop knows a repeated request.
+const LONGEST_PAUSE = 30_000;
+
+/* A record in the store `payments`: {id, tender: "CASH", saleId, userId, locationId, isTraining, key, request,
+   createdAt}; in the state also isUncertain. `request` is the one of desk.takeCash. */
+
+/** Take cash for the sale under way: `amount` of what is due, for which `tendered` was handed over. Resolves once it is
+    known what became of it: `{isFinished, change}`. Raises ApiError where nothing was taken. */
+export async function takeCash({ amount, tendered }) {
+  const { id } = app().sale;
+  const taken = await alone(id, async () => {
+    const sale = await currentSale(id);
+    if (sale.isFinished) return { isFinished: true, change: sale.change ?? 0 };
+    if (sale.kind === ORDER && !await isShopThere(sale)) return takeOffline(amount, tendered);
+    return begin(app().sale, amount, tendered);
+  });
+  if (!app().isTraining) openDrawer();
+  return taken;
+}
+
+/** Open the drawer where the device has a printer. That it stays shut is no reason to say that cash was not taken. */
+async function openDrawer() {
+  try {
+    await (await import("./printing/receipt_printing.js")).openDrawer();
+  } catch (error) {
+    console.info("The drawer did not open.", error);
+  }
+}
+
+/** Go on with cash of which it is not known whether the shop has it; null where there is none. Resolves as takeCash. */
+export async function resumeCash() {
+  const record = await findRecord();
+  if (!record) return null;
+  update({ payment: { ...record, isUncertain: true } });
+  return alone(record.saleId, () => follow(record, 0), { waits: true });
+}
+
+export async function findRecord() {
+  return (await readAll("payments")).find((one) => one.tender === CASH) ?? null;
+}
+
+/** Whether the shop can say by a repeated request what became of this one. */
+export function canRepeat(record) {
+  return record.userId === app().user?.id && serverNow() - record.createdAt < KEY_HOLDS;
+}
+
+/** Give up on cash that the shop can say nothing about any more, once a person has looked for it. */
+export async function giveUp(record) {
+  await writeTogether([["payments", undefined, record.id]]);
+  update({ payment: null });
+}
+
+const running = new Map();
+
+/** One at a time for a sale: a second call in this tab gets the outcome of the first; another tab is refused. */
+function alone(saleId, action, { waits = false } = {}) {
+  if (!running.has(saleId)) {
+    const outcome = navigator.locks.request(`till-payment-${saleId}`, { ifAvailable: !waits }, (lock) => {
+      if (!lock) throw refusal("This sale is being paid in another tab.");
+      return action();
+    });
+    running.set(saleId, outcome.finally(() => running.delete(saleId)));
+  }
+  return running.get(saleId);
+}
+
+/** The sale as it is on the disk: another tab may have gone on with it. */
+async function currentSale(id) {
+  const stored = await read("sales", id);
+  if (!stored) throw refusal("This sale was ended in another tab.");
+  if (stored.locationId !== app().location.id) throw refusal("This sale was begun at another location. Choose it first.");
+  if (stored.isFinished || stored.paid.length !== app().sale.paid.length) {
+    update({ sale: stored });
+    if (!stored.isFinished) throw refusal("This sale was changed in another tab. Look at what is to pay now.");
+  }
+  return stored;
+}
+
+/** Have the shop check the order, and say whether it is there at all. Raises ApiError, also where the total changed. */
+async function isShopThere(sale) {
+  const before = due(sale).amount;
+  try {
+    await checkOrder();
+    const basket = await desk().readBasket(app().sale.basket.id, { seconds: PROBE });
+    await changeSale({ basket });
+  } catch (error) {
+    if (error.code === "offline" || error.isUncertain) return false;
+    throw error;
+  }
+  if (due(app().sale).amount !== before) throw refusal("The total has changed. Look at it, then take the cash.");
+  return true;
+}
+
+async function takeOffline(amount, tendered) {
+  const sale = app().sale;
+  const reason = sale.isTraining ? "Training has no sales without a network." : offlineRefusal(sale, amount);
+  if (reason) throw refusal(reason);
+  return storeOfflineSale(sale, tendered);
+}
+
+async function begin(sale, amount, tendered) {
+  const request = { amount, tendered, currency: sale.currency };
+  if (sale.kind === ORDER) request.orderId = sale.basket.id;
+  else request.description = sale.description;
+  const record = {
+    id: crypto.randomUUID(), tender: CASH, saleId: sale.id, userId: app().user.id, locationId: sale.locationId,
+    isTraining: sale.isTraining, key: crypto.randomUUID(), request, createdAt: serverNow(),
+  };
+  await navigator.locks.request("till-payment-begins", () => keepNew(record)); // Of cards as well.
+  update({ payment: record });
+  try {
+    return await note(record, await desk().takeCash(request, record.key));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (isUnknown(error)) return follow(record);
+    await giveUp(record);
+    if (error.code === "offline") return takeOffline(amount, tendered);
+    throw error;
+  }
+}
+
+async function keepNew(record) {
+  if ((await readAll("payments")).length) throw refusal("A payment is not final yet. Finish it first.");
+  await writeTogether([["payments", record]]);
+}
+
+/** Whether a first request may have been carried out. */
+function isUnknown(error) {
+  return error.isUncertain || error.code === "idempotency_in_progress" || error.status === 408;
+}
+
+/** Whether the answer to a repeated request proves that the first one was not carried out: it came to the checks behind
+    the key. A session that ended or a rate limit proves nothing. */
+function isDisproved(error) {
+  if (error.code.startsWith("idempotency_")) return false;
+  return [409, 422].includes(error.status) || /^(cash|quick_payments|orders)_(disabled|not_)/.test(error.code);
+}
+
+/** Send the same again until it is known. */
+async function follow(record, first = 1_000) {
+  update({ payment: { ...record, isUncertain: true } });
+  for (let wait = first; ; wait = Math.min(2 * wait || 1_000, LONGEST_PAUSE)) {
+    await pause(wait);
+    if (!await read("payments", record.id)) return outcomeElsewhere(record);
+    const outcome = await repeat(record);
+    if (outcome) return outcome;
+  }
+}
+
+async function repeat(record) {
+  const { phase, location, isTraining } = app();
+  if (phase !== "ready" || location.id !== record.locationId || isTraining !== record.isTraining) return null;
+  if (!canRepeat(record)) return null;
+  try {
+    return await note(record, await desk().takeCash(record.request, record.key));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (!isDisproved(error)) return null;
+    await giveUp(record);
+    throw error;
+  }
+}
+
+/** Until the time is over, or there is a network again. */
+function pause(milliseconds) {
+  return new Promise((resolve) => {
+    const end = () => { clearTimeout(timer); removeEventListener("online", end); resolve(); };
+    const timer = setTimeout(end, milliseconds);
+    addEventListener("online", end);
+  });
+}
+
+async function outcomeElsewhere(record) {
+  const sale = await read("sales", record.saleId) ?? null;
+  update({ payment: null, ...(app().sale?.id === record.saleId ? { sale } : {}) });
+  return { isFinished: sale?.isFinished ?? true, change: sale?.change ?? 0 };
+}
+
+/** Note what was taken with the sale in one step, then finish the sale where nothing is due. */
+async function note(record, transaction) {
+  const isShown = app().sale?.id === record.saleId;
+  const sale = isShown ? app().sale : await read("sales", record.saleId);
+  const change = transaction.changeInPence ?? 0;
+  const noted = sale && { ...sale, paid: [...sale.paid, transaction], change };
+  await writeTogether([["payments", undefined, record.id], ...(noted ? [["sales", noted]] : [])]);
+  if (isShown) update({ sale: noted });
+  try {
+    return { isFinished: isShown ? await settle(null) : false, change };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { isFinished: false, change }; // The screen of the payment finishes it, and says what hinders it.
+  } finally {
+    update({ payment: null });
+  }
+}
+
+/** Take back cash of the sale before it is finished. Doing so again changes nothing. Raises ApiError. */
+export async function takeBack(transaction, reason) {
+  await desk().voidCash(transaction.id, reason, crypto.randomUUID());
+  await changeSale({ paid: app().sale.paid.filter((one) => one.id !== transaction.id), change: 0 });
+  await refreshOrder();
+}
+
+function refusal(sentence) { return new ApiError(0, "refused_here", sentence); }

@@ -1,0 +1,81 @@
+// The numbers of an X or Z report.
+
+import { money } from "../money.js";
+import { app } from "../state.js";
+import { html } from "../ui.js";
+
+export function Report({ report }) {
+  const { currency, unresolved: open, unresolvedRefunds: openRefunds } = report;
+  return html`
+    <div class="report">
+      <${Rows} title="Session" rows=${facts(report)} />
+      <${Rows} title="Taken" rows=${taken(report)} currency=${currency} />
+      <${Rows} title="Drawer" rows=${drawer(report)} currency=${currency} />
+      ${report.otherLocations.length > 0 && html`
+        <${Rows} title="Of this, elsewhere" rows=${elsewhere(report)} currency=${currency} />`}
+      ${open.count + openRefunds.count > 0 && html`
+        <${Rows} title="Not known yet" rows=${unresolved(report)} currency=${currency} />`}
+      ${report.session.closingNote && html`<p><span class="strong">Note</span> ${report.session.closingNote}</p>`}
+      ${report.journalHead && html`<p class="small muted">Head of the journal
+        <span class="mono">${report.journalHead}</span></p>`}
+    </div>`;
+}
+
+/** Rows are `[name, amount or text, isStrong]`. */
+function Rows({ title, rows, currency }) {
+  return html`
+    <section><h3>${title}</h3>
+      <dl>${rows.map(([name, value, isStrong]) => html`<div key=${name} class=${`between ${isStrong ? "strong" : ""}`}>
+        <dt>${name}</dt>
+        <dd class="n">${typeof value === "number" ? money(value, currency) : value ?? "–"}</dd></div>`)}</dl>
+    </section>`;
+}
+
+function facts({ session, generatedAt, zNumber }) {
+  const rows = [["Opened", momentOf(session.startedAt)]];
+  rows.push(session.closedAt ? ["Closed", momentOf(session.closedAt)] : ["Made", momentOf(generatedAt)]);
+  if (zNumber) rows.unshift(["Number", String(zNumber)]);
+  if (session.deviceName) rows.push(["Device", session.deviceName]);
+  return rows;
+}
+
+function taken({ tenders: { cash, card }, total, tips, tipsRefunded }) {
+  const rows = [[`Cash, ${payments(cash.count)}`, cash.sales], [`Card, ${payments(card.count)}`, card.sales]];
+  for (const one of card.byBrand) rows.push([`${named(one.brand)}, ${payments(one.count)}`, one.sales]);
+  rows.push([`Sales, ${payments(total.count)}`, total.gross, true]);
+  rows.push(["Refunds in cash", -cash.refunds], ["Refunds to cards", -card.refunds], ["Net", total.net, true]);
+  rows.push(["Tips by card, in no sum above", tips]);
+  if (tipsRefunded) rows.push(["Of the refunds is tip", tipsRefunded]);
+  return rows;
+}
+
+function drawer({ openingFloat, tenders, rounding, movements, expectedCash, countedCash, difference }) {
+  const rows = [
+    ["Opening float", openingFloat], ["Cash sales", tenders.cash.sales], ["Rounding", rounding],
+    ["Cash refunds", -tenders.cash.refunds], ["Pay in", movements.payIn], ["Pay out", -movements.payOut],
+    ["Drop", -movements.drop], ["Expected", expectedCash, true],
+  ];
+  return countedCash === null ? rows : [...rows, ["Counted", countedCash, true], ["Difference", difference, true]];
+}
+
+function elsewhere({ otherLocations }) {
+  return otherLocations.flatMap(({ displayName, cash, card }) =>
+    [[`${displayName}, in cash`, cash.sales], [`${displayName}, by card`, card.sales]]);
+}
+
+function unresolved({ unresolved: open, unresolvedRefunds: refunds }) {
+  const rows = [];
+  if (open.count) rows.push([payments(open.count), open.amount]);
+  if (refunds.count) rows.push([refunds.count === 1 ? "1 refund" : `${refunds.count} refunds`, refunds.amount]);
+  return rows;
+}
+
+const payments = (count) => `${count} ${count === 1 ? "payment" : "payments"}`;
+
+const named = (brand) => brand.replace(/^./, (first) => first.toUpperCase()).replaceAll("_", " ");
+
+function momentOf(moment) {
+  const timeZone = app().configuration?.timeZone;
+  const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+  return new Date(moment).toLocaleString("en-GB", { timeZone, ...parts });
+}
