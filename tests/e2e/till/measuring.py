@@ -70,8 +70,9 @@ class Scrolling:
 
 
 def store_products(page: Page, count: int) -> None:
-    """Put products into the stored catalogue, as if they had just been loaded. The till must have been opened, and must
-    not have read its products yet: do it on the sign-in screen."""
+    """Put products into the stored catalogue, as if they had just been loaded. The till shows its sign-in screen: it
+    has its database by then, and has not read its products yet."""
+    expect(page.get_by_role("textbox", name="E-mail")).to_be_visible()
     page.evaluate(STORE, count)
 
 
