@@ -60,7 +60,9 @@ class _Hop(BaseHTTPRequestHandler):
             return
         connection = http.client.HTTPConnection("127.0.0.1", self.shop_port, timeout=60)
         try:
-            headers = {name: value for name, value in self.headers.items() if name.lower() not in OWN_HEADERS | UNPACKED}
+            headers = {
+                name: value for name, value in self.headers.items() if name.lower() not in OWN_HEADERS | UNPACKED
+            }
             connection.request(self.command, self.path, body or None, headers | {"Connection": "close"})
             answer = connection.getresponse()
             content = answer.read()
@@ -84,7 +86,7 @@ class _Hop(BaseHTTPRequestHandler):
         if has_body:
             self.wfile.write(content)
 
-    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _pass_on  # noqa: N815
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = _pass_on
 
     def _break_off(self) -> None:
         self.close_connection = True
