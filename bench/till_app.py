@@ -1,8 +1,8 @@
 """The till's app on a slow phone: what its first load weighs and takes, how soon it starts again, and how smoothly it
 scrolls a thousand products.
 
-The phone is Lighthouse's: a processor at a quarter of this one's speed, 150 ms to the shop and back, 1.6 Mbit/s. Most of
-a first load is that network, which is the same on every machine, so its goal is in milliseconds."""
+The phone is Lighthouse's: a processor at a quarter of this one's speed, 150 ms to the shop and back, 1.6 Mbit/s. Most
+of a first load is that network, which is the same on every machine, so its goal is in milliseconds."""
 
 from __future__ import annotations
 
