@@ -15,8 +15,8 @@ from unittest import SkipTest
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
 from bench.measuring import ROUNDS, Yardstick, at_least, at_most, heading, run, sized, workspace
-from tests.e2e.till.conftest import PHONE, set_up_pin
 from tests.e2e.till.measuring import scroll_all_products, store_products
+from tests.e2e.till.signing_in import PASSWORD, PHONE, set_up_pin
 from tests.processes import RunningShop
 from tests.surroundings import chromium
 
@@ -24,7 +24,6 @@ SLOWDOWN = 4
 ROUND_TRIP = 150  # Milliseconds.
 BYTES_A_SECOND = 1.6 * 1_000_000 / 8
 LISTED = sized(1_000)
-PASSWORD = "demo-password-1"
 WEIGHT = Yardstick("the goal", 200, "kB")
 USABLE = Yardstick("the goal", 2_000, "ms")
 FRAMES_ON_TIME = Yardstick("the goal", 0.95, "share")

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, CDPSession, Page, expect
 
-from tests.e2e.till.conftest import PASSWORD, PIN, sign_in_to_till
+from tests.e2e.till.signing_in import PASSWORD, PIN, sign_in_to_till
 
 AUTHENTICATOR = {
     "protocol": "ctap2",
