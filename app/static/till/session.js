@@ -70,7 +70,9 @@ export async function signIn(email, password) {
 /** What the sign-in screen leads to once the quick unlock is set up, or where none is needed. */
 export async function enter() {
   if (!app().location) return update({ phase: app().locations.length ? "location" : "ready" });
-  await loadConfiguration().catch(() => {});
+  const failure = await loadConfiguration().then(() => null, (error) => error);
+  if (!app().configuration) return update({ phase: "notReady", notice: failure.message });
+  if (app().phase === "notReady") update({ notice: null });
   await loadSale();
   await resumePayment();
   update({ phase: "ready" });
@@ -82,6 +84,11 @@ export async function chooseLocation(location) {
   await write("device", location, "location");
   update({ location, configuration: null });
   await enter();
+}
+
+export async function leaveLocation() {
+  await remove("device", "location");
+  update({ phase: "location", location: null, notice: null });
 }
 
 /** At the start of the app: signed out, locked, or in. */
