@@ -64,8 +64,8 @@ function Look() {
   const pick = (name) => { setLook(name); chooseLook(name); };
   return html`
     <${Section} title="Look">
-      <fieldset class="segments"><legend class="unseen">Look</legend>
-        ${LOOKS.map(([name, label]) => html`<label key=${name}>
+      <fieldset class="even"><legend class="unseen">Look</legend>
+        ${LOOKS.map(([name, label]) => html`<label key=${name} class="option">
           <input type="radio" name="look" checked=${look === name} onChange=${() => pick(name)} />
           <span>${label}</span></label>`)}
       </fieldset>
@@ -103,7 +103,7 @@ function Account() {
   return html`
     <${Section} title="Account">
       <p><strong>${agent?.displayName ?? user?.displayName}</strong><br /><span class="muted">${user?.email}</span></p>
-      <div class="two">
+      <div class="even">
         <${Button} icon="lock" onPress=${lock}>Lock now<//>
         <${Button} kind="danger" isBusy=${isBusy} busy="Signing out…" onPress=${() => leave(false)}>Sign out<//>
       </div>
