@@ -9,8 +9,9 @@ from marshmallow import fields, validate
 from app.blueprints.callers import TILL_READS, rate_limited
 from app.blueprints.v1.api import ANY_TEXT, ApiBlueprint, ListShape, PageQuery, Shape, UtcTime
 from app.blueprints.v1.callers import cashier, requires_till
-from app.domain.pos.models import PosTransaction
+from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.pos.payments.cashier import ORDER_PAYMENT, QUICK_PAYMENT, transaction_of
+from app.domain.pos.refunds import RefundState, refunds_of
 from app.domain.pos.states import CARD, CASH, TransactionStatus
 from app.domain.pos.transactions import PaymentFilter, payments_of_location
 from app.domain.shared.paging import Paged
@@ -58,6 +59,18 @@ class PosTransactionShape(Shape):
     created = UtcTime(required=True)
 
 
+class PosTransactionRefundShape(Shape):
+    id = fields.Str(required=True)
+    amount_in_pence = fields.Int(required=True, metadata=MINOR_UNITS)
+    tender = fields.Str(required=True, validate=validate.OneOf(TENDERS))
+    status = fields.Str(
+        required=True,
+        validate=validate.OneOf([state.value for state in RefundState]),
+        metadata={"description": "FAILED, also days later: the card did not take it, and the money is with the shop."},
+    )
+    created = UtcTime(required=True)
+
+
 class PosTransactionDetailShape(PosTransactionShape):
     """With what an app needs to go on with a payment whose answer it lost."""
 
@@ -67,6 +80,11 @@ class PosTransactionDetailShape(PosTransactionShape):
         metadata={"description": "null: not known yet whether there is one."} | INTENT_ID,
     )
     refunded_amount = fields.Int(required=True, metadata=MINOR_UNITS)
+    refunds = fields.List(
+        fields.Nested(PosTransactionRefundShape),
+        required=True,
+        metadata={"description": "Also those that failed, which `refundedAmount` leaves out; the oldest first."},
+    )
 
 
 class PosTransactionsShape(ListShape):
@@ -135,8 +153,21 @@ def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 def transaction(transaction_id: str) -> dict[str, Any]:
     """A payment by the id that a 504 named."""
     found = transaction_of(cashier(), transaction_id)
-    more = {"payment_intent_id": found.processor_intent_id, "refunded_amount": found.refunded_amount}
-    return transaction_json(found) | more
+    return transaction_json(found) | {
+        "payment_intent_id": found.processor_intent_id,
+        "refunded_amount": found.refunded_amount,
+        "refunds": [_refund_json(refund) for refund in refunds_of(found.site_id, found.id)],
+    }
+
+
+def _refund_json(refund: PosRefund) -> dict[str, Any]:
+    return {
+        "id": refund.id,
+        "amount_in_pence": refund.amount,
+        "tender": refund.tender_type,
+        "status": refund.status,
+        "created": refund.created_at,
+    }
 
 
 def _agent_number(agent_id: str) -> int:

@@ -40,6 +40,7 @@ from app.domain.work.models import WorkRequested, requested_now
 from app.events import publish
 from app.extensions import db
 
+NOT_VERIFIED = "None"  # A small payment, for which the cardholder did nothing but hold the card to the reader.
 NO_RECEIPT = "There is no such receipt."
 NOT_PAID = "A receipt is there once the payment was made."
 MOST_A_DAY = 10  # For one payment, so that the till cannot be used to send many mails to strangers.
@@ -105,7 +106,7 @@ def card_fields(payment: PosTransaction) -> tuple[tuple[str, str], ...]:
         ("Read by", in_words(payment.read_method or "")),
         *((label, in_words(payment.emv.get(name, ""))) for name, label in RECEIPT_FIELDS),
     ]
-    return tuple((label, text) for label, text in fields if text)
+    return tuple((label, text) for label, text in fields if text and text != NOT_VERIFIED)
 
 
 def _purchase(payment: PosTransaction) -> Purchase:

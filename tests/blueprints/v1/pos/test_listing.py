@@ -142,6 +142,6 @@ def test_a_list_takes_as_many_statements_however_long_it_is(app: Flask, agent: T
 @pytest.mark.usefixtures("history")
 def test_one_payment_is_read_by_the_shops_own_id(agent: TillClient, till: Tills) -> None:
     shown = agent.call("GET", "transactions/t5")
-    assert (shown.status_code, set(shown.json)) == (200, NAMES | {"paymentIntentId", "refundedAmount"})
+    assert (shown.status_code, set(shown.json)) == (200, NAMES | {"paymentIntentId", "refundedAmount", "refunds"})
     for missing in ("elsewhere", "nothing"):
         assert problem(agent.call("GET", f"transactions/{missing}")) == (404, "transaction_not_found")

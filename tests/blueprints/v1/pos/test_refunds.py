@@ -117,7 +117,13 @@ def test_a_refused_refund_is_an_error_however_often_it_is_asked_for(
     assert first.json["detail"] == second.json["detail"]
     assert first.json["transactionId"] == second.json["transactionId"] == paid
     assert processor.made("refund") == 1
-    assert refund(agent, paid, key="another").status_code == 201
+    made = refund(agent, paid, key="another")
+    assert made.status_code == 201
+    shown = agent.call("GET", f"transactions/{paid}").json
+    by_status = {one["status"]: one for one in shown["refunds"]}
+    assert sorted(by_status) == ["FAILED", "SUCCEEDED"]
+    assert by_status["SUCCEEDED"] == {name: made.json[name] for name in by_status["FAILED"]}
+    assert shown["refundedAmount"] == 500
 
 
 def test_a_wrong_key_of_the_shop_is_an_admins_matter(
