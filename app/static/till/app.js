@@ -3,6 +3,7 @@
 import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { loadClock } from "./clock.js";
 import { followTill } from "./display/follow_till.js";
+import { keepFocus } from "./focus.js";
 import { install } from "./installation.js";
 import { applyLook } from "./look.js";
 import { listen, go, routeOf } from "./router.js";
@@ -59,6 +60,7 @@ function Unknown() {
 async function begin() {
   update({ path: location.pathname });
   listen();
+  keepFocus();
   addEventListener("online", () => update({ isOnline: true }));
   addEventListener("offline", () => update({ isOnline: false }));
   await applyLook();

@@ -5,10 +5,13 @@
 import { post } from "./api.js";
 import { deviceOfTill } from "./tokens.js";
 
-const REFUSED = "The device did not recognise you, or you cancelled. Try again, or use the PIN.";
+const REFUSED = "The device did not recognise you, or you cancelled. Try again.";
 
 /** A failure that a person can do something about. */
 class PasskeyError extends Error { isForPeople = true; }
+
+/** The gesture was refused, or given up. */
+class GestureRefused extends PasskeyError { isRefusedGesture = true; }
 
 /** Whether this device has a fingerprint or face reader that pages may use. */
 export async function arePossible() {
@@ -74,7 +77,7 @@ async function gesture(perform) {
   try {
     return await perform();
   } catch (error) {
-    if (error.name === "NotAllowedError" || error.name === "AbortError") throw new PasskeyError(REFUSED);
+    if (error.name === "NotAllowedError" || error.name === "AbortError") throw new GestureRefused(REFUSED);
     if (error.name === "SecurityError") {
       throw new PasskeyError("Passkeys need https, or the name localhost. Use a PIN at this address.");
     }

@@ -18,6 +18,9 @@ const PROBE = 3_000; // Milliseconds between looks whether a shop that did not a
 const channel = new BroadcastChannel("till-session");
 const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
 const AGAIN = "Sign in again to go on.";
+const MAY_NOT_SELL = new ApiError(
+  403, "pos_role_required", "This account may not sell. Ask an admin to make you an agent of the till.",
+);
 
 addEventListener("online", sendEnd);
 
@@ -32,17 +35,17 @@ channel.addEventListener("message", ({ data }) => {
 export async function signIn(email, password) {
   const device = await tokens.deviceOfTill();
   const body = { email, password, deviceId: device.id, deviceName: device.name, audience: "pos", ...device.token };
-  const granted = await post("/v1/auth/login", body, { isOpen: true });
+  const granted = await post("/v1/auth/login", body, { isOpen: true })
+    .catch((error) => { throw error.code === MAY_NOT_SELL.code ? MAY_NOT_SELL : error; });
   if (!granted.user.roles.includes("POS_AGENT") || !granted.agent) {
     await tokens.giveBack(granted);
-    const detail = "This account may not sell. Ask an admin to make you an agent of the till.";
-    throw new ApiError(403, "pos_role_required", detail);
+    throw MAY_NOT_SELL;
   }
   await write("device", granted.deviceToken, "deviceToken");
   await tokens.accept(granted);
   await chooseFirstLocation();
   if (app().location) await loadConfiguration().catch(() => {});
-  if (tokens.hasTokens()) update({ phase: "setUp" });
+  if (tokens.hasTokens()) update({ phase: "setUp", notice: null });
 }
 
 /** What the sign-in screen leads to once the quick unlock is set up, or where none is needed. The session may end on

@@ -3,6 +3,7 @@
 
 import { ApiError, post, request, useTokens } from "./api.js";
 import { saveClock } from "./clock.js";
+import { nameOfDevice } from "./device_name.js";
 import { read, write } from "./store.js";
 import { update } from "./state.js";
 import * as vault from "./vault.js";
@@ -110,6 +111,5 @@ export async function deviceOfTill() {
   let id = await read("device", "deviceId");
   if (!id) await write("device", id = crypto.randomUUID(), "deviceId");
   const token = await read("device", "deviceToken");
-  const platform = navigator.userAgentData?.platform || navigator.platform || "a browser";
-  return { id, name: `Till on ${platform}`.slice(0, 60), token: token ? { deviceToken: token } : {} };
+  return { id, name: nameOfDevice(navigator.userAgent), token: token ? { deviceToken: token } : {} };
 }

@@ -181,7 +181,9 @@ export function readTransaction(books, transactionId) {
   const transaction = transactionOf(books, transactionId);
   if (transaction.paymentIntentId) intentOf(books, transaction.paymentIntentId);
   const { paymentIntentId, refundedAmount } = transaction;
-  const shown = { ...transactionJson(transaction), paymentIntentId, refundedAmount };
+  const refunds = transaction.refunds.map(({ id, amountInPence, tender, status, created }) =>
+    ({ id, amountInPence, tender, status, created }));
+  const shown = { ...transactionJson(transaction), paymentIntentId, refundedAmount, refunds };
   // A refund that fails later is there this once.
   const failing = transaction.refunds.filter((one) => one.failsLater);
   for (const one of failing) Object.assign(one, { failsLater: false, status: "FAILED" });

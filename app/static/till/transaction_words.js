@@ -46,6 +46,8 @@ export function timeOf(at) { return format(at, { hour: "2-digit", minute: "2-dig
 
 export function dayOf(at) { return format(at, { weekday: "short", day: "numeric", month: "short", year: "numeric" }); }
 
+export function shortDayOf(at) { return format(at, { day: "numeric", month: "short" }); }
+
 /** The day in the shop's time zone, as a field for dates has it: 2026-11-28. */
 export function dateOf(at) {
   const { timeZone } = app().configuration ?? {};

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.module.js";
 import { ApiError } from "./api.js";
+import { focusOn } from "./focus.js";
 import { money } from "./money.js";
 import { app, useApp } from "./state.js";
 
@@ -91,9 +92,11 @@ export function sentence(failure) {
 }
 
 export function Button({ onPress, isBusy, busy, kind = "", icon, children, ...more }) {
+  // While it works it is not `disabled`, which would take the focus from it.
+  const press = isBusy ? (event) => event.preventDefault() : onPress;
   return html`
-    <button type="button" class=${`btn ${kind}`} onClick=${onPress} aria-busy=${isBusy ? "true" : undefined} ...${more}
-      disabled=${more.disabled || isBusy}>
+    <button type="button" class=${`btn ${kind}`} onClick=${press} aria-busy=${isBusy ? "true" : undefined}
+      aria-disabled=${isBusy ? "true" : undefined} ...${more}>
       ${icon && html`<${Icon} name=${icon} />`}<span>${isBusy && busy ? busy : children}</span>
     </button>`;
 }
@@ -118,17 +121,25 @@ export function Field({ label, id, value, onInput, error, help, ...more }) {
     </div>`;
 }
 
-/** A dialog over the screen. Escape closes it; the focus returns to where it was. */
-export function Dialog({ title, onClose, children, foot }) {
+const FIELDS = ".dialog-body :is(input, select, textarea)";
+
+/** A dialog over the screen, which begins in its first field unless that would bring up a keyboard too early
+    (`isKeyboardAway`). Escape closes it; the focus returns to where it was. */
+export function Dialog({ title, onClose, children, foot, isKeyboardAway = false }) {
   const dialog = useRef(null);
   useEffect(() => {
+    const shown = dialog.current;
     const before = document.activeElement;
-    if (!dialog.current.open) dialog.current.showModal();
-    return () => before?.isConnected && before.focus();
+    if (!shown.open) shown.showModal();
+    if (!isKeyboardAway) shown.querySelector(FIELDS)?.focus();
+    return () => {
+      shown.close(); // While it is open nothing outside of it can have the focus.
+      focusOn(before);
+    };
   }, []);
   return html`
     <dialog ref=${dialog} aria-labelledby="dialog-title" onCancel=${(event) => { event.preventDefault(); onClose(); }}>
-      <header class="row apart"><h2 id="dialog-title">${title}</h2>
+      <header class="row apart"><h2 id="dialog-title" tabindex="-1">${title}</h2>
         <button type="button" class="btn quiet" aria-label="Close" onClick=${onClose}>
           <${Icon} name="cross" /></button></header>
       <div class="dialog-body">${children}</div>

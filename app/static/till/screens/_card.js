@@ -51,13 +51,17 @@ function Actions({ payment }) {
   const [cancel, isCancelling] = useAction(cancelPayment);
   const isEnding = isCancelling || payment.isGivenUp || payment.isAsking;
   const isDeclined = payment.state === "declined";
-  return html`
+  const buttons = useRef(null);
+  useEffect(() => {
+    if (isDeclined) buttons.current.querySelector("button").focus({ preventScroll: true });
+  }, [isDeclined]);
+  return html`<div class="stack" ref=${buttons}>
     ${isDeclined && html`<${Button} kind="primary big" icon="card" disabled=${isEnding} onPress=${tryAnotherCard}>
       Try another card<//>`}
     ${isDeclined && payment.isStopped && html`<${Button} disabled=${isEnding}
       onPress=${async () => { await forgetReader(); tryAnotherCard(); }}>Choose another reader<//>`}
     <${Button} kind="danger" isBusy=${isCancelling || payment.isGivenUp} busy="Cancelling…" onPress=${cancel}>
-      Cancel payment<//>`;
+      Cancel payment<//></div>`;
 }
 
 /** What only the simulator shows: the cards that a customer might hold to the reader. */
@@ -67,10 +71,15 @@ function Cards({ cards, isOff }) {
       <p class="label" aria-hidden="true">Simulated cards</p>
       <div class="cards">
         ${cards.map((card) => html`
-          <button type="button" key=${card} class="btn sim" disabled=${isOff}
-            onClick=${() => presentCard(card)}>${card}</button>`)}
+          <button type="button" key=${card} class="btn sim" aria-label=${card} disabled=${isOff}
+            onClick=${() => presentCard(card)}>${breakable(card)}</button>`)}
       </div>
     </section>`;
+}
+
+/** A name such as pin_required, which may be broken after its underscores. */
+function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((part, place) => (place ? [html`<wbr />`, part] : part));
 }
 
 function Pin() {

@@ -2,7 +2,7 @@
 
 import { amountText, money, parseMoney } from "../money.js";
 import { go } from "../router.js";
-import { acceptPrices, endSale, setDiscount } from "../sale.js";
+import { acceptPrices, checkOrder, endSale, setDiscount } from "../sale.js";
 import { Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
 import { ChooseVariant } from "./_choose_variant.js";
 import { Scan } from "./_scan.js";
@@ -29,23 +29,29 @@ export function OrderDialog({ dialog, sale, said, onChoose, onScan, close }) {
 function Discount({ sale, onClose }) {
   const [typed, setTyped] = useState(sale.discount ? amountText(sale.discount, sale.currency) : "");
   const [problem, setProblem] = useState(null);
-  const apply = async (event) => {
+  const [apply, isBusy] = useAction(async (event) => {
     event.preventDefault();
     const amount = typed.trim() ? parseMoney(typed, sale.currency) : 0;
-    if (amount === null) {
-      setProblem("Write an amount, like 2.50.");
-      return;
-    }
-    await setDiscount(amount);
-    onClose();
-  };
+    const refusal = amount === null ? "Write an amount, like 2.50." : await tryDiscount(amount, sale);
+    setProblem(refusal);
+    if (!refusal) onClose();
+  });
   return html`<${Dialog} title="Discount on the order" onClose=${onClose}>
     <form class="stack" onSubmit=${apply} novalidate>
       <${Field} label="Discount" id="discount" inputmode="decimal" autocomplete="off" value=${typed} onInput=${setTyped}
         error=${problem} help="An amount off the whole order. Leave it empty for none." />
-      <${Button} type="submit" kind="primary big">Apply<//>
+      <${Button} type="submit" kind="primary big" isBusy=${isBusy} busy="Checking…">Apply<//>
     </form>
   <//>`;
+}
+
+/** Set the discount; one that the shop refuses is taken off again, and the reason returned. */
+async function tryDiscount(amount, { discount, currency }) {
+  await setDiscount(amount);
+  const error = await checkOrder().then(() => null, (failure) => failure);
+  if (error?.code !== "discount_exceeds_subtotal") return null; // Anything else is said of the order itself.
+  await setDiscount(discount);
+  return `The goods come to ${money(error.problem.maxDiscount, currency)}; a discount cannot be more.`;
 }
 
 /** The prices that the shop changed since they were shown. */

@@ -1,23 +1,49 @@
 // The lines of the order, and the codes that are not resolved yet.
 
 import { money } from "../money.js";
-import { dropUnresolved, MOST_OF_ONE, setQuantity } from "../sale.js";
-import { app } from "../state.js";
-import { Button, html, Icon, useState } from "../ui.js";
+import { due, dropUnresolved, MOST_OF_ONE, setQuantity } from "../sale.js";
+import { app, useApp } from "../state.js";
+import { Button, html, Icon, useEffect, useRef, useState } from "../ui.js";
 import { Picture } from "./_product_list.js";
 
 /** `reasons`: by code, why it is not resolved; `looking`: the codes that are being looked up. */
 export function OrderLines({ sale, isLocked, reasons, looking, onFind, onSaid }) {
-  const remove = (line) => {
+  const list = useRef(null);
+  const removed = useRef(null); // The place of the line that was just removed, for the next one to have the focus.
+  const [spoken, speak] = useSpokenTotal(sale);
+  const remove = (line, place) => {
     onSaid(`${line.name} removed.`);
+    removed.current = place;
     return setQuantity(line.skuCode, 0);
   };
-  return html`<ul class="lines" aria-label="Order">
+  useEffect(() => {
+    if (removed.current === null) return;
+    const buttons = list.current.querySelectorAll(".line:not(.unresolved) .danger");
+    buttons[Math.min(removed.current, buttons.length - 1)]?.focus({ preventScroll: true });
+    removed.current = null;
+  }, [sale.lines.length]);
+  return html`
+    <p class="unseen" role="status">${spoken}</p>
+    <ul class="lines" aria-label="Order" ref=${list}>
     ${sale.unresolved.map((code, place) => html`<${Unresolved} key=${`${code} ${place}`} code=${code}
       reason=${reasons[code]} isBusy=${looking.includes(code)} onFind=${() => onFind(code)} />`)}
-    ${sale.lines.map((line) => html`<${Line} key=${line.skuCode} line=${line} currency=${sale.currency}
-      isLocked=${isLocked} onRemove=${() => remove(line)} />`)}
+    ${sale.lines.map((line, place) => html`<${Line} key=${line.skuCode} line=${line} currency=${sale.currency}
+      isLocked=${isLocked} onRemove=${() => remove(line, place)} onStep=${() => speak(line.skuCode)} />`)}
   </ul>`;
+}
+
+/** What a screen reader says of a changed quantity, once the total is known again: `[sentence, note(skuCode)]`. */
+function useSpokenTotal(sale) {
+  const { isOnline } = useApp();
+  const changed = useRef(null);
+  const [spoken, speak] = useState("");
+  useEffect(() => {
+    const line = sale.lines.find(({ skuCode }) => skuCode === changed.current);
+    if (!line || (isOnline && !sale.isChecked)) return;
+    changed.current = null;
+    speak(`${line.quantity} × ${line.name}, total ${money(due(sale).amount, sale.currency)}`);
+  }, [sale, isOnline]);
+  return [spoken, (skuCode) => { changed.current = skuCode; }];
 }
 
 function Unresolved({ code, reason, isBusy, onFind }) {
@@ -31,7 +57,7 @@ function Unresolved({ code, reason, isBusy, onFind }) {
   </li>`;
 }
 
-function Line({ line, currency, isLocked, onRemove }) {
+function Line({ line, currency, isLocked, onRemove, onStep }) {
   const { name, options, quantity, unitPrice, image, was, problem } = line;
   const chosen = Object.entries(options ?? {}).map(([option, value]) => `${option}: ${value}`).join(", ");
   return html`<li class=${`line ${problem ? "wrong" : ""}`} aria-label=${name}>
@@ -47,18 +73,20 @@ function Line({ line, currency, isLocked, onRemove }) {
       ? html`<p class="muted small line-buttons">${quantity}</p>`
       : html`<div class="line-buttons">
           <${Button} kind="quiet danger" onPress=${onRemove}>Remove<//>
-          <${Stepper} line=${line} />
+          <${Stepper} line=${line} onStep=${onStep} />
         </div>`}
   </li>`;
 }
 
-function Stepper({ line }) {
+function Stepper({ line, onStep }) {
   const [typed, setTyped] = useState(null);
   // By what is in the order now: presses may follow each other faster than the screen.
   const step = (by) => {
     const now = app().sale.lines.find((one) => one.skuCode === line.skuCode)?.quantity ?? 0;
     const next = Math.max(1, now + by);
-    if (now && next !== now) setQuantity(line.skuCode, next);
+    if (!now || Math.min(next, MOST_OF_ONE) === now) return;
+    onStep();
+    setQuantity(line.skuCode, next);
   };
   const set = (event) => {
     const wanted = Number(event.target.value);
@@ -67,11 +95,13 @@ function Stepper({ line }) {
     else event.target.value = line.quantity;
   };
   return html`<div class="stepper">
-    <button type="button" class="btn" aria-label="Fewer" disabled=${line.quantity <= 1} onClick=${() => step(-1)}>
+    <button type="button" class="btn" aria-label="Fewer" aria-disabled=${line.quantity <= 1 ? "true" : undefined}
+      onClick=${() => step(-1)}>
       <${Icon} name="minus" /></button>
     <input class="n" inputmode="numeric" aria-label="Quantity" value=${typed ?? line.quantity} maxlength="2"
       onFocus=${(event) => event.target.select()} onInput=${(event) => setTyped(event.target.value)} onChange=${set} />
-    <button type="button" class="btn" aria-label="More" disabled=${line.quantity >= MOST_OF_ONE}
+    <button type="button" class="btn" aria-label="More"
+      aria-disabled=${line.quantity >= MOST_OF_ONE ? "true" : undefined}
       onClick=${() => step(1)}><${Icon} name="plus" /></button>
   </div>`;
 }

@@ -18,7 +18,9 @@ export default function Parts({ sale }) {
       <h2 id="parts-title">Paid so far</h2>
       <ul class="list" aria-labelledby="parts-title">
         ${parts.map((part) => html`<li key=${part.id} class="row apart">
-          <span class="strong">${nameOf(part)}</span>
+          <span class="strong">${nameOf(part)}
+            ${part.tipInPence > 0 && html` <span class="muted small">and ${money(part.tipInPence, part.currency)}
+              tip</span>`}</span>
           <span class="row"><${Amount} of=${part.amountInPence} currency=${part.currency} />
             ${part.tenderType === "CASH" && html`<${Button} onPress=${() => setReturned(part)}>Take back<//>`}</span>
         </li>`)}

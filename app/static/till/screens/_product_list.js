@@ -45,7 +45,8 @@ function Row({ product, pick }) {
     <button type="button" class="product-button" disabled=${!product.inStock}
       onClick=${(event) => pick.current(product, event)}>
       ${product.image
-        ? html`<img class="thumb" key=${product.image} data-src=${product.image} alt="" width="48" height="48" />`
+        ? html`<img class="thumb" key=${product.image} data-src=${product.image} alt="" width="48" height="48"
+          onError=${showPlace} />`
         : html`<span class="thumb"></span>`}
       <span class="product-name"><span class="strong">${product.name}</span>
         <span class="muted small">${[product.manufacturer, variantsOf(product)].filter(Boolean).join(" · ")}</span>
@@ -68,9 +69,13 @@ function Price({ product }) {
     <${Amount} of=${least} currency=${product.currency} /></span>`;
 }
 
+/** Of a picture that cannot be had now, only the place is shown. */
+function showPlace(event) { event.target.removeAttribute("src"); }
+
 /** A small picture of a product, or its place. */
 export function Picture({ of }) {
   return of
-    ? html`<img class="thumb" src=${of} alt="" width="48" height="48" loading="lazy" decoding="async" />`
+    ? html`<img class="thumb" src=${of} alt="" width="48" height="48" loading="lazy" decoding="async"
+      onError=${showPlace} />`
     : html`<span class="thumb"></span>`;
 }

@@ -4,8 +4,9 @@ import { Button, Dialog, Field, html, Problem, sentence, useEffect, useRef, useS
 
 const TYPEABLE = 100; // Characters of a code.
 
-/** `onScan(code)` for each code; `said` is what came of the last one. */
+/** `onScan(code)` for each code; `said` is what came of the last one, {words, times}. */
 export function Scan({ said, onScan, onClose }) {
+  const before = useRef(said.times); // What was said until then is not about a code.
   const video = useRef(null);
   const scan = useRef(onScan);
   scan.current = onScan;
@@ -24,11 +25,11 @@ export function Scan({ said, onScan, onClose }) {
     await camera.setTorch(!hasLight);
     setLight(!hasLight);
   };
-  return html`<${Dialog} title="Scan a barcode" onClose=${onClose}>
+  return html`<${Dialog} title="Scan a barcode" isKeyboardAway onClose=${onClose}>
     <video ref=${video} class=${problem ? "unseen" : "viewfinder"} aria-label="Camera"></video>
     ${problem && html`<p class="note warn" role="alert">${problem}</p>`}
     ${camera?.hasTorch && html`<${Button} onPress=${light} aria-pressed=${hasLight ? "true" : "false"}>Light<//>`}
-    <p role="status" class="strong">${said}</p>
+    <p role="status" class="strong">${said.times > before.current ? said.words : ""}</p>
     <form class="beside" onSubmit=${type}>
       <${Field} label="Barcode" id="barcode" value=${code} onInput=${setCode} inputmode="numeric" autocomplete="off"
         maxlength=${TYPEABLE} help="Type the code where the camera cannot read it." />

@@ -4,6 +4,7 @@ import { tenderWords } from "../payment_words.js";
 import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
+import { paidAmount } from "../transaction_words.js";
 import { Amount, Button, html, Icon, Note, Screen, useAction, useEffect } from "../ui.js";
 import { Receipt } from "./_receipt.js";
 
@@ -29,7 +30,7 @@ export default function Done() {
 }
 
 function Summary({ sale, last, change }) {
-  const sum = sale.offline?.toPay ?? sale.paid.reduce((all, one) => all + one.amountInPence + one.tipInPence, 0);
+  const sum = sale.offline?.toPay ?? sale.paid.reduce((all, one) => all + paidAmount(one), 0);
   return html`
     <section class="payment-status good" role="status" aria-label="Payment">
       <span class="mark"><${Icon} name="tick" /></span>

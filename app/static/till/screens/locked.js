@@ -26,10 +26,14 @@ export default function Locked() {
 function Unlock({ ways }) {
   const [pin, type] = useState("");
   const [wrong, setWrong] = useState(null);
+  const namePin = (error) => {
+    if (error.isRefusedGesture && ways.pin) error.message += " Or use the PIN.";
+    throw error;
+  };
   const [open, isBusy, error] = useAction(async (event) => {
     event.preventDefault();
     setWrong(null);
-    if (ways.passkey && !pin) return unlock(() => openWithFinger(ways.passkey));
+    if (ways.passkey && !pin) return unlock(() => openWithFinger(ways.passkey).catch(namePin));
     if (!pin) return setWrong("Enter your PIN.");
     const opened = await openWithPin(pin);
     type("");

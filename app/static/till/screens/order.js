@@ -60,7 +60,7 @@ function OrderScreen({ sale }) {
         <${Picker} words=${words} onPick=${adding.pick} onFound=${adding.onFound} /></section>`}
       <${Contents} sale=${sale} isEmpty=${isEmpty} isLocked=${isLocked} adding=${adding} open=${open} onSaid=${say} />
     <//>
-    <${OrderDialog} dialog=${dialog} sale=${sale} said=${said.words} onChoose=${adding.choose} onScan=${scans.take}
+    <${OrderDialog} dialog=${dialog} sale=${sale} said=${said} onChoose=${adding.choose} onScan=${scans.take}
       close=${() => open(null)} />`;
 }
 

@@ -85,7 +85,8 @@ function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
       <${LoadedParts} sale=${sale} />
       <${Sold} sale=${sale} />
       <${Problem}>${error ?? checkError ?? refusal}<//>
-      ${!isOnline && html`<${Note} kind="warn">There is no network: cards cannot be taken until it is back.<//>`}
+      ${!isOnline && !error && html`<${Note} kind="warn">
+        There is no network: cards cannot be taken until it is back.<//>`}
       ${dialog?.kind === "part" && html`<${PartDialog} all=${all} currency=${sale.currency} onClose=${() => open(null)}
         onChoose=${(chosen) => { setPart(chosen); open(null); }} />`}
       ${dialog?.kind === "changed" && html`<${ChangedDialog} ...${dialog} currency=${sale.currency}
@@ -123,6 +124,8 @@ function Sold({ sale }) {
       ${sale.lines.map((line) => html`<li key=${line.skuCode} class="between">
         <span>${line.quantity} × ${line.name}</span>
         <${Amount} of=${line.quantity * line.unitPrice} currency=${sale.currency} /></li>`)}
+      ${sale.discount > 0 && html`<li class="between"><span>Discount</span>
+        <${Amount} of=${-sale.discount} currency=${sale.currency} /></li>`}
     </ul>`;
 }
 

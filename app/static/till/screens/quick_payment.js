@@ -5,12 +5,14 @@ import { beginCard, limitProblem } from "../payments.js";
 import { go } from "../router.js";
 import { endSale, QUICK, startQuick } from "../sale.js";
 import { app, update, useApp } from "../state.js";
-import { Amount, Button, Field, html, Keypad, Problem, Screen, useAction, useEffect, useRef, useState } from "../ui.js";
+import {
+  Amount, Button, Field, html, Keypad, Note, Problem, Screen, useAction, useEffect, useRef, useState,
+} from "../ui.js";
 
 const LONGEST = 200; // Characters of a description.
 
 export default function QuickPayment() {
-  const { configuration, sale, payment, isOnline } = useApp();
+  const { configuration, sale, payment, isOnline, isTraining } = useApp();
   const before = useRef(sale?.kind === QUICK && !sale.paid.length && !payment ? sale : null).current;
   const [amount, setAmount] = useState(before?.amount ?? 0);
   const [description, setDescription] = useState(before?.description ?? "");
@@ -31,6 +33,8 @@ export default function QuickPayment() {
       ${largest !== undefined && html`
         <p class="muted small center">Up to ${money(largest, currency)} in one payment</p>`}
       <${Problem}>${over ?? error}<//>
+      ${!isOnline && !isTraining && !error && html`<${Note} kind="warn">There is no network. Quick payments need one,
+        by card and in cash; an order can be paid in cash.<//>`}
       <${Keypad} label="Amount" value=${amount} onChange=${change} />
       <${Field} label="Description" id="description" value=${description} onInput=${setDescription} maxlength=${LONGEST}
         autocomplete="off" placeholder="What is sold (optional)" />

@@ -12,7 +12,7 @@ const LINKS = [
 ];
 
 export function Start() {
-  const { location, configuration, sale, payment, isOnline, unsent, notice } = useApp();
+  const { location, configuration, sale, payment, isOnline, isTraining, unsent, notice } = useApp();
   useEffect(() => () => update({ notice: null }), []);
   const [order, isBusy] = useAction(async () => {
     if (!sale) await startOrder();
@@ -20,23 +20,28 @@ export function Start() {
   });
   const may = configuration?.permissions ?? {};
   const isTaken = !location || Boolean(sale ?? payment);
+  const reach = isOnline ? "Online" : "Offline";
+  const waiting = `${unsent === 1 ? "1 sale" : `${unsent} sales`} waiting`;
   return html`
-    <${Screen} title=${location?.displayName ?? "No location"}
-      aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status">
-        ${isOnline ? "Online" : "Offline"}</p>`}>
+    <${Screen} title=${location?.displayName ?? "No location"} className="start"
+      aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status" aria-label=${reach}>${reach}</p>`}>
       ${notice && html`<${Note}>${notice}<//>`}
       ${!location && html`<${Note} kind="warn">You are assigned to no location yet. An admin assigns you under Mobile
         POS, Agents.<//>`}
       ${payment && html`<${Note} kind="warn">A payment is not final yet. A new sale begins once it is.<//>`}
       ${sale && html`<${SaleUnderWay} sale=${sale} payment=${payment} />`}
+      ${!isOnline && !isTraining && may.quickPayments !== false && html`<${Note} kind="warn">There is no network. Quick
+        payments need one; orders can be paid in cash.<//>`}
       <div class="choices">
         ${may.quickPayments !== false && html`<${Button} kind="primary huge" icon="card" disabled=${isTaken}
           onPress=${() => go("/till/quick")}>Quick payment<//>`}
         ${may.orders !== false && html`<${Button} kind="huge" icon="basket" disabled=${isTaken} isBusy=${isBusy}
           onPress=${order}>New order<//>`}
       </div>
-      ${unsent > 0 && html`<p role="status"><a class="waiting" href="/till/waiting">
-        ${unsent === 1 ? "1 sale" : `${unsent} sales`} waiting</a></p>`}
+      ${sale && !payment && html`<p class="muted small">
+        ${sale.kind === "ORDER" && !sale.paid.length ? "Finish or park" : "Finish"} the sale under way first.</p>`}
+      ${unsent > 0 && html`<p role="status" aria-label=${waiting}>
+        <a class="waiting" href="/till/waiting">${waiting}</a></p>`}
       <nav class="links" aria-label="More">
         ${LINKS.map(([path, icon, name]) => html`
           <a key=${path} href=${path}><${Icon} name=${icon} /><span>${name}</span></a>`)}

@@ -1,7 +1,8 @@
 // One payment: how it stands, its receipt, and giving the money back.
 
 import { desk } from "../desk.js";
-import { paidAmount, dayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
+import { money } from "../money.js";
+import { paidAmount, dayOf, shortDayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
 import { app, useApp } from "../state.js";
 import {
@@ -38,6 +39,7 @@ export default function Transaction({ id }) {
       ${payment?.isKept && html`<${Note} kind="warn">Offline: this is the payment as it was loaded last.<//>`}
       <div role="status" class=${done ? "" : "unseen"}>${done && html`<${GivenBack} done=${done} />`}</div>
       ${refund && html`<${OpenRefund} refund=${refund} payment=${payment} onEnd=${settled} />`}
+      ${payment && html`<${FailedRefunds} payment=${payment} />`}
       ${payment && html`<${Figures} payment=${payment} />`}
       ${payment && PAID.includes(payment.status) && !payment.isKept && html`<${Receipt} transactionId=${id} />`}
       ${payment && !payment.isKept && !refund && html`<${GiveBack} payment=${payment} onChange=${settled} />`}
@@ -91,6 +93,13 @@ function Figures({ payment }) {
       <dl class="figures">${rows.filter(([, value]) => value).map(([name, value]) => html`
         <div key=${name}><dt>${name}</dt><dd class="n">${value}</dd></div>`)}</dl>
     </section>`;
+}
+
+/** Refunds that the card did not take, also days later: the customer has nothing of them. */
+function FailedRefunds({ payment: { refunds = [], currency } }) {
+  return refunds.filter(({ status }) => status === "FAILED").map(({ id, amountInPence, created }) => html`
+    <${Note} key=${id} kind="bad">Refund of ${money(amountInPence, currency)} failed on ${shortDayOf(created)}: the card
+      did not take it. The customer has not got this money.<//>`);
 }
 
 /** What to hand over, or what happens to the card, after something was given back. */

@@ -146,7 +146,7 @@ function Days({ items }) {
 function Row({ payment }) {
   const state = stateOf(payment);
   const who = payment.agentId === app().agent?.id ? "You" : null;
-  const more = [timeOf(payment.created), tenderOf(payment), payment.orderNumber, who];
+  const more = [timeOf(payment.created), tenderOf(payment), payment.orderNumber && `Order ${payment.orderNumber}`, who];
   return html`
     <a class="payment-row" href=${`/till/transactions/${payment.id}`}>
       <${Icon} name=${payment.tenderType === "CASH" ? "cash" : "card"} />
