@@ -117,6 +117,16 @@ def test_a_card_is_refunded_in_part_and_the_rest_in_cash(call: Api, till: Page) 
     expect(till.get_by_role("button", name="Refund")).to_be_hidden()
     assert call("GET", f"{AT}/transactions/{paid}")["refundedAmount"] == 2_000
 
+    def fail(route: Route) -> None:
+        shown = route.fetch().json()
+        shown["refunds"][0]["status"] = "FAILED"
+        route.fulfill(json=shown)
+
+    till.route(re.compile(rf"/transactions/{paid}$"), fail)
+    till.get_by_role("link", name="Back").click()
+    rows(till).first.click()
+    expect(till.get_by_text(re.compile("Refund of £5.50 failed on .* the card did not take it"))).to_be_visible()
+
 
 def test_a_refund_without_an_answer_is_sent_again_under_its_key_also_after_the_tab_is_lost(
     call: Api, phone: BrowserContext
@@ -203,7 +213,9 @@ def test_settings_change_the_look_remove_devices_and_lock(call: Api, phone: Brow
     expect(page.get_by_role("region", name="Printer")).to_be_visible()
     expect(page.get_by_role("link", name="Customer display")).to_have_attribute("target", "_blank")
     devices = page.get_by_role("region", name="Devices")
-    expect(devices.get_by_text("This device")).to_be_visible()
+    this = devices.get_by_role("listitem").first
+    expect(this).to_contain_text(re.compile("Chrome on .*This device"))
+    expect(devices.get_by_text("Last seen today at").first).to_be_visible()
     devices.get_by_role("button", name="Remove Old phone").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_role("dialog")).to_be_hidden()

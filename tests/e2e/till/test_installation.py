@@ -38,7 +38,7 @@ def test_it_starts_without_a_network(phone: BrowserContext) -> None:
     expect_heading(page, "Help")
     page.goto("/till")
     type_pin(page, PIN)
-    expect(page.get_by_role("status").filter(has_text="Offline")).to_be_visible()
+    expect(page.get_by_role("status", name="Offline", exact=True)).to_be_visible()
 
 
 def test_a_new_version_takes_over_at_the_next_start_and_says_so(shop: RunningShop, browser: Browser) -> None:

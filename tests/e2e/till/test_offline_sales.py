@@ -47,7 +47,7 @@ def sell_without_network(page: Page, note: str = "£20.00") -> None:
 
 
 def waits(page: Page, text: str = "1 sale waiting") -> None:
-    expect(page.get_by_role("status").filter(has_text=text)).to_be_visible()
+    expect(page.get_by_role("status", name=text, exact=True)).to_be_visible()
 
 
 def waits_no_more(page: Page) -> None:

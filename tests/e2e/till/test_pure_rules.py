@@ -45,10 +45,49 @@ def test_amounts_are_rounded_as_the_shop_rounds_and_read_as_they_are_written(pho
         assert results(page, "money", "parseMoney", [[text, "gbp"]]) == [None], text
 
 
+def test_cash_that_is_likely_to_be_handed_over_is_offered(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.goto("/till")
+    offered = {
+        3_00: [3_00, 5_00, 10_00, 20_00, 50_00],
+        18_40: [18_40, 20_00, 50_00],
+        41_10: [41_10, 45_00, 50_00, 60_00],
+        124_00: [124_00, 125_00, 130_00, 140_00, 150_00],
+        150_00: [150_00, 160_00],
+    }
+    assert results(page, "money", "likelyTenders", [[amount, "gbp"] for amount in offered]) == list(offered.values())
+
+
+def test_a_device_is_called_by_its_browser_and_system(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.goto("/till")
+    names = {
+        "Mozilla/5.0 (Linux; Android 10; K) Chrome/149.0.0.0 Mobile Safari/537.36": "Chrome on Android",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Mobile Safari/604.1": "Safari on iPhone",
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/149.0.0.0 Safari/537.36 Edg/149.0.0.0": "Edge on Windows",
+        "curl/8.0": "A browser on a device",
+    }
+    assert results(page, "device_name", "nameOfDevice", [[agent] for agent in names]) == list(names.values())
+
+
 def test_no_pin_that_is_guessed_at_once_is_taken_and_most_are(phone: BrowserContext) -> None:
     page, chance = phone.new_page(), random.Random(SEED)
     page.goto("/till")
-    trivial = ["0000", "1234", "4321", "7890", "111111", "121212", "123123", "1990", "2024", "12", "1234567", "12a4", ""]
+    trivial = [
+        "0000",
+        "1234",
+        "4321",
+        "7890",
+        "111111",
+        "121212",
+        "123123",
+        "1990",
+        "2024",
+        "12",
+        "1234567",
+        "12a4",
+        "",
+    ]
     assert all(results(page, "pins", "problemOfPin", [[pin] for pin in trivial]))
     drawn = [f"{chance.randrange(10**length):0{length}}" for length in (4, 5, 6) for _ in range(EXAMPLES)]
     refused = sum(problem is not None for problem in results(page, "pins", "problemOfPin", [[pin] for pin in drawn]))

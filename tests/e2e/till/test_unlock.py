@@ -61,7 +61,7 @@ def test_a_till_is_for_agents_and_says_what_is_missing(phone: BrowserContext) ->
     expect(page.get_by_role("alert")).to_contain_text("password")
     page.get_by_role("textbox", name="Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("takes the role")
+    expect(page.get_by_role("alert")).to_contain_text("This account may not sell")
     page.get_by_role("textbox", name="E-mail").fill("admin@demo.test")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("may not sell")

@@ -3,7 +3,7 @@
 import { amountText, money, parseMoney } from "../money.js";
 import { go } from "../router.js";
 import { acceptPrices, checkOrder, endSale, setDiscount } from "../sale.js";
-import { Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
+import { Button, Dialog, Field, html, Problem, useAction, useRef, useState } from "../ui.js";
 import { ChooseVariant } from "./_choose_variant.js";
 import { Scan } from "./_scan.js";
 
@@ -29,15 +29,17 @@ export function OrderDialog({ dialog, sale, said, onChoose, onScan, close }) {
 function Discount({ sale, onClose }) {
   const [typed, setTyped] = useState(sale.discount ? amountText(sale.discount, sale.currency) : "");
   const [problem, setProblem] = useState(null);
+  const form = useRef(null);
   const [apply, isBusy] = useAction(async (event) => {
     event.preventDefault();
     const amount = typed.trim() ? parseMoney(typed, sale.currency) : 0;
     const refusal = amount === null ? "Write an amount, like 2.50." : await tryDiscount(amount, sale);
     setProblem(refusal);
-    if (!refusal) onClose();
+    if (refusal) form.current.querySelector("input").focus();
+    else onClose();
   });
   return html`<${Dialog} title="Discount on the order" onClose=${onClose}>
-    <form class="stack" onSubmit=${apply} novalidate>
+    <form class="stack" ref=${form} onSubmit=${apply} novalidate>
       <${Field} label="Discount" id="discount" inputmode="decimal" autocomplete="off" value=${typed} onInput=${setTyped}
         error=${problem} help="An amount off the whole order. Leave it empty for none." />
       <${Button} type="submit" kind="primary big" isBusy=${isBusy} busy="Checking…">Apply<//>
