@@ -23,7 +23,7 @@ function WorkSession() {
   const { isOnline, unsent } = useApp();
   const [session, setSession] = useState(null);
   const [load, isBusy, error] = useAction(async () => setSession(await currentSession()));
-  useEffect(() => { load(); }, [isOnline]);
+  useEffect(() => { if (isOnline || !session) load(); }, [isOnline]);
   return html`
     ${!session && isBusy && html`<${Loading} />`}
     ${!isOnline && html`<${Note} kind="warn">There is no network. Reports, movements and closing need one.<//>`}
