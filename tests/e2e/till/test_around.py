@@ -125,7 +125,7 @@ def test_a_card_is_refunded_in_part_and_the_rest_in_cash(call: Api, till: Page) 
     till.route(re.compile(rf"/transactions/{paid}$"), fail)
     till.get_by_role("link", name="Back").click()
     rows(till).first.click()
-    expect(till.get_by_text(re.compile("Refund of £5.50 failed on .* the card did not take it"))).to_be_visible()
+    expect(till.get_by_text("Refund of £5.50 failed on")).to_be_visible()
 
 
 def test_a_refund_without_an_answer_is_sent_again_under_its_key_also_after_the_tab_is_lost(
