@@ -5,7 +5,8 @@ import { ApiError } from "./api.js";
 import { serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { offlineRefusal, storeOfflineSale } from "./offline.js";
-import { changeSale, checkOrder, due, ORDER, refreshOrder, settle } from "./sale.js";
+import { checkOrder, refreshOrder, settle } from "./order_check.js";
+import { changeSale, due, ORDER } from "./sale.js";
 import { read, readAll, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
@@ -194,7 +195,7 @@ async function outcomeElsewhere(record) {
 /** Note what was taken with the sale in one step, then finish the sale where nothing is due. */
 async function note(record, transaction) {
   const isShown = app().sale?.id === record.saleId;
-  const sale = isShown ? app().sale : await read("sales", record.saleId);
+  const sale = await read("sales", record.saleId);
   const change = transaction.changeInPence ?? 0;
   const noted = sale && { ...sale, paid: [...sale.paid, transaction], change };
   await writeTogether([["payments", undefined, record.id], ...(noted ? [["sales", noted]] : [])]);
@@ -212,7 +213,7 @@ async function note(record, transaction) {
 /** Take back cash of the sale before it is finished. Doing so again changes nothing. Raises ApiError. */
 export async function takeBack(transaction, reason) {
   await desk().voidCash(transaction.id, reason, crypto.randomUUID());
-  await changeSale({ paid: app().sale.paid.filter((one) => one.id !== transaction.id), change: 0 });
+  await changeSale(({ paid }) => ({ paid: paid.filter((one) => one.id !== transaction.id), change: 0 }));
   await refreshOrder();
 }
 

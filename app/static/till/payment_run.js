@@ -3,9 +3,9 @@
 
 import { ApiError } from "./api.js";
 import { desk } from "./desk.js";
+import { settle } from "./order_check.js";
 import { wait } from "./readers/hand.js";
 import { go } from "./router.js";
-import { settle } from "./sale.js";
 import { read } from "./store.js";
 import { app, update } from "./state.js";
 

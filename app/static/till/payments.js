@@ -3,11 +3,12 @@
 
 import { ApiError } from "./api.js";
 import { money } from "./money.js";
+import { checkOrder, refreshOrder } from "./order_check.js";
 import { bringToEnd } from "./payment_run.js";
 import { send } from "./readers/hand.js";
 import { readerOf } from "./readers/readers.js";
 import { go } from "./router.js";
-import { checkOrder, due, isToBeFinished, loadSale, ORDER, refreshOrder } from "./sale.js";
+import { due, isToBeFinished, loadSale, ORDER } from "./sale.js";
 import { change, read, readAll, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
@@ -62,6 +63,7 @@ export async function beginCard({ amount, tip = 0, shown }) {
   };
   await navigator.locks.request("till-payment-begins", () => keepNew(payment, sale));
   update({ payment, notice: null, refusal: null });
+  tellOthers();
   await new Promise((resolve, reject) => { drive(payment.id, resolve).then(resolve, reject); });
 }
 

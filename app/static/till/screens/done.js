@@ -9,7 +9,7 @@ import { Receipt } from "./_receipt.js";
 
 export default function Done() {
   const { sale } = useApp();
-  const [next, isBusy] = useAction(async () => { await endSale(); go("/till"); });
+  const [next, isBusy] = useAction(async () => { await endSale(sale.id); go("/till"); });
   useEffect(() => {
     if (!sale) go("/till", { replaces: true });
     else if (!sale.isFinished) go("/till/pay", { replaces: true });

@@ -1,9 +1,10 @@
 // Taking a payment for the sale under way: all that is due or a part of it, by card or in cash.
 
 import { money, parseMoney } from "../money.js";
+import { checkOrder, settle } from "../order_check.js";
 import { beginCard, limitProblem } from "../payments.js";
 import { go } from "../router.js";
-import { checkOrder, due, isToBeFinished, ORDER, settle } from "../sale.js";
+import { due, isToBeFinished, ORDER } from "../sale.js";
 import { app, update, useApp } from "../state.js";
 import { Amount, Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { CardPayment } from "./_card.js";

@@ -3,6 +3,7 @@
 import { desk } from "../desk.js";
 import { paidAmount, dayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
+import { notePayment } from "../sale.js";
 import { app, useApp } from "../state.js";
 import {
   Amount, Button, html, Loading, Note, Problem, Screen, sentence, useAction, useEffect, useState,
@@ -48,6 +49,7 @@ export default function Transaction({ id }) {
 async function readPayment(id) {
   try {
     const payment = await desk().readTransaction(id);
+    await notePayment(payment);
     return { ...payment, mayVoid: isOwnCash(payment) && await isOpen(payment.orderId) };
   } catch (error) {
     const kept = error.status === 0 && !app().isTraining ? await keptPayment(id) : null;
