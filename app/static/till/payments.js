@@ -9,7 +9,7 @@ import { send } from "./readers/hand.js";
 import { readerOf } from "./readers/readers.js";
 import { go } from "./router.js";
 import { due, isToBeFinished, loadSale, ORDER } from "./sale.js";
-import { change, read, readAll, writeTogether } from "./store.js";
+import { change, read, readAll, write, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
 /* A payment in the store `payments`: {id, tender: "CARD", saleId, userId, locationId, isTraining, key,
@@ -133,13 +133,10 @@ function goOnWithSale() {
   if (isToBeFinished(app().sale)) go("/till/pay", { replaces: true });
 }
 
-/** Make the payment's sale the one under way. An order that was under way instead is parked. */
+/** Make the payment's sale the one under way; loadSale parks an order that was under way instead. */
 async function showSaleOf(payment) {
-  const other = app().sale;
-  if (other?.id === payment.saleId || !await read("sales", payment.saleId)) return;
-  const entries = [["device", payment.saleId, "current"]];
-  if (other?.lines?.length) entries.push(["sales", { ...other, parkedAt: new Date().toISOString() }]);
-  await writeTogether(entries);
+  if (app().sale?.id === payment.saleId || !await read("sales", payment.saleId)) return;
+  await write("device", payment.saleId, "current");
   await loadSale();
 }
 

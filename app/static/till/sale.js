@@ -9,7 +9,7 @@ import { app, update } from "./state.js";
 
 export const QUICK = "QUICK";
 export const ORDER = "ORDER";
-export const CURRENT = "current"; // In the store `device`: the id of the sale under way.
+const CURRENT = "current"; // In the store `device`: the id of the sale under way.
 const KEEPS = ["SUCCEEDED", "PARTIALLY_REFUNDED"]; // The statuses of payments whose money was kept.
 const PAID_IN_PART = "A part of this sale is paid or being paid. Finish it, or give the money back first.";
 const OPEN = ["PENDING", "PROCESSING", "AUTHORIZED", "UNKNOWN"];
@@ -142,7 +142,7 @@ export async function notePayment(transaction) {
       const after = paid.map((one) => (isOfIt(one) ? { ...one, ...transaction } : one)).filter(keptOf);
       if (amountKept(after) === amountKept(paid)) return {};
       return { paid: after, change: 0, isChecked: kind === ORDER ? false : isChecked };
-    }, id);
+    }, id).catch((error) => { if (error.code !== "sale_changed") throw error; }); // Ended at this moment.
   }
 }
 

@@ -29,6 +29,11 @@ STORED = """
   const { readAll } = await import(app.replace("app.js", "store.js"));
   return await readAll("sales");
 """
+LOSE_SALE = """
+  const { remove } = await import(app.replace("app.js", "store.js"));
+  await remove("device", "current");
+  await module.loadSale();
+"""
 
 
 def another_tab(page: Page, path: str = "/till") -> Page:
@@ -42,7 +47,14 @@ def stored_sales(page: Page) -> list[dict[str, Any]]:
     return sales
 
 
-def press(page: Page, name: str) -> None:
+def checked_order(page: Page) -> str:
+    """Build an order that the shop has, and return the id of its basket."""
+    order(page, CANDLES)
+    basket: str = in_app(page, "order_check.js", "return (await module.checkOrder()).basket.id;")
+    return basket
+
+
+def press(page: Page | Locator, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
@@ -118,11 +130,8 @@ def test_an_order_paid_in_part_in_one_tab_is_fixed_in_the_other(till: Page, api:
 
 def test_a_tab_that_does_not_know_of_a_payment_takes_over_what_the_shop_has(till: Page, api: Api) -> None:
     """The payment was made by another program, so that nothing of it is stored here."""
-    order(till, CANDLES)
+    basket = checked_order(till)
     go(till, "/till/order")
-    expect(till.get_by_text("not checked yet")).to_be_hidden()
-    [sale] = stored_sales(till)
-    basket = sale["basket"]["id"]
     api("POST", "/v1/pos/tml_demo_market/cashPayments", amountInPence=1_00, orderId=basket)
     till.get_by_role("list", name="Order").get_by_role("button", name="More").click()
     expect(till.get_by_role("alert").filter(has_text="is being paid")).to_be_visible()
@@ -136,38 +145,46 @@ def test_a_tab_that_does_not_know_of_a_payment_takes_over_what_the_shop_has(till
 
 
 def test_an_order_with_a_payment_is_not_discarded(till: Page, api: Api) -> None:
-    order(till, CANDLES)
+    basket = checked_order(till)
     go(till, "/till/order")
-    expect(till.get_by_text("not checked yet")).to_be_hidden()
-    [sale] = stored_sales(till)
-    cash = api("POST", "/v1/pos/tml_demo_market/cashPayments", amountInPence=1_00, orderId=sale["basket"]["id"])
+    cash = api("POST", "/v1/pos/tml_demo_market/cashPayments", amountInPence=1_00, orderId=basket)
     press(till, "Discard the order")
     dialog = till.get_by_role("dialog")
-    dialog.get_by_role("button", name="Discard").click()
+    press(dialog, "Discard")
     expect(dialog.get_by_role("alert")).to_contain_text("A part of this sale is paid")
-    dialog.get_by_role("button", name="Keep it").click()
+    press(dialog, "Keep it")
     go(till, "/till/pay")
     expect(parts(till)).to_contain_text("£1.00")
     api("POST", f"/v1/pos/tml_demo_market/transactions/{cash['id']}/void", reason="Discarded")
 
 
 def test_what_a_lost_tab_left_is_parked_and_found(till: Page) -> None:
+    quick_payment(till, 10_00)
+    press(till, "Pay another way")
+    pay_part(till, "4.00")
+    in_app(till, "sale.js", LOSE_SALE)
     order(till, CANDLES)
-    lost = """
-      const { remove } = await import(app.replace("app.js", "store.js"));
-      await remove("device", "current");
-      await module.loadSale();
-    """
-    in_app(till, "sale.js", lost)
+    in_app(till, "sale.js", LOSE_SALE)
     press(till, "New order")
     till.get_by_role("button", name="Parked orders").click()
     till.get_by_role("listitem", name="Beeswax dinner candles").get_by_role("button", name="Resume").click()
     candles = till.get_by_role("list", name="Order").get_by_role("listitem", name="Beeswax dinner candles")
     expect(candles).to_be_visible()
     press(till, "Discard the order")
-    till.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    press(till.get_by_role("dialog"), "Discard")
     expect(candles).to_be_hidden()
-    assert stored_sales(till) == []
+
+    till.get_by_role("button", name="Parked orders").click()
+    quick = till.get_by_role("listitem", name="Quick payment")
+    press(quick, "Discard")
+    dialog = till.get_by_role("dialog")
+    press(dialog, "Discard")
+    expect(dialog.get_by_role("alert")).to_contain_text("A part of this sale is paid")
+    press(dialog, "Keep it")
+    press(quick, "Resume")
+    press(till, "Cash")
+    hand_over(till, "£6.00")
+    is_paid(till)
 
 
 def test_cash_taken_back_elsewhere_is_due_again(till: Page) -> None:
