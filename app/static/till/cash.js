@@ -85,7 +85,7 @@ async function currentSale(id) {
   if (stored.locationId !== app().location.id) {
     throw refusal("This sale was begun at another location. Choose it first.");
   }
-  if (stored.isFinished || stored.paid.length !== app().sale.paid.length) {
+  if (stored.isFinished || stored.paid.length !== app().sale?.paid.length) {
     update({ sale: stored });
     if (!stored.isFinished) throw refusal("This sale was changed in another tab. Look at what is to pay now.");
   }
