@@ -2,7 +2,7 @@
 // same again. Without a network the cash of an order goes to the log of offline.js.
 
 import { ApiError } from "./api.js";
-import { serverNow } from "./clock.js";
+import { KEY_HOLDS, serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { offlineRefusal, storeOfflineSale } from "./offline.js";
 import { changeSale, checkOrder, due, ORDER, refreshOrder, settle } from "./sale.js";
@@ -11,7 +11,6 @@ import { app, update } from "./state.js";
 
 export const CASH = "CASH";
 const PROBE = 6; // Seconds for a look whether the shop is there, before money moves.
-const KEY_HOLDS = 23 * 3_600_000; // Milliseconds in which the shop knows a repeated request.
 const LONGEST_PAUSE = 30_000;
 
 /* A record in the store `payments`: {id, tender: "CASH", saleId, userId, locationId, isTraining, key, request,
@@ -21,18 +20,18 @@ const LONGEST_PAUSE = 30_000;
     known what became of it: `{isFinished, change}`. Raises ApiError where nothing was taken. */
 export async function takeCash({ amount, tendered }) {
   const { id } = app().sale;
-  const taken = await alone(id, async () => {
+  return alone(id, async () => {
     const sale = await currentSale(id);
     if (sale.isFinished) return { isFinished: true, change: sale.change ?? 0 };
+    if (sale.unresolved?.length) throw refusal("A scanned code is not found yet. Find it or remove it first.");
     if (sale.kind === ORDER && !await isShopThere(sale)) return takeOffline(amount, tendered);
     return begin(app().sale, amount, tendered);
   });
-  if (!app().isTraining) openDrawer();
-  return taken;
 }
 
 /** Open the drawer where the device has a printer. That it stays shut is no reason to say that cash was not taken. */
-async function openDrawer() {
+async function openDrawer({ isTraining }) {
+  if (isTraining) return;
   try {
     await (await import("./printing/receipt_printing.js")).openDrawer();
   } catch (error) {
@@ -108,7 +107,9 @@ async function takeOffline(amount, tendered) {
   const sale = app().sale;
   const reason = sale.isTraining ? "Training has no sales without a network." : offlineRefusal(sale, amount);
   if (reason) throw refusal(reason);
-  return storeOfflineSale(sale, tendered);
+  const stored = await storeOfflineSale(sale, tendered);
+  openDrawer(sale);
+  return stored;
 }
 
 async function begin(sale, amount, tendered) {
@@ -127,7 +128,6 @@ async function begin(sale, amount, tendered) {
     if (!(error instanceof ApiError)) throw error;
     if (isUnknown(error)) return follow(record);
     await giveUp(record);
-    if (error.code === "offline") return takeOffline(amount, tendered);
     throw error;
   }
 }
@@ -137,9 +137,10 @@ async function keepNew(record) {
   await writeTogether([["payments", record]]);
 }
 
-/** Whether a first request may have been carried out. */
+/** Whether a first request may have been carried out: so also where the browser says that there is no network, which it
+    may say wrongly. */
 function isUnknown(error) {
-  return error.isUncertain || error.code === "idempotency_in_progress" || error.status === 408;
+  return !error.status || error.isUncertain || error.code === "idempotency_in_progress" || error.status === 408;
 }
 
 /** Whether the answer to a repeated request proves that the first one was not carried out: it came to the checks behind
@@ -197,6 +198,7 @@ async function note(record, transaction) {
   const noted = sale && { ...sale, paid: [...sale.paid, transaction], change };
   await writeTogether([["payments", undefined, record.id], ...(noted ? [["sales", noted]] : [])]);
   if (isShown) update({ sale: noted });
+  openDrawer(record);
   try {
     return { isFinished: isShown ? await settle(null) : false, change };
   } catch (error) {

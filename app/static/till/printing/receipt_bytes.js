@@ -5,12 +5,10 @@ import { Paper, moment, printable } from "./paper.js";
 
 export { reportBytes } from "./report_bytes.js";
 
-/** The bytes of a receipt. `shown`: `{receipt, url}`, the shop's answer; a sale without a network has no `url` yet.
-    `options`: those of Paper, and `drawer`: whether to open the drawer first. Returns a Uint8Array. */
-export function receiptBytes(shown, { drawer = false, ...options } = {}) {
-  const { receipt, url } = shown;
+/** The bytes of a receipt. `shown`: `{receipt, url}`, the shop's answer; a sale without a network has no `url` yet, nor
+    a number. `options`: those of Paper. Returns a Uint8Array. */
+export function receiptBytes({ receipt, url }, options = {}) {
   const paper = new Paper(options);
-  if (drawer) paper.openDrawer();
   paper.heading(receipt.shop).centered(receipt.location, ...receipt.address).rule();
   paper.rows(facts(receipt)).rule();
   if (receipt.lines.length) paper.rows(bought(receipt)).rule();
@@ -34,8 +32,10 @@ export function testPageBytes(options = {}) {
 export function drawerBytes(options = {}) { return new Paper(options).openDrawer().bytes(); }
 
 function facts(receipt) {
-  const rows = [["Receipt", receipt.number], ["Paid", moment(receipt.paidAt, receipt.timeZone)]];
-  return receipt.orderNumber ? [...rows, ["Order", receipt.orderNumber]] : rows;
+  const rows = [
+    ["Receipt", receipt.number], ["Paid", moment(receipt.paidAt, receipt.timeZone)], ["Order", receipt.orderNumber],
+  ];
+  return rows.filter(([, value]) => value);
 }
 
 function bought({ lines, subtotal, discount, tax, otherPayments, currency }) {
