@@ -14,11 +14,11 @@ export class ApiError extends Error {
   }
 
   /** Whether the request may have been carried out although no answer says so. */
-  get isUncertain() { return this.code === "no_answer" || this.status === 504 || this.status === 502 || this.status >= 500; }
+  get isUncertain() { return this.code === "no_answer" || this.status >= 500; }
 }
 
-// Set by session.js, which knows the tokens: `token()` gives the access token, fresh enough; `refused(error)` hears of a
-// 401 and says whether another try makes sense.
+// Set by session.js, which knows the tokens: `token()` gives the access token, fresh enough; `refused(error)` hears of
+// a 401 and says whether another try makes sense.
 let tokens = { token: async () => null, refused: async () => false };
 
 export function useTokens(source) { tokens = source; }
@@ -53,7 +53,8 @@ async function send(method, path, { body, key, seconds = SECONDS, signal }, toke
   const timeout = AbortSignal.timeout(seconds * 1000);
   const hadNetwork = navigator.onLine;
   try {
-    const answer = await fetch(path, { ...sent, cache: "no-cache", signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    const ending = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const answer = await fetch(path, { ...sent, cache: "no-cache", signal: ending });
     learnTime(answer.headers.get("Date"));
     if (!app().isOnline) update({ isOnline: true });
     return answer;
@@ -83,7 +84,8 @@ async function errorOf(answer) {
     problem = await answer.json();
   } catch { /* A proxy's page, or an answer that broke off. */ }
   const said = problem.errors?.map((one) => one.message).join(" ") || problem.detail;
-  const error = new ApiError(answer.status, problem.code ?? `status_${answer.status}`, said ?? words(answer.status), problem);
+  const code = problem.code ?? `status_${answer.status}`;
+  const error = new ApiError(answer.status, code, said ?? words(answer.status), problem);
   error.retryAfter = Number(answer.headers.get("Retry-After")) || null;
   return error;
 }

@@ -13,6 +13,7 @@ import { update, useApp } from "./state.js";
 import { follow as followTraining } from "./training.js";
 import { Loading, Problem, Screen } from "./ui.js";
 
+const NOT_LOADED = "This part of the app could not be loaded. Check the network and try again.";
 const Z_REPORT = () => import("./screens/z_report.js");
 const BEFORE_SELLING = {
   setUp: () => import("./screens/quick_unlock.js"),
@@ -45,7 +46,7 @@ function Loaded({ load, parameters }) {
     load().then((module) => isLeft || show({ Component: module.default }), () => isLeft || fail(true));
     return () => { isLeft = true; };
   }, []);
-  if (failed) return html`<${Screen} title="Not loaded" back="/till"><${Problem}>This part of the app could not be loaded. Check the network and try again.<//><//>`;
+  if (failed) return html`<${Screen} title="Not loaded" back="/till"><${Problem}>${NOT_LOADED}<//><//>`;
   if (!shown) return html`<main class="screen"><${Loading} /></main>`;
   return html`<${shown.Component} ...${parameters} />`;
 }

@@ -1,5 +1,5 @@
-// Signing in and out, the tokens, and locking. The access token is in memory alone; the refresh token lies on the device
-// sealed by the vault. One tab at a time refreshes.
+// Signing in and out, the tokens, and locking. The access token is in memory alone; the refresh token lies on the
+// device sealed by the vault. One tab at a time refreshes.
 
 import { ApiError, get, post, request, useTokens } from "./api.js";
 import { saveClock } from "./clock.js";
@@ -23,7 +23,8 @@ const GOES_ON_WITHOUT = ["offline", "no_answer", "rate_limited"];
 const ENDED = {
   session_expired: "You were signed in for 24 hours. Sign in again to go on.",
   session_revoked: "This session was ended, by an admin or because something about it was suspicious. Sign in again.",
-  refresh_reused: "This session was ended because its token was used twice, which a stolen one would be. Sign in again.",
+  refresh_reused:
+    "This session was ended because its token was used twice, which a stolen one would be. Sign in again.",
   token_invalid: "The shop does not know this session any more. Sign in again.",
 };
 
@@ -34,7 +35,9 @@ let tokens = null; // {access, expiresAt (ms by this clock), refresh, sessionExp
 useTokens({
   token: async () => {
     if (!tokens) throw new ApiError(401, "locked", "The till is locked.");
-    if (tokens.expiresAt - Date.now() < EARLY) await refresh().catch((error) => { if (tokens.expiresAt < Date.now()) throw error; });
+    if (tokens.expiresAt - Date.now() < EARLY) {
+      await refresh().catch((error) => { if (tokens.expiresAt < Date.now()) throw error; });
+    }
     return tokens.access;
   },
   refused: async (error) => {
@@ -57,7 +60,8 @@ export async function signIn(email, password) {
   const granted = await post("/v1/auth/login", body, { isOpen: true });
   if (!granted.user.roles.includes("POS_AGENT") || !granted.agent) {
     await post("/v1/auth/logout", { refreshToken: granted.refreshToken }, { isOpen: true }).catch(() => {});
-    throw new ApiError(403, "pos_role_required", "This account may not sell. Ask an admin to make you an agent of the till.");
+    const detail = "This account may not sell. Ask an admin to make you an agent of the till.";
+    throw new ApiError(403, "pos_role_required", detail);
   }
   await write("device", granted.deviceToken, "deviceToken");
   await accept(granted);
@@ -97,7 +101,8 @@ export async function start() {
   const signedIn = await read("device", "signedIn");
   await showPendingReport();
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
-  update({ ...signedIn, location: await read("device", "location"), configuration: shownConfiguration(await read("device", "configuration") ?? null) });
+  const configuration = shownConfiguration(await read("device", "configuration") ?? null);
+  update({ ...signedIn, location: await read("device", "location"), configuration });
   if (await vault.needsGesture()) return update({ phase: "locked" });
   await unlock(() => vault.openWithoutGesture());
 }
@@ -158,7 +163,8 @@ async function showLocked() {
   update({ phase: "locked" });
 }
 
-/** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose money. */
+/** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose
+    money. */
 export async function signOut() {
   await refuseToForget();
   await endAtShop();
@@ -169,13 +175,15 @@ export async function signOut() {
 async function refuseToForget() {
   const unsent = (await readAll("offline")).filter(isUnsent);
   if (unsent.length) {
-    throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Look at the waiting sales.`);
+    const sales = unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`;
+    throw new ApiError(0, "unsent_sales", `${sales} not sent to the shop yet. Look at the waiting sales.`);
   }
   if ((await readAll("payments")).some((payment) => !payment.isTraining)) {
     throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
   }
   if ((await readAll("sales")).some((sale) => sale.paid.length && !sale.isFinished && !sale.isTraining)) {
-    throw new ApiError(0, "open_payment", "A sale is paid in part. Finish it or give the money back before you sign out.");
+    const detail = "A sale is paid in part. Finish it or give the money back before you sign out.";
+    throw new ApiError(0, "open_payment", detail);
   }
   if (!app().isTraining && await hasUnansweredRefund()) {
     throw new ApiError(0, "open_refund", "A refund is not answered yet. Open its payment under Transactions first.");
@@ -187,7 +195,8 @@ async function forget() {
   vault.forgetKeys();
   await clear(...STORES);
   for (const name of await caches.keys()) if (name.startsWith("till-pictures")) await caches.delete(name);
-  update({ phase: "signIn", user: null, agent: null, locations: [], location: null, configuration: null, sale: null, payment: null, unsent: 0, isTraining: false, path: "/till" });
+  const nobody = { user: null, agent: null, locations: [], location: null, configuration: null };
+  update({ phase: "signIn", ...nobody, sale: null, payment: null, unsent: 0, isTraining: false, path: "/till" });
   history.replaceState(null, "", "/till");
 }
 
@@ -208,7 +217,8 @@ export async function refresh(assertion) {
   return navigator.locks.request("till-refresh", async () => {
     if (!tokens) throw new ApiError(401, "locked", "The till is locked.");
     if (tokens.refresh !== spent && tokens.access) return; // Another tab was first.
-    const body = { refreshToken: tokens.refresh, deviceId: (await deviceOfTill()).id, ...(assertion ? { assertion } : {}) };
+    const { id } = await deviceOfTill();
+    const body = { refreshToken: tokens.refresh, deviceId: id, ...(assertion ? { assertion } : {}) };
     const bearer = tokens.access ? { token: tokens.access } : { isOpen: true };
     try {
       await accept((await request("POST", "/v1/auth/refresh", { body, ...bearer })).body);
@@ -222,7 +232,9 @@ export async function refresh(assertion) {
 
 async function accept(granted) {
   // By this device's clock, which may be wrong by hours: how long it holds is what the shop says.
-  tokens = { access: granted.token, expiresAt: Date.now() + granted.expiresIn * 1000, refresh: granted.refreshToken, sessionExpiresAt: granted.sessionExpiresAt };
+  const expiresAt = Date.now() + granted.expiresIn * 1000;
+  const { token: access, refreshToken, sessionExpiresAt } = granted;
+  tokens = { access, expiresAt, refresh: refreshToken, sessionExpiresAt };
   await vault.seal(granted.refreshToken);
   await saveClock();
   if (granted.endToken) await write("device", granted.endToken, "endToken");
@@ -236,7 +248,8 @@ export async function deviceOfTill() {
   let id = await read("device", "deviceId");
   if (!id) await write("device", id = crypto.randomUUID(), "deviceId");
   const token = await read("device", "deviceToken");
-  return { id, name: `Till on ${navigator.userAgentData?.platform || navigator.platform || "a browser"}`.slice(0, 60), token: token ? { deviceToken: token } : {} };
+  const platform = navigator.userAgentData?.platform || navigator.platform || "a browser";
+  return { id, name: `Till on ${platform}`.slice(0, 60), token: token ? { deviceToken: token } : {} };
 }
 
 async function chooseFirstLocation() {
@@ -260,7 +273,9 @@ let hiddenSince = null;
 function watch() {
   if (watching) return;
   watching = true;
-  for (const event of ["pointerdown", "keydown", "touchstart"]) addEventListener(event, () => { lastUse = Date.now(); }, { passive: true });
+  for (const event of ["pointerdown", "keydown", "touchstart"]) {
+    addEventListener(event, () => { lastUse = Date.now(); }, { passive: true });
+  }
   document.addEventListener("visibilitychange", () => {
     hiddenSince = document.hidden ? Date.now() : null;
     if (!document.hidden) lockIfDue();

@@ -1,10 +1,10 @@
-// The sealed refresh token. It is encrypted with the vault key, which is in memory while the till is unlocked and lies on
-// the device only wrapped: by a PIN, by a passkey that gives a secret (PRF), by one that the shop verifies, or by nothing
-// but the device where the shop lets agents go without.
+// The sealed refresh token. It is encrypted with the vault key, which is in memory while the till is unlocked and lies
+// on the device only wrapped: by a PIN, by a passkey that gives a secret (PRF), by one that the shop verifies, or by
+// nothing but the device where the shop lets agents go without.
 //
 // Every wrapping is also encrypted with a key of the device that no script can read out, so that a copy of the database
-// is worth nothing on another device. A PIN of four digits still falls to whoever runs scripts in this browser and tries
-// all of them; five tries, the 24 hours of a session and its revocation bound that loss.
+// is worth nothing on another device. A PIN of four digits still falls to whoever runs scripts in this browser and
+// tries all of them; five tries, the 24 hours of a session and its revocation bound that loss.
 
 import { change, read, remove, write, writeTogether } from "./store.js";
 

@@ -5,8 +5,8 @@ import { Paper, moment, printable } from "./paper.js";
 
 export { reportBytes } from "./report_bytes.js";
 
-/** The bytes of a receipt. `shown`: `{receipt, url}`, the shop's answer; a sale without a network has no `url` yet, nor
-    a number. `options`: those of Paper. Returns a Uint8Array. */
+/** The bytes of a receipt. `shown`: `{receipt, url}`, the shop's answer; a sale without a network has no `url` yet.
+    `options`: those of Paper. Returns a Uint8Array. */
 export function receiptBytes({ receipt, url }, options = {}) {
   const paper = new Paper(options);
   paper.heading(receipt.shop).centered(receipt.location, ...receipt.address).rule();
@@ -32,10 +32,8 @@ export function testPageBytes(options = {}) {
 export function drawerBytes(options = {}) { return new Paper(options).openDrawer().bytes(); }
 
 function facts(receipt) {
-  const rows = [
-    ["Receipt", receipt.number], ["Paid", moment(receipt.paidAt, receipt.timeZone)], ["Order", receipt.orderNumber],
-  ];
-  return rows.filter(([, value]) => value);
+  const rows = [["Receipt", receipt.number], ["Paid", moment(receipt.paidAt, receipt.timeZone)]];
+  return receipt.orderNumber ? [...rows, ["Order", receipt.orderNumber]] : rows;
 }
 
 function bought({ lines, subtotal, discount, tax, otherPayments, currency }) {

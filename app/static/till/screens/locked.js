@@ -39,8 +39,8 @@ function Unlock({ ways }) {
   });
   return html`
     <form class="stack" onSubmit=${open} novalidate>
-      ${ways.pin && html`<${Field} label="PIN" id="pin" type="password" inputmode="numeric" autocomplete="off" maxlength="6"
-        value=${pin} onInput=${type} />`}
+      ${ways.pin && html`<${Field} label="PIN" id="pin" type="password" inputmode="numeric" autocomplete="off"
+        maxlength="6" value=${pin} onInput=${type} />`}
       <${Problem}>${wrong ?? error}<//>
       <${Button} kind="primary huge" type="submit" icon=${ways.passkey ? "finger" : "lock"} isBusy=${isBusy}
         busy="Unlocking…">Unlock<//>

@@ -21,7 +21,8 @@ export default function QuickUnlock() {
   const mayGoWithout = isFirst && configuration?.unlockRequired === false;
   return html`
     <${Screen} title="Quick unlock" back=${isFirst ? null : "/till/settings"} className="narrow">
-      <p>The till locks after two minutes in the background and five minutes without use. Choose how to open it again.</p>
+      <p>The till locks after two minutes in the background and five minutes without use. Choose how to open it
+        again.</p>
       ${hasReader && html`<${Passkey} isBound=${ways.passkey?.isVerified} onDone=${finish} />`}
       ${ways.passkey?.isVerified
         ? html`<${Note}>The shop verifies the passkey of this device at each unlock, so there is no PIN beside it.<//>`
@@ -40,7 +41,8 @@ function Passkey({ isBound, onDone }) {
     <section class="card">
       <h2>Fingerprint or face</h2>
       <${Problem}>${error}<//>
-      <${Button} kind="primary big" icon="finger" isBusy=${isBusy} busy="Waiting for the device…" onPress=${make}>Use fingerprint or face<//>
+      <${Button} kind="primary big" icon="finger" isBusy=${isBusy} busy="Waiting for the device…" onPress=${make}>
+        Use fingerprint or face<//>
     </section>`;
 }
 
@@ -61,8 +63,10 @@ function Pin({ hasReader, onDone }) {
   return html`
     <form class="card" onSubmit=${save} novalidate>
       <h2>${hasReader ? "Or a PIN" : "PIN"}</h2>
-      <${Field} label="Choose a PIN" id="pin" value=${pin} onInput=${choosePin} error=${wrong.pin} help="4 to 6 digits." ...${digits} />
-      <${Field} label="Repeat the PIN" id="pin-again" value=${again} onInput=${repeat} error=${wrong.again} ...${digits} />
+      <${Field} label="Choose a PIN" id="pin" value=${pin} onInput=${choosePin} error=${wrong.pin}
+        help="4 to 6 digits." ...${digits} />
+      <${Field} label="Repeat the PIN" id="pin-again" value=${again} onInput=${repeat} error=${wrong.again}
+        ...${digits} />
       <${Problem}>${error}<//>
       <${Button} kind=${hasReader ? "big" : "primary big"} type="submit" isBusy=${isBusy} busy="Saving…">Save PIN<//>
     </form>`;

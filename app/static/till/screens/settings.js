@@ -38,16 +38,18 @@ function Section({ title, children }) {
 
 function Location() {
   const { locations, location, sale, isOnline } = useApp();
+  const mayGoTo = (place) => !app().sale || place.id === app().sale.locationId; // It is finished where it was begun.
   const [choose, isBusy, error] = useAction(async (place) => {
-    if (app().sale) throw forPeople("Finish the sale under way first.");
+    if (!mayGoTo(place)) throw forPeople("Finish the sale under way first.");
     if (await hasUnansweredRefund()) throw forPeople("A refund here is not answered yet. Open its payment first.");
     await chooseLocation(place);
   });
   return html`
     <${Section} title="Location">
-      <fieldset disabled=${isBusy || !isOnline || Boolean(sale)}><legend class="unseen">Location</legend>
+      <fieldset disabled=${isBusy || !isOnline}><legend class="unseen">Location</legend>
         ${locations.map((place) => html`<label class="check" key=${place.id}>
-          <input type="radio" name="location" checked=${place.id === location?.id} onChange=${() => choose(place)} />
+          <input type="radio" name="location" checked=${place.id === location?.id}
+            disabled=${!mayGoTo(place)} onChange=${() => choose(place)} />
           <span>${place.displayName}</span></label>`)}
       </fieldset>
       ${!isOnline && html`<p class="help">Another location can be chosen once there is a network.</p>`}
@@ -64,8 +66,8 @@ function Look() {
   const pick = (name) => { setLook(name); chooseLook(name); };
   return html`
     <${Section} title="Look">
-      <fieldset class="segments"><legend class="unseen">Look</legend>
-        ${LOOKS.map(([name, label]) => html`<label key=${name}>
+      <fieldset class="even"><legend class="unseen">Look</legend>
+        ${LOOKS.map(([name, label]) => html`<label key=${name} class="option">
           <input type="radio" name="look" checked=${look === name} onChange=${() => pick(name)} />
           <span>${label}</span></label>`)}
       </fieldset>
@@ -103,7 +105,7 @@ function Account() {
   return html`
     <${Section} title="Account">
       <p><strong>${agent?.displayName ?? user?.displayName}</strong><br /><span class="muted">${user?.email}</span></p>
-      <div class="two">
+      <div class="even">
         <${Button} icon="lock" onPress=${lock}>Lock now<//>
         <${Button} kind="danger" isBusy=${isBusy} busy="Signing out…" onPress=${() => leave(false)}>Sign out<//>
       </div>
