@@ -14,10 +14,10 @@ const WAITS = ["requires_payment_method", "requires_confirmation", "requires_act
 const PAUSES = [1_000, 2_000, 3_000, 5_000, 8_000, 10_000]; // Milliseconds between tries; the last one from then on.
 const COMES_LATER = ["idempotency_in_progress", "outcome_unknown", "payment_changed"];
 const LOOK = 5_000; // Milliseconds between two looks at a payment whose reader stopped.
-const UNBEGUN = 30 * 60_000; // Milliseconds that a payment may wait for another agent before any reader knew of it.
+const UNBEGUN = 30 * 60_000; // Milliseconds that a payment of which no reader heard waits for its agent.
 const NOT_FOUND = "The shop has no such payment. Nothing was charged.";
-const BEGUN_BY_OTHER = `Another agent began this payment, before a card was asked for: nothing was charged. It is given up \
-by itself within half an hour, and goes on if they sign in here.`;
+const BEGUN_BY_OTHER = "Another agent began this payment. No card was asked for yet, so nothing was charged. " +
+  "It goes on if they sign in here, and is given up after half an hour.";
 const FORSAKEN = "The payment that another agent began was given up. Nothing was charged.";
 
 /** Bring the payment on the screen to its end. `run`: {note, forget, reader, hasBegun} of payments.js. Raises ApiError
