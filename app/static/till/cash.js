@@ -139,10 +139,9 @@ async function keepNew(record) {
   await writeTogether([["payments", record]]);
 }
 
-/** Whether a first request may have been carried out: so also where the browser says that there is no network, which it
-    may say wrongly. */
+/** Whether a first request may have been carried out. */
 function isUnknown(error) {
-  return !error.status || error.isUncertain || error.code === "idempotency_in_progress" || error.status === 408;
+  return error.isUncertain || error.code === "idempotency_in_progress" || error.status === 408;
 }
 
 /** Whether the answer to a repeated request proves that the first one was not carried out: it came to the checks behind

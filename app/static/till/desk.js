@@ -48,8 +48,7 @@ const shopDesk = {
   receipt: (transactionId) => get(at(`transactions/${id(transactionId)}/receipt`)),
   /** Give back a payment or a part of it: `{status, body}`, 201 made, 202 not known yet. `body`: {amountInPence,
       reason, tender}. */
-  refund: (transactionId, body, key, options) =>
-    request("POST", at(`transactions/${id(transactionId)}/refunds`), { body, key, ...options }),
+  refund: (transactionId, body, key) => request("POST", at(`transactions/${id(transactionId)}/refunds`), { body, key }),
   sendReceipt: (transactionId, email) => post(at(`transactions/${id(transactionId)}/receipt`), { email }),
 };
 

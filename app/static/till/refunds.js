@@ -47,9 +47,7 @@ export async function sendRefund(transactionId) {
     const sent = { ...record, isRepeated: true };
     await write("device", sent, PREFIX + transactionId);
     try {
-      // "offline" then says that the first request was never sent.
-      const options = { needsNetwork: !record.isRepeated };
-      const { status, body } = await desk().refund(transactionId, record.body, record.key, options);
+      const { status, body } = await desk().refund(transactionId, record.body, record.key);
       if (status === 202) await write("device", { ...sent, state: WAITING }, PREFIX + transactionId);
       else await remove("device", PREFIX + transactionId);
       return status === 202 ? null : body;

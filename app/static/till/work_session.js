@@ -50,13 +50,12 @@ export async function forgetMovement() { await remove("device", MOVEMENT); }
 
 async function sendMovement(movement, isRepeated = false) {
   try {
-    const options = { key: movement.key, needsNetwork: !isRepeated };
-    const booked = await post(at("cashMovements"), movement.request, options);
+    const booked = await post(at("cashMovements"), movement.request, { key: movement.key });
     await forgetMovement();
     return booked;
   } catch (error) {
     const isAnswer = isRepeated ? [403, 409, 422].includes(error.status) : error.status > 0 && error.status < 500;
-    const isUnsent = error.code === "offline" && !isRepeated; // It was refused before it was sent.
+    const isUnsent = error.code === "offline" && !isRepeated;
     if ((isAnswer || isUnsent) && error.code !== "idempotency_in_progress") await forgetMovement();
     throw error;
   }
