@@ -125,6 +125,7 @@ def test_nothing_is_paid_while_a_scanned_code_is_not_known(till: Page) -> None:
     go(till, "/till/order")
     order(till, CANDLES)
     till.get_by_role("button", name="Charge").click()
+    expect(till.get_by_role("heading", name="Take payment")).to_be_visible()
     till.get_by_role("link", name="Back").click()
     till.get_by_role("button", name="Scan a barcode").click()
     dialog = till.get_by_role("dialog")
