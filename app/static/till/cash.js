@@ -2,7 +2,7 @@
 // same again. Without a network the cash of an order goes to the log of offline.js.
 
 import { ApiError } from "./api.js";
-import { serverNow } from "./clock.js";
+import { KEY_HOLDS, serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { offlineRefusal, storeOfflineSale } from "./offline.js";
 import { checkOrder, refreshOrder, settle } from "./order_check.js";
@@ -12,7 +12,6 @@ import { app, update } from "./state.js";
 
 export const CASH = "CASH";
 const PROBE = 6; // Seconds for a look whether the shop is there, before money moves.
-const KEY_HOLDS = 23 * 3_600_000; // Milliseconds in which the shop knows a repeated request.
 const LONGEST_PAUSE = 30_000;
 
 /* A record in the store `payments`: {id, tender: "CASH", saleId, userId, locationId, isTraining, key, request,
@@ -22,18 +21,18 @@ const LONGEST_PAUSE = 30_000;
     known what became of it: `{isFinished, change}`. Raises ApiError where nothing was taken. */
 export async function takeCash({ amount, tendered }) {
   const { id } = app().sale;
-  const taken = await alone(id, async () => {
+  return alone(id, async () => {
     const sale = await currentSale(id);
     if (sale.isFinished) return { isFinished: true, change: sale.change ?? 0 };
+    if (sale.unresolved?.length) throw refusal("A scanned code is not found yet. Find it or remove it first.");
     if (sale.kind === ORDER && !await isShopThere(sale)) return takeOffline(amount, tendered);
     return begin(app().sale, amount, tendered);
   });
-  if (!app().isTraining) openDrawer();
-  return taken;
 }
 
 /** Open the drawer where the device has a printer. That it stays shut is no reason to say that cash was not taken. */
-async function openDrawer() {
+async function openDrawer({ isTraining }) {
+  if (isTraining) return;
   try {
     await (await import("./printing/receipt_printing.js")).openDrawer();
   } catch (error) {
@@ -111,7 +110,9 @@ async function takeOffline(amount, tendered) {
   const sale = app().sale;
   const reason = sale.isTraining ? "Training has no sales without a network." : offlineRefusal(sale, amount);
   if (reason) throw refusal(reason);
-  return storeOfflineSale(sale, tendered);
+  const stored = await storeOfflineSale(sale, tendered);
+  openDrawer(sale);
+  return stored;
 }
 
 async function begin(sale, amount, tendered) {
@@ -130,7 +131,6 @@ async function begin(sale, amount, tendered) {
     if (!(error instanceof ApiError)) throw error;
     if (isUnknown(error)) return follow(record);
     await giveUp(record);
-    if (error.code === "offline") return takeOffline(amount, tendered);
     throw error;
   }
 }
@@ -200,6 +200,7 @@ async function note(record, transaction) {
   const noted = sale && { ...sale, paid: [...sale.paid, transaction], change };
   await writeTogether([["payments", undefined, record.id], ...(noted ? [["sales", noted]] : [])]);
   if (isShown) update({ sale: noted });
+  openDrawer(record);
   try {
     return { isFinished: isShown ? await settle(null) : false, change };
   } catch (error) {

@@ -6,7 +6,7 @@ import { ApiError, post } from "./api.js";
 import { serverNow } from "./clock.js";
 import { money, rounded } from "./money.js";
 import { isPaidInPart, ORDER, sumOfLines } from "./sale.js";
-import { change, readAll, remove, writeTogether } from "./store.js";
+import { change, read, readAll, remove, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
 export const WAITING = "WAITING";
@@ -18,8 +18,8 @@ const LARGEST = 1_000_000; // and characters.
 const KEPT = 7 * 24 * 3_600_000; // Milliseconds that sent ones are shown.
 const channel = new BroadcastChannel("till-offline");
 
-/* A record: {clientSaleId, locationId, currency, soldAt, lines: [{skuCode, name, quantity, unitPriceInPence}], total,
-   toPay, tenderedInPence, change, note, state, sentAt, notes: [{code, detail}], problem: {code, detail} | null,
+/* A record: {clientSaleId, locationId, currency, soldAt, lines: [{skuCode, name, detail, quantity, unitPriceInPence}],
+   total, toPay, tenderedInPence, change, note, state, sentAt, notes: [{code, detail}], problem: {code, detail} | null,
    isRedated, isDealtWith} */
 
 /** Whether the shop has a sale of the log neither booked nor looked at by a person. */
@@ -60,14 +60,18 @@ export async function storeOfflineSale(sale, tendered) {
   return { isFinished: true, change: record.change };
 }
 
-function lineOf({ skuCode, name, quantity, unitPrice }) {
-  return { skuCode, name, quantity, unitPriceInPence: unitPrice };
+function lineOf({ skuCode, name, options, quantity, unitPrice }) {
+  const detail = Object.entries(options ?? {}).map(([option, value]) => `${option}: ${value}`).join(", ");
+  return { skuCode, name, detail, quantity, unitPriceInPence: unitPrice };
 }
 
 /** The log, the latest sale first. */
 export async function offlineSales() {
   return (await readAll("offline")).sort((a, b) => b.soldAt.localeCompare(a.soldAt));
 }
+
+/** A sale of the log by its id. */
+export async function offlineSale(clientSaleId) { return read("offline", clientSaleId); }
 
 /** Note that a person has dealt with a sale that the shop refused. */
 export async function dealWith(clientSaleId) {

@@ -8,8 +8,6 @@ import { sumOfLines } from "../sale.js";
 import { app } from "../state.js";
 import { Button, html, Problem, useAction } from "../ui.js";
 
-const UNKNOWN = ["offline", "no_answer"]; // The shop cannot check the order now; cash may still be taken.
-
 export function Foot({ sale, said, onSaid, open, isLocked, mayDiscount }) {
   const [charge, isCharging, error] = useAction(() => chargeOrder(open));
   const [parkOrder, isParking, parkError] = useAction(async () => {
@@ -59,7 +57,8 @@ async function chargeOrder(open) {
   try {
     await checkOrder();
   } catch (error) {
-    if (!UNKNOWN.includes(error.code)) throw error;
+    // The shop cannot check the order now; cash may still be taken.
+    if (!error.isUncertain && error.code !== "offline" && error.status !== 429) throw error;
   }
   if (app().sale.lines.some((line) => line.was !== undefined)) open({ kind: "prices" });
   else go("/till/pay");

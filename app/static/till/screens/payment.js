@@ -17,12 +17,17 @@ export default function Payment() {
   useEffect(() => {
     if (!sale) go("/till", { replaces: true });
     else if (sale.isFinished && !payment) go("/till/done", { replaces: true });
+    else if (isIncomplete(sale) && !payment) go("/till/order", { replaces: true });
   }, [sale, payment]);
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
   if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
+  if (!payment && isIncomplete(sale)) return null;
   return html`<${Choice} sale=${sale} payment=${payment} />`;
 }
+
+/** Whether it is not known yet what a scanned code stands for. */
+function isIncomplete(sale) { return sale.unresolved?.length > 0 && !sale.isFinished && !isToBeFinished(sale); }
 
 /** Everything is paid: the order is handed in, however often that takes. */
 function Finishing() {
