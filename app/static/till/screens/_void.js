@@ -1,4 +1,5 @@
 import { desk } from "../desk.js";
+import { notePayment } from "../sale.js";
 import { paidAmount } from "../transaction_words.js";
 import { Amount, Button, Dialog, Field, html, Problem, useAction, useRef, useState } from "../ui.js";
 
@@ -9,7 +10,10 @@ export function VoidDialog({ payment, onClose }) {
   const [lacks, setLacks] = useState(null);
   const [takeBack, isBusy, error] = useAction(async () => {
     setLacks(reason.trim() ? null : "Say why, for the shop's books.");
-    if (reason.trim()) onClose(await desk().voidCash(payment.id, reason.trim(), key.current));
+    if (!reason.trim()) return;
+    const taken = await desk().voidCash(payment.id, reason.trim(), key.current);
+    await notePayment(taken);
+    onClose(taken);
   });
   return html`
     <${Dialog} title="Take back" onClose=${() => onClose()}

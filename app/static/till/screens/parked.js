@@ -1,8 +1,9 @@
 // The parked orders: go on with one, name it, discard it.
 
 import { money } from "../money.js";
+import { discardParked, labelParked, park, parkedSales, resume } from "../parked_sales.js";
 import { go } from "../router.js";
-import { discardParked, due, endSale, labelParked, ORDER, park, parkedSales, resume } from "../sale.js";
+import { due, endSale, isEmpty, ORDER, QUICK } from "../sale.js";
 import { app, useApp } from "../state.js";
 import { Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { Question } from "./_order_dialogs.js";
@@ -25,7 +26,7 @@ export default function Parked() {
       await reload();
       throw Object.assign(new Error("This order is not parked any more."), { isForPeople: true });
     }
-    go("/till/order", { replaces: true });
+    go(app().sale.paid.length ? "/till/pay" : "/till/order", { replaces: true });
   });
   return html`
     <${Screen} title="Parked orders" back="/till/order">
@@ -57,8 +58,8 @@ async function putAside() {
   if (sale.kind !== ORDER || sale.paid.length || sale.isFinished) {
     throw Object.assign(new Error("Finish the sale under way first."), { isForPeople: true });
   }
-  if (sale.lines.length || sale.unresolved.length) await park(sale.label ?? null);
-  else await endSale();
+  if (isEmpty(sale)) await endSale(sale.id, isEmpty);
+  else await park(sale.label ?? null);
 }
 
 function Order({ sale, zone, isBusy, onResume, open }) {
@@ -79,7 +80,8 @@ function Order({ sale, zone, isBusy, onResume, open }) {
 }
 
 /** "Enamel camp mug and 2 more" */
-function contents({ lines, unresolved }) {
+function contents({ kind, description, lines, unresolved }) {
+  if (kind === QUICK) return description || "Quick payment";
   const [first, ...more] = [...lines.map((line) => line.name), ...unresolved.map((code) => `Code ${code}`)];
   return more.length ? `${first} and ${more.length} more` : first;
 }

@@ -4,6 +4,7 @@ import { desk } from "../desk.js";
 import { money } from "../money.js";
 import { paidAmount, dayOf, shortDayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
+import { notePayment } from "../sale.js";
 import { app, useApp } from "../state.js";
 import {
   Amount, Button, html, Loading, Note, Problem, Screen, sentence, useAction, useEffect, useState,
@@ -50,6 +51,7 @@ export default function Transaction({ id }) {
 async function readPayment(id) {
   try {
     const payment = await desk().readTransaction(id);
+    await notePayment(payment);
     return { ...payment, mayVoid: isOwnCash(payment) && await isOpen(payment.orderId) };
   } catch (error) {
     const kept = error.status === 0 && !app().isTraining ? await keptPayment(id) : null;
