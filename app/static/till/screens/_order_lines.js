@@ -84,6 +84,7 @@ function Line({ line, currency, isLocked, change, onRemove, onStep }) {
 function Stepper({ line, change, onStep }) {
   const [typed, setTyped] = useState(null);
   const step = (by) => {
+    if (by < 0 ? line.quantity <= 1 : line.quantity >= MOST_OF_ONE) return undefined;
     onStep();
     return change(stepQuantity(line.skuCode, by));
   };
