@@ -58,7 +58,7 @@ export async function changeSale(changes) {
 }
 
 /** Set the lines of the order, and more of it at once. They are sent to the shop in the background. */
-export async function setLines(lines, more = {}) {
+async function setLines(lines, more = {}) {
   await changeSale({ lines, ...more, isChecked: false, problem: null });
   sendSoon();
 }

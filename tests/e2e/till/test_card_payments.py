@@ -169,7 +169,7 @@ def test_the_receipt_is_shown_sent_and_printed(till: Page) -> None:
     expect(till.get_by_text("Enter an e-mail address")).to_be_visible()
     till.get_by_role("textbox", name="E-mail for the receipt").fill("sam@home.test")
     till.get_by_role("button", name="Send receipt").click()
-    expect(till.get_by_text("on its way to sam@home.test")).to_be_visible()
+    expect(till.get_by_text("The receipt goes to sam@home.test.")).to_be_visible()
     with till.context.expect_page() as opened:
         till.get_by_role("button", name="Print receipt").click()
     expect(opened.value.get_by_text("£23.20").first).to_be_visible()

@@ -142,7 +142,7 @@ def test_a_training_payment_outlives_a_reload_and_training_ends_only_after_it(ph
     assert stored(page, "device", "training") is None
     page.get_by_role("link", name="Back").click()
     page.get_by_role("link", name="Transactions").click()
-    expect(page.get_by_role("link", name="£5.00").filter(has_text="Visa 4242")).to_be_hidden()
+    expect(page.get_by_role("link", name="£5.00").filter(has_text="Visa •••• 4242")).to_be_hidden()
 
 
 def test_training_takes_cards_without_a_network_and_in_every_tab(phone: BrowserContext) -> None:

@@ -1,5 +1,5 @@
 import { del, get } from "../api.js";
-import { dayOf, timeOf } from "../transaction_words.js";
+import { dayOf, timeOf } from "../moments.js";
 import { useApp } from "../state.js";
 import { Button, Dialog, html, Loading, Problem, useAction, useEffect, useState } from "../ui.js";
 

@@ -1,5 +1,7 @@
 // The parked orders: go on with one, name it, discard it.
 
+import { forPeople } from "../failure.js";
+import { timeOf } from "../moments.js";
 import { money } from "../money.js";
 import { go } from "../router.js";
 import { discardParked, due, endSale, labelParked, ORDER, park, parkedSales, resume } from "../sale.js";
@@ -10,7 +12,7 @@ import { Question } from "./_order_dialogs.js";
 const LONGEST_LABEL = 40;
 
 export default function Parked() {
-  const { sale, configuration } = useApp();
+  const { sale } = useApp();
   const [parked, show] = useState(null);
   const [dialog, open] = useState(null); // {kind, sale}
   const reload = async () => show(await parkedSales());
@@ -23,7 +25,7 @@ export default function Parked() {
     await putAside();
     if (!await resume(id)) {
       await reload();
-      throw Object.assign(new Error("This order is not parked any more."), { isForPeople: true });
+      throw forPeople("This order is not parked any more.");
     }
     go("/till/order", { replaces: true });
   });
@@ -33,8 +35,8 @@ export default function Parked() {
       ${sale?.lines?.length > 0 && html`<${Note}>The order under way is parked when you go on with another one.<//>`}
       ${parked?.length === 0 && html`<p class="nothing">No order is parked.</p>`}
       <ul class="list" aria-label="Parked orders">
-        ${(parked ?? []).map((one) => html`<${Order} key=${one.id} sale=${one} zone=${configuration?.timeZone}
-          isBusy=${isBusy} onResume=${() => goOn(one.id)} open=${open} />`)}
+        ${(parked ?? []).map((one) => html`<${Order} key=${one.id} sale=${one} isBusy=${isBusy}
+          onResume=${() => goOn(one.id)} open=${open} />`)}
       </ul>
     <//>
     ${dialog?.kind === "name" && html`<${Name} sale=${dialog.sale} onClose=${close} />`}
@@ -55,19 +57,18 @@ async function putAside() {
   const { sale } = app();
   if (!sale) return;
   if (sale.kind !== ORDER || sale.paid.length || sale.isFinished) {
-    throw Object.assign(new Error("Finish the sale under way first."), { isForPeople: true });
+    throw forPeople("Finish the sale under way first.");
   }
   if (sale.lines.length || sale.unresolved.length) await park(sale.label ?? null);
   else await endSale();
 }
 
-function Order({ sale, zone, isBusy, onResume, open }) {
+function Order({ sale, isBusy, onResume, open }) {
   const name = sale.label || contents(sale);
-  const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone });
   return html`<li class="entry" aria-label=${name}>
     <div class="between"><span class="strong">${name}</span>
       <span class="strong n">${money(due(sale).amount, sale.currency)}</span></div>
-    <p class="muted small">${sale.label ? `${contents(sale)} · ` : ""}${clock.format(new Date(sale.parkedAt))}</p>
+    <p class="muted small">${sale.label ? `${contents(sale)} · ` : ""}${timeOf(sale.parkedAt)}</p>
     <div class="row apart">
       <span class="row">
         <${Button} kind="quiet" onPress=${() => open({ kind: "name", sale })}>Name<//>

@@ -1,7 +1,8 @@
 // One payment: how it stands, its receipt, and giving the money back.
 
 import { desk } from "../desk.js";
-import { paidAmount, dayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
+import { dayOf, timeOf } from "../moments.js";
+import { paidAmount, stateOf, tenderOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
 import { app, useApp } from "../state.js";
 import {
@@ -119,6 +120,7 @@ function GiveBack({ payment, onChange }) {
       ${payment.mayVoid && html`<${Button} disabled=${isAway} onPress=${() => open("void")}>Take back<//>`}
       ${may && html`<${Button} kind="danger" disabled=${isAway} onPress=${() => open("refund")}>Refund<//>`}
       ${dialog === "refund" && html`<${RefundDialog} payment=${payment} onClose=${close} />`}
-      ${dialog === "void" && html`<${VoidDialog} payment=${payment} onClose=${close} />`}
+      ${dialog === "void" && html`<${VoidDialog} payment=${payment} onClose=${close}
+        takeBack=${(reason, key) => desk().voidCash(payment.id, reason, key)} />`}
     </section>`;
 }
