@@ -5,7 +5,7 @@ from __future__ import annotations
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-SMALLEST = 44  # Pixels of what a thumb is to hit; a link within a sentence and a field below its label are found anyway.
+SMALLEST = 44  # Pixels, of what a thumb is to hit. A link within a sentence is as high as its line.
 TOO_SMALL = """(smallest) => [...document.querySelectorAll("a, button, input, select, textarea, summary")]
   .filter((one) => one.checkVisibility({ opacityProperty: false }) && !(one.matches("a") && one.closest("p")))
   .map((one) => (one.matches("[type=checkbox], [type=radio]") ? one.closest("label") ?? one : one))
