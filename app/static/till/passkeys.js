@@ -3,7 +3,7 @@
 // nothing.
 
 import { post } from "./api.js";
-import { deviceOfTill } from "./session.js";
+import { deviceOfTill } from "./tokens.js";
 
 const REFUSED = "The device did not recognise you, or you cancelled. Try again, or use the PIN.";
 

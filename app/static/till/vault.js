@@ -94,11 +94,14 @@ async function keepWay(name, way, refreshToken) {
   // Whoever can be asked for a finger or a PIN is asked.
   if (name !== "device") entries.push(["vault", undefined, "device"]);
   await writeTogether(entries);
-  await seal(refreshToken);
+  if (await isEmpty()) await seal(refreshToken); // Else it may be older than what another tab sealed.
 }
 
-async function openToken() {
-  const { iv, data } = await read("vault", TOKEN);
+/** The sealed refresh token as it is now, also where another tab sealed it; null while nothing can be opened. */
+export async function openToken() {
+  const sealed = await read("vault", TOKEN);
+  if (!sealed || !vaultKey) return null;
+  const { iv, data } = sealed;
   return new TextDecoder().decode(await crypto.subtle.decrypt({ name: AES, iv }, vaultKey, data));
 }
 

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from tests.e2e.conftest import has_filters
-from tests.e2e.till.conftest import PHONE, sign_in_to_till
 from tests.e2e.till.selling import hand_over, is_paid, next_sale
+from tests.e2e.till.signing_in import PHONE, sign_in_to_till
 from tests.processes import RunningShop
 from tests.surroundings import ROOT, chromium
 from tests.waiting import until
 
 FOLDER = ROOT / "docs" / "screenshots"
-TABLET = {"width": 768, "height": 1024}
+TABLET: ViewportSize = {"width": 768, "height": 1024}
 GAP, GROUND = 24, {"light": "#d5dbe1", "dark": "#2f363d"}
 COLOURS = 128
 Scheme = Literal["light", "dark"]
@@ -46,11 +46,11 @@ def main() -> None:
 
 
 @contextmanager
-def till(browser: Browser, shop: RunningShop, size: dict[str, int], scheme: Scheme) -> Iterator[Page]:
+def till(browser: Browser, shop: RunningShop, size: ViewportSize, scheme: Scheme) -> Iterator[Page]:
     """The till, signed in, on its start screen."""
     context = browser.new_context(
         base_url=shop.address,
-        viewport={"width": size["width"], "height": size["height"]},
+        viewport=size,
         color_scheme=scheme,
         reduced_motion="reduce",
         has_touch=True,

@@ -8,7 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.e2e.till.conftest import PIN
+from tests.e2e.till.signing_in import PIN
+from tests.waiting import until
 
 TILL = "/v1/pos/tml_demo_market"
 CASH = re.compile(r"/v1/pos/[^/]+/cashPayments$")
@@ -89,7 +90,7 @@ def lose_answers(page: Page, address: re.Pattern[str], times: int | None = 1) ->
 
 def lose_network(page: Page) -> None:
     """The network is gone, after the app was installed."""
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))  # The driver’s own wait needs eval.
     page.context.set_offline(True)
 
 

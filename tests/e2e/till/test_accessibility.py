@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.till.accessibility import expect_no_violations
-from tests.e2e.till.conftest import PASSWORD, set_up_pin
 from tests.e2e.till.selling import CANDLES, go, in_app, order
+from tests.e2e.till.signing_in import PASSWORD, set_up_pin
 from tests.e2e.till.test_unlock import authenticator, expect_heading, type_pin
 
 LONG_NAME = "Waxed cotton jacket with a removable lining for unforeseeablythunderstormyafternoons"

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Request, Route, expect
 
 from tests.e2e.till.accessibility import expect_no_violations
-from tests.e2e.till.conftest import sign_in_to_till
 from tests.e2e.till.selling import unlock
+from tests.e2e.till.signing_in import sign_in_to_till
 
 AT = "/v1/pos/tml_demo_market"
 Api = Callable[..., dict[str, Any]]

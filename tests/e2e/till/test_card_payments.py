@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.e2e.till.conftest import PASSWORD, PIN, set_up_pin
+from tests.e2e.till.signing_in import PASSWORD, PIN, set_up_pin
 
 TILL = "/v1/pos/tml_demo_market"
 CREATE = re.compile(r"/v1/pos/[^/]+/paymentIntents$")

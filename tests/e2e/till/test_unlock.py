@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, CDPSession, Page, expect
 
-from tests.e2e.till.conftest import PASSWORD, PIN, sign_in_to_till
+from tests.e2e.till.signing_in import PASSWORD, PIN, set_up_pin, sign_in_to_till
 
 AUTHENTICATOR = {
     "protocol": "ctap2",
@@ -214,3 +214,19 @@ def test_tabs_refresh_one_after_the_other_and_a_removed_device_is_signed_out(
     type_pin(page, PIN)
     expect_heading(page, "Sign in")
     expect(page.get_by_text("This session was ended")).to_be_visible()
+
+
+def test_a_till_that_knows_nothing_of_its_location_waits_until_it_does(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.route("**/configuration", lambda route: route.abort())
+    page.goto("/till")
+    page.get_by_role("textbox", name="E-mail").fill("agent@demo.test")
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    set_up_pin(page)
+    expect_heading(page, "Not ready yet")
+    expect(page.get_by_text("The shop did not answer.")).to_be_visible()
+    page.unroute("**/configuration")
+    page.get_by_role("button", name="Try again").click()
+    expect_heading(page, "Market stall")
+    expect(page.get_by_text("The shop did not answer.")).to_be_hidden()

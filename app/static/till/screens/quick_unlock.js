@@ -3,8 +3,9 @@
 import { arePossible, makePasskey } from "../passkeys.js";
 import { problemOfPin } from "../pins.js";
 import { go } from "../router.js";
-import { currentTokens, enter } from "../session.js";
+import { enter } from "../session.js";
 import { useApp } from "../state.js";
+import { refreshToken } from "../tokens.js";
 import { Button, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { setOpen, setPasskey, setPin, waysToUnlock } from "../vault.js";
 
@@ -34,7 +35,7 @@ export default function QuickUnlock() {
 function Passkey({ isBound, onDone }) {
   const [make, isBusy, error] = useAction(async () => {
     const made = await makePasskey(isBound);
-    await setPasskey(made, currentTokens().refresh);
+    await setPasskey(made, refreshToken());
     await onDone();
   });
   return html`
@@ -56,7 +57,7 @@ function Pin({ hasReader, onDone }) {
     const differs = !problem && pin !== again ? "The two PINs differ. Type the same again." : null;
     setWrong({ pin: problem, again: differs });
     if (problem || differs) return;
-    await setPin(pin, currentTokens().refresh);
+    await setPin(pin, refreshToken());
     await onDone();
   });
   const digits = { type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 6 };
@@ -74,7 +75,7 @@ function Pin({ hasReader, onDone }) {
 
 function NotNow({ onDone }) {
   const [skip, isBusy, error] = useAction(async () => {
-    await setOpen(currentTokens().refresh);
+    await setOpen(refreshToken());
     await onDone();
   });
   return html`<${Problem}>${error}<//><${Button} kind="quiet" isBusy=${isBusy} onPress=${skip}>Not now<//>`;
