@@ -3,12 +3,8 @@
 import { ApiError, get, post } from "./api.js";
 import { serverNow } from "./clock.js";
 import { watchUse } from "./locking.js";
-import { isUnsent } from "./offline.js";
-import { resumePendingWork, showPendingReport } from "./pending_work.js";
-import { resumePayment } from "./payments.js";
-import { hasUnansweredRefund } from "./refunds.js";
 import { loadSale } from "./sale.js";
-import { clear, read, readAll, remove, STORES, write, writeTogether } from "./store.js";
+import { clear, read, remove, STORES, write, writeTogether } from "./store.js";
 import { app, onUpdate, update } from "./state.js";
 import * as tokens from "./tokens.js";
 import { shownConfiguration } from "./training.js";
@@ -18,6 +14,10 @@ const PROBE = 3_000; // Milliseconds between looks whether a shop that did not a
 const channel = new BroadcastChannel("till-session");
 const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
 const AGAIN = "Sign in again to go on.";
+
+// Whoever signs in needs none of these yet.
+const payments = () => import("./payments.js");
+const pendingWork = () => import("./pending_work.js");
 
 addEventListener("online", sendEnd);
 
@@ -54,11 +54,11 @@ export async function enter() {
   if (!app().configuration) return update({ phase: "notReady", notice: failure.message });
   if (app().phase === "notReady") update({ notice: null });
   await loadSale();
-  await resumePayment();
+  await (await payments()).resumePayment();
   if (!tokens.hasTokens()) return undefined;
   update({ phase: "ready" });
   watchUse(() => showLocked());
-  return resumePendingWork();
+  return (await pendingWork()).resumePendingWork();
 }
 
 export async function chooseLocation(location) {
@@ -76,7 +76,7 @@ export async function leaveLocation() {
 export async function start() {
   sendEnd();
   const signedIn = await read("device", "signedIn");
-  await showPendingReport();
+  if (await read("device", "zReport")) await (await pendingWork()).showPendingReport();
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
   const { user, agent, locations } = signedIn;
   const location = await read("device", "location") ?? null;
@@ -166,28 +166,10 @@ async function showLocked() {
 /** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose
     money. */
 export async function signOut() {
-  await refuseToForget();
+  await (await import("./signing_out.js")).refuseToForget();
   await endAtShop();
   channel.postMessage({ kind: "ended", reason: null });
   await forget();
-}
-
-async function refuseToForget() {
-  const unsent = (await readAll("offline")).filter(isUnsent);
-  if (unsent.length) {
-    const sales = unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`;
-    throw new ApiError(0, "unsent_sales", `${sales} not sent to the shop yet. Look at the waiting sales.`);
-  }
-  if ((await readAll("payments")).some((payment) => !payment.isTraining)) {
-    throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
-  }
-  if ((await readAll("sales")).some((sale) => sale.paid.length && !sale.isFinished && !sale.isTraining)) {
-    const detail = "A sale is paid in part. Finish it or give the money back before you sign out.";
-    throw new ApiError(0, "open_payment", detail);
-  }
-  if (!app().isTraining && await hasUnansweredRefund()) {
-    throw new ApiError(0, "open_refund", "A refund is not answered yet. Open its payment under Transactions first.");
-  }
 }
 
 async function forget() {
