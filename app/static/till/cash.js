@@ -2,16 +2,16 @@
 // same again. Without a network the cash of an order goes to the log of offline.js.
 
 import { ApiError } from "./api.js";
-import { serverNow } from "./clock.js";
+import { KEY_HOLDS, serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { offlineRefusal, storeOfflineSale } from "./offline.js";
-import { changeSale, checkOrder, due, ORDER, refreshOrder, settle } from "./sale.js";
+import { checkOrder, refreshOrder, settle } from "./order_check.js";
+import { changeSale, due, ORDER } from "./sale.js";
 import { read, readAll, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
 export const CASH = "CASH";
 const PROBE = 6; // Seconds for a look whether the shop is there, before money moves.
-const KEY_HOLDS = 23 * 3_600_000; // Milliseconds in which the shop knows a repeated request.
 const LONGEST_PAUSE = 30_000;
 
 /* A record in the store `payments`: {id, tender: "CASH", saleId, userId, locationId, isTraining, key, request,
@@ -21,18 +21,18 @@ const LONGEST_PAUSE = 30_000;
     known what became of it: `{isFinished, change}`. Raises ApiError where nothing was taken. */
 export async function takeCash({ amount, tendered }) {
   const { id } = app().sale;
-  const taken = await alone(id, async () => {
+  return alone(id, async () => {
     const sale = await currentSale(id);
     if (sale.isFinished) return { isFinished: true, change: sale.change ?? 0 };
+    if (sale.unresolved?.length) throw refusal("A scanned code is not found yet. Find it or remove it first.");
     if (sale.kind === ORDER && !await isShopThere(sale)) return takeOffline(amount, tendered);
     return begin(app().sale, amount, tendered);
   });
-  if (!app().isTraining) openDrawer();
-  return taken;
 }
 
 /** Open the drawer where the device has a printer. That it stays shut is no reason to say that cash was not taken. */
-async function openDrawer() {
+async function openDrawer({ isTraining }) {
+  if (isTraining) return;
   try {
     await (await import("./printing/receipt_printing.js")).openDrawer();
   } catch (error) {
@@ -84,7 +84,7 @@ async function currentSale(id) {
   if (stored.locationId !== app().location.id) {
     throw refusal("This sale was begun at another location. Choose it first.");
   }
-  if (stored.isFinished || stored.paid.length !== app().sale.paid.length) {
+  if (stored.isFinished || stored.paid.length !== app().sale?.paid.length) {
     update({ sale: stored });
     if (!stored.isFinished) throw refusal("This sale was changed in another tab. Look at what is to pay now.");
   }
@@ -110,7 +110,9 @@ async function takeOffline(amount, tendered) {
   const sale = app().sale;
   const reason = sale.isTraining ? "Training has no sales without a network." : offlineRefusal(sale, amount);
   if (reason) throw refusal(reason);
-  return storeOfflineSale(sale, tendered);
+  const stored = await storeOfflineSale(sale, tendered);
+  openDrawer(sale);
+  return stored;
 }
 
 async function begin(sale, amount, tendered) {
@@ -129,7 +131,6 @@ async function begin(sale, amount, tendered) {
     if (!(error instanceof ApiError)) throw error;
     if (isUnknown(error)) return follow(record);
     await giveUp(record);
-    if (error.code === "offline") return takeOffline(amount, tendered);
     throw error;
   }
 }
@@ -194,11 +195,12 @@ async function outcomeElsewhere(record) {
 /** Note what was taken with the sale in one step, then finish the sale where nothing is due. */
 async function note(record, transaction) {
   const isShown = app().sale?.id === record.saleId;
-  const sale = isShown ? app().sale : await read("sales", record.saleId);
+  const sale = await read("sales", record.saleId);
   const change = transaction.changeInPence ?? 0;
   const noted = sale && { ...sale, paid: [...sale.paid, transaction], change };
   await writeTogether([["payments", undefined, record.id], ...(noted ? [["sales", noted]] : [])]);
   if (isShown) update({ sale: noted });
+  openDrawer(record);
   try {
     return { isFinished: isShown ? await settle(null) : false, change };
   } catch (error) {
@@ -212,7 +214,7 @@ async function note(record, transaction) {
 /** Take back cash of the sale before it is finished. Doing so again changes nothing. Raises ApiError. */
 export async function takeBack(transaction, reason, key) {
   await desk().voidCash(transaction.id, reason, key);
-  await changeSale({ paid: app().sale.paid.filter((one) => one.id !== transaction.id), change: 0 });
+  await changeSale(({ paid }) => ({ paid: paid.filter((one) => one.id !== transaction.id), change: 0 }));
   await refreshOrder();
 }
 

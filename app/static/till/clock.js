@@ -3,6 +3,7 @@
 import { read, write } from "./store.js";
 
 const NAME = "clock"; // In the store `device`: {offset, latest}.
+export const KEY_HOLDS = 23 * 3_600_000; // Milliseconds in which the shop knows a repeated request.
 const JITTER = 2_000; // Milliseconds that an answer takes, and the rounding of its date.
 
 let offset = 0; // Milliseconds that the device's clock is behind.

@@ -5,8 +5,8 @@
 import { ApiError, post } from "./api.js";
 import { serverNow } from "./clock.js";
 import { money, rounded } from "./money.js";
-import { ORDER } from "./sale.js";
-import { change, readAll, remove, writeTogether } from "./store.js";
+import { isPaidInPart, ORDER, sumOfLines } from "./sale.js";
+import { change, read, readAll, remove, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
 export const WAITING = "WAITING";
@@ -16,11 +16,10 @@ const EVERY = 30_000; // Milliseconds.
 const MOST = 100; // Sales in a request,
 const LARGEST = 1_000_000; // and characters.
 const KEPT = 7 * 24 * 3_600_000; // Milliseconds that sent ones are shown.
-const OPEN = ["PENDING", "PROCESSING", "AUTHORIZED", "UNKNOWN"];
 const channel = new BroadcastChannel("till-offline");
 
-/* A record: {clientSaleId, locationId, currency, soldAt, lines: [{skuCode, name, quantity, unitPriceInPence}], total,
-   toPay, tenderedInPence, change, note, state, sentAt, notes: [{code, detail}], problem: {code, detail} | null,
+/* A record: {clientSaleId, locationId, currency, soldAt, lines: [{skuCode, name, detail, quantity, unitPriceInPence}],
+   total, toPay, tenderedInPence, change, note, state, sentAt, notes: [{code, detail}], problem: {code, detail} | null,
    isRedated, isDealtWith} */
 
 /** Whether the shop has a sale of the log neither booked nor looked at by a person. */
@@ -37,21 +36,15 @@ export function offlineRefusal(sale, amount) {
   if (!sale.lines.length) return "There is nothing in this order.";
   if (sale.unresolved?.length) return "A scanned code is not found yet. Find it or remove it first.";
   if (!sale.lines.every((line) => Number.isInteger(line.unitPrice))) return "A price in this order is not known here.";
-  const total = totalOf(sale);
+  const total = sumOfLines(sale);
   if (amount !== total) return "Without a network an order is paid as a whole.";
   if (total > maxAmountInPence) return `The most that you may take is ${money(maxAmountInPence, sale.currency)}.`;
   return total > 0 ? null : "There is nothing to pay.";
 }
 
-function isPaidInPart({ paid, basket }) {
-  return paid.length > 0 || basket?.amountPaid > 0 || basket?.payments.some(({ status }) => OPEN.includes(status));
-}
-
-function totalOf({ lines }) { return lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0); }
-
 /** Put the sale into the log and end it, in one step. `tendered` in minor units. Returns `{isFinished, change}`. */
 export async function storeOfflineSale(sale, tendered) {
-  const total = totalOf(sale);
+  const total = sumOfLines(sale);
   const toPay = rounded(total, app().configuration.cashRounding);
   if (tendered < toPay) throw new ApiError(0, "tendered_too_small", `${money(toPay, sale.currency)} is to be paid.`);
   const record = {
@@ -67,14 +60,18 @@ export async function storeOfflineSale(sale, tendered) {
   return { isFinished: true, change: record.change };
 }
 
-function lineOf({ skuCode, name, quantity, unitPrice }) {
-  return { skuCode, name, quantity, unitPriceInPence: unitPrice };
+function lineOf({ skuCode, name, options, quantity, unitPrice }) {
+  const detail = Object.entries(options ?? {}).map(([option, value]) => `${option}: ${value}`).join(", ");
+  return { skuCode, name, detail, quantity, unitPriceInPence: unitPrice };
 }
 
 /** The log, the latest sale first. */
 export async function offlineSales() {
   return (await readAll("offline")).sort((a, b) => b.soldAt.localeCompare(a.soldAt));
 }
+
+/** A sale of the log by its id. */
+export async function offlineSale(clientSaleId) { return read("offline", clientSaleId); }
 
 /** Note that a person has dealt with a sale that the shop refused. */
 export async function dealWith(clientSaleId) {

@@ -2,21 +2,28 @@
 // out from the shop how the payment stands, and may be made again.
 
 import { ApiError } from "./api.js";
+import { serverNow } from "./clock.js";
 import { desk } from "./desk.js";
-import { wait } from "./readers/hand.js";
+import { settle } from "./order_check.js";
+import { forgetStop, send, wait } from "./readers/hand.js";
 import { go } from "./router.js";
-import { settle } from "./sale.js";
 import { read } from "./store.js";
 import { app, update } from "./state.js";
 
 const WAITS = ["requires_payment_method", "requires_confirmation", "requires_action"];
 const PAUSES = [1_000, 2_000, 3_000, 5_000, 8_000, 10_000]; // Milliseconds between tries; the last one from then on.
 const COMES_LATER = ["idempotency_in_progress", "outcome_unknown", "payment_changed"];
+const LOOK = 5_000; // Milliseconds between two looks at a payment whose reader stopped.
+const UNBEGUN = 30 * 60_000; // Milliseconds that a payment of which no reader heard waits for its agent.
 const NOT_FOUND = "The shop has no such payment. Nothing was charged.";
+const BEGUN_BY_OTHER = "Another agent began this payment. No card was asked for yet, so nothing was charged. " +
+  "It goes on if they sign in here, and is given up after half an hour.";
+const FORSAKEN = "The payment that another agent began was given up. Nothing was charged.";
 
 /** Bring the payment on the screen to its end. `run`: {note, forget, reader, hasBegun} of payments.js. Raises ApiError
     where the shop refuses to begin it: then it is forgotten. */
 export async function bringToEnd(run) {
+  forgetStop();
   let found = await begin(run);
   run.hasBegun();
   while (found) found = await next(run, found);
@@ -27,6 +34,7 @@ async function next(run, found) {
   if (found.status === "succeeded") return approve(run, found.transaction);
   if (found.status === "canceled") return drop(run, found.notice);
   const waits = WAITS.includes(found.status);
+  if (isForsaken(app().payment)) return waitForBeginner(run);
   if (isOfOtherPlace()) return waitForPlace(run);
   if (isOfOther()) return waitForOther(run);
   if (app().payment.isGivenUp && !found.isUnknown) return giveUp(run);
@@ -110,7 +118,7 @@ async function collect(run, { declineCode }) {
   const isKnown = run.isRetried || (run.notice && declineCode === app().payment.declineCode);
   if ((declineCode && !isKnown) || app().payment.isStopped) {
     await run.note({ state: "declined", declineCode: app().payment.isStopped ? null : declineCode });
-    if ((await wait())?.kind !== "again") return false;
+    if ((await waitForAgent())?.kind !== "again") return false;
     await run.note({ isStopped: false, notice: null });
     run.isRetried = true;
   }
@@ -124,6 +132,23 @@ async function collect(run, { declineCode }) {
     run.notice = error.isUncertain || !error.status ? "The reader did not answer. No card was charged." : error.message;
     await run.note({ state: "unknown", notice: null, isStopped: run.reader.stopsAfterFailure });
     return true;
+  }
+}
+
+/** Wait for what the agent does next. A reader that was out of reach may still take a card meanwhile: then that is a
+    stop. */
+async function waitForAgent() {
+  const { intentId } = app().payment;
+  let isOver = false;
+  const timer = setInterval(async () => {
+    const intent = await desk().readIntent(intentId).catch(() => null); // It is looked at again.
+    if (intent && !WAITS.includes(intent.status) && !isOver) send({ kind: "stop" });
+  }, LOOK);
+  try {
+    return await wait();
+  } finally {
+    isOver = true;
+    clearInterval(timer);
   }
 }
 
@@ -206,8 +231,20 @@ async function waitForPlace(run) {
 async function waitForOther(run) {
   const notice = "Another agent began this payment. It ends by itself within half an hour, or once they sign in here.";
   await run.note({ state: "unknown", notice });
-  await wait(app().payment.intentId ? PAUSES.at(-1) : undefined);
-  return app().payment.intentId && !isOfOtherPlace() ? look(run) : begin(run);
+  await wait(PAUSES.at(-1));
+  return look(run);
+}
+
+/** Whether nobody here can find out whether the shop has a payment: another agent began it, and its answer was lost. No
+    reader ever heard of it, so no card can have paid. */
+export function isForsaken({ userId, intentId }) { return !intentId && userId !== app().user?.id; }
+
+/** Wait for its agent, half an hour at most: by then the shop gives it up as well. */
+async function waitForBeginner(run) {
+  await run.note({ state: "unknown", notice: BEGUN_BY_OTHER });
+  const left = app().payment.createdAt + UNBEGUN - serverNow();
+  const isOver = !(left > 0) || (await wait(left))?.kind === "forsake";
+  return isOver ? drop(run, FORSAKEN) : begin(run);
 }
 
 /** Note the payment with its sale and forget it, at once; then finish the sale, or go on with the rest of it. */
@@ -218,7 +255,7 @@ async function approve(run, known) {
   const sale = await read("sales", payment.saleId);
   if (!sale) return drop(run, "A payment was made whose sale is not on this device. Find it under Transactions.");
   const isNoted = sale.paid.some((one) => one.id === transaction.id);
-  const after = isNoted ? sale : { ...sale, paid: [...sale.paid, transaction] };
+  const after = isNoted ? sale : { ...sale, paid: [...sale.paid, transaction], change: 0 };
   await run.forget([["sales", after]], { sale: after });
   const isFinished = await settle(transaction).catch((error) => {
     if (!(error instanceof ApiError)) throw error;

@@ -2,18 +2,20 @@
 // which only the shop knows. Every step can be repeated: whatever gets lost, a card is charged once.
 
 import { ApiError } from "./api.js";
+import { serverNow } from "./clock.js";
 import { money } from "./money.js";
+import { checkOrder, refreshOrder } from "./order_check.js";
 import { bringToEnd } from "./payment_run.js";
 import { send } from "./readers/hand.js";
 import { readerOf } from "./readers/readers.js";
 import { go } from "./router.js";
-import { checkOrder, due, isToBeFinished, loadSale, ORDER, refreshOrder } from "./sale.js";
-import { change, read, readAll, writeTogether } from "./store.js";
+import { due, isToBeFinished, loadSale, ORDER } from "./sale.js";
+import { change, read, readAll, write, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
 /* A payment in the store `payments`: {id, tender: "CARD", saleId, userId, locationId, isTraining, key,
      orderId, amount, tip, currency, description,      // what is sent; the same whenever it is sent again
-     intentId, transactionId, state, declineCode, isStopped, isGivenUp}
+     createdAt (the shop's time), intentId, transactionId, state, declineCode, isStopped, isGivenUp}
    On the screen also {clientSecret, notice, readers, isElsewhere, isAsking}, which are kept nowhere.
    `state`: starting, reader (to be chosen), waiting, pin, processing, declined, unknown, approved. */
 const NOT_KEPT = ["clientSecret", "notice", "readers", "isElsewhere", "isAsking"];
@@ -50,6 +52,7 @@ export async function beginCard({ amount, tip = 0, shown }) {
   if (!app().isOnline && !app().isTraining) {
     throw refusal("offline", "Cards need a network, and there is none. Take cash, or wait.");
   }
+  checkSale(app().sale);
   await checkTotal(shown);
   const sale = app().sale;
   checkLimits(amount, tip, sale.currency);
@@ -58,10 +61,11 @@ export async function beginCard({ amount, tip = 0, shown }) {
     id: crypto.randomUUID(), tender: "CARD", saleId: sale.id, userId: app().user.id, locationId: sale.locationId,
     isTraining: sale.isTraining, key: crypto.randomUUID(), orderId: isOrder ? sale.basket.id : undefined, amount, tip,
     currency: sale.currency, description: isOrder ? undefined : sale.description, intentId: null, transactionId: null,
-    state: "starting",
+    createdAt: serverNow(), state: "starting",
   };
   await navigator.locks.request("till-payment-begins", () => keepNew(payment, sale));
   update({ payment, notice: null, refusal: null });
+  tellOthers();
   await new Promise((resolve, reject) => { drive(payment.id, resolve).then(resolve, reject); });
 }
 
@@ -77,6 +81,16 @@ async function keepNew(payment, sale) {
     throw refusal("sale_changed", "This sale was changed in another tab. Look at what is to pay now.");
   }
   await writeTogether([["payments", payment]]);
+}
+
+/** Refuse what cannot be paid as it is. Raises ApiError. */
+function checkSale({ locationId, unresolved }) {
+  if (locationId !== app().location.id) {
+    throw refusal("other_location", "This sale was begun at another location. Choose it first.");
+  }
+  if (unresolved?.length) {
+    throw refusal("unresolved_code", "A scanned code is not found yet. Find it or remove it first.");
+  }
 }
 
 /** Compare what the screen shows as due with what the shop says. Raises ApiError. */
@@ -131,13 +145,10 @@ function goOnWithSale() {
   if (isToBeFinished(app().sale)) go("/till/pay", { replaces: true });
 }
 
-/** Make the payment's sale the one under way. An order that was under way instead is parked. */
+/** Make the payment's sale the one under way; loadSale parks an order that was under way instead. */
 async function showSaleOf(payment) {
-  const other = app().sale;
-  if (other?.id === payment.saleId || !await read("sales", payment.saleId)) return;
-  const entries = [["device", payment.saleId, "current"]];
-  if (other?.lines?.length) entries.push(["sales", { ...other, parkedAt: new Date().toISOString() }]);
-  await writeTogether(entries);
+  if (app().sale?.id === payment.saleId || !await read("sales", payment.saleId)) return;
+  await write("device", payment.saleId, "current");
   await loadSale();
 }
 
@@ -190,6 +201,9 @@ export async function cancelPayment() {
 
 /** Take another card for the same payment. */
 export function tryAnotherCard() { send({ kind: "again" }); }
+
+/** Wait no longer for the agent who began the payment. */
+export function stopWaiting() { send({ kind: "forsake" }); }
 
 /** Keep the screen on. */
 function keepAwake() {

@@ -1,19 +1,18 @@
 // The sale under way: an amount (quick payment) or an order. It is on the disk before anything else happens with it,
-// and outlives reloads, crashes and the end of a session. Prices and totals are the shop's: what is shown before the
-// shop answered is marked as not checked.
+// and outlives reloads, crashes and the end of a session. Every tab shows the same one: what is stored counts, never
+// what a tab remembers. Prices and totals are the shop's: what is shown before the shop answered is marked as not
+// checked.
 
 import { ApiError } from "./api.js";
-import { desk } from "./desk.js";
-import { change, read, readAll, remove, write, writeTogether } from "./store.js";
-import { app, onUpdate, update } from "./state.js";
+import { change, inOne, onSalesElsewhere, read, readAll } from "./store.js";
+import { app, update } from "./state.js";
 
 export const QUICK = "QUICK";
 export const ORDER = "ORDER";
 const CURRENT = "current"; // In the store `device`: the id of the sale under way.
-const WAIT = 250; // Milliseconds that changes are gathered before they are sent.
-const AGAIN = 10; // Seconds until the shop is asked again after it did not answer.
-const LINE = /\/lines\/(\d+)/; // In the pointer of a problem: the place of a line.
-export const MOST_OF_ONE = 99; // The shop's limit for one line.
+const KEEPS = ["SUCCEEDED", "PARTIALLY_REFUNDED"]; // The statuses of payments whose money was kept.
+const PAID_IN_PART = "A part of this sale is paid or being paid. Finish it, or give the money back first.";
+const OPEN = ["PENDING", "PROCESSING", "AUTHORIZED", "UNKNOWN"];
 
 /* A sale: {id, kind, isTraining, createdAt, parkedAt, locationId, currency,
      description, amount,                       // of a quick payment
@@ -21,203 +20,159 @@ export const MOST_OF_ONE = 99; // The shop's limit for one line.
      lines: [{skuCode, name, options, quantity, unitPrice, image?, was?, problem?}], unresolved: [code], discount,
      basket, isChecked,                         // the shop's answer, and whether it has the lines as they are now
      problem,                                   // why the shop refuses the order as it is, null
-     paid: [PosTransaction], change,            // of the cash that was taken last
+     paid: [PosTransaction], change,            // of which money was kept; of the cash that was taken last
      offline,                                   // {toPay} of one that was finished without a network: offline.js
      isFinished} */
 
+onSalesElsewhere(() => { if (app().phase === "ready") showCurrent(); });
+
+/** Show the sale under way. Sales that nothing leads to any more are parked, or removed where nothing is in them. */
 export async function loadSale() {
+  await inOne(["sales", "device", "payments"], async (stores) => {
+    const sales = stores.objectStore("sales");
+    const current = await stores.objectStore("device").get(CURRENT);
+    const reached = [current, ...(await stores.objectStore("payments").getAll()).map(({ saleId }) => saleId)];
+    for (const sale of await sales.getAll()) {
+      if (sale.parkedAt || reached.includes(sale.id)) continue;
+      if (sale.isFinished || isEmpty(sale)) await sales.delete(sale.id);
+      else await sales.put({ ...sale, parkedAt: new Date().toISOString() });
+    }
+  });
+  await showCurrent();
+}
+
+/** Show the sale under way as it is stored. */
+export async function showCurrent() {
   const id = await read("device", CURRENT);
   const sale = id ? await read("sales", id) : null;
   update({ sale: sale ?? null });
-  if (sale && sale.kind === ORDER && !sale.isChecked) send();
 }
 
 export async function startQuick({ amount, description }) {
-  await begin({ kind: QUICK, amount, description });
+  return begin({ kind: QUICK, amount, description });
 }
 
 export async function startOrder() {
-  await begin({ kind: ORDER, lines: [], unresolved: [], discount: 0, basket: null, isChecked: true, problem: null });
+  return begin({ kind: ORDER, lines: [], unresolved: [], discount: 0, basket: null, isChecked: true, problem: null });
 }
 
+/** Begin a sale. Raises ApiError where one is under way already, in this tab or another: that one is shown then. */
 async function begin(more) {
   const sale = {
     id: crypto.randomUUID(), isTraining: app().isTraining, createdAt: new Date().toISOString(), parkedAt: null,
     locationId: app().location.id, currency: app().configuration.currency, paid: [], isFinished: false, ...more,
   };
-  await writeTogether([["sales", sale], ["device", sale.id, CURRENT]]);
-  update({ sale });
-}
-
-/** Change the sale under way on the disk, then on the screen. */
-export async function changeSale(changes) {
-  const sale = { ...app().sale, ...changes };
-  update({ sale });
-  await write("sales", sale);
+  await putInPlace(() => sale);
   return sale;
 }
 
-/** Set the lines of the order, and more of it at once. They are sent to the shop in the background. */
-async function setLines(lines, more = {}) {
-  await changeSale({ lines, ...more, isChecked: false, problem: null });
-  sendSoon();
-}
-
-/** Take an amount off the order, in minor units. The shop refuses one above the sum of the goods. */
-export async function setDiscount(discount) {
-  await changeSale({ discount, isChecked: false, problem: null });
-  sendSoon();
-}
-
-/** Note that the agent has seen the prices that changed. */
-export async function acceptPrices() {
-  await changeSale({ lines: app().sale.lines.map((line) => ({ ...line, was: undefined })) });
-}
-
-/** Add one of what is sold under a SKU, or more. `code` is the unresolved one that it stands for. */
-export async function addLine({ skuCode, name, options, unitPrice, image }, quantity = 1, code = null) {
-  const { lines, unresolved } = app().sale;
-  const more = code ? { unresolved: without(unresolved, code) } : {};
-  const known = lines.find((line) => line.skuCode === skuCode);
-  if (known) return setLines(withQuantity(lines, skuCode, known.quantity + quantity), more);
-  return setLines([...lines, { skuCode, name, options: options ?? {}, quantity, unitPrice, image }], more);
-}
-
-/** Set how many of a line are wanted; none removes it. */
-export async function setQuantity(skuCode, quantity) {
-  const lines = app().sale.lines;
-  if (quantity < 1) return setLines(lines.filter((line) => line.skuCode !== skuCode));
-  return setLines(withQuantity(lines, skuCode, quantity));
-}
-
-function withQuantity(lines, skuCode, wanted) {
-  const quantity = Math.min(wanted, MOST_OF_ONE);
-  return lines.map((line) => (line.skuCode === skuCode ? { ...line, quantity, problem: undefined } : line));
-}
-
-/** Note a code that was scanned, until it is known what it stands for: nothing that was scanned is left unpaid. */
-export async function addUnresolved(code) {
-  await changeSale({ unresolved: [...app().sale.unresolved, code] });
-}
-
-export async function dropUnresolved(code) {
-  await changeSale({ unresolved: without(app().sale.unresolved, code) });
-}
-
-function without(codes, code) {
-  const place = codes.indexOf(code);
-  return codes.filter((_, index) => index !== place);
-}
-
-let timer = null;
-let sending = null;
-
-function sendSoon(wait = WAIT) {
-  clearTimeout(timer);
-  timer = setTimeout(send, wait);
-}
-
-let wasOnline = app().isOnline;
-onUpdate(({ isOnline, sale }) => {
-  if (isOnline && !wasOnline && sale?.kind === ORDER && !sale.isChecked) sendSoon();
-  wasOnline = isOnline;
-});
-
-/** Have the shop check the order now; resolves once it has the lines as they are. Raises ApiError. */
-export async function checkOrder() {
-  if (app().sale?.kind !== ORDER) return app().sale;
-  clearTimeout(timer);
-  do {
-    await (sending ?? Promise.resolve()).catch(() => {});
-    if (app().sale && !app().sale.isChecked) await send(true);
-  } while (app().sale && !app().sale.isChecked);
-  return app().sale;
-}
-
-async function send(raises = false) {
-  if (sending) {
-    await sending.catch(() => {});
-    if (!app().sale || app().sale.isChecked) return;
-  }
-  sending = exchange();
+/** Make a sale the one under way: `sale` gets the store of sales, and returns it. Raises ApiError where another is. */
+export async function putInPlace(sale) {
   try {
-    await sending;
+    const placed = await inOne(["sales", "device"], async (stores) => {
+      const [sales, device] = [stores.objectStore("sales"), stores.objectStore("device")];
+      const current = await device.get(CURRENT);
+      if (current && await sales.get(current)) {
+        throw refusal("sale_under_way", "Another tab has a sale under way. Finish that one first.");
+      }
+      const wanted = await sale(sales);
+      await sales.put(wanted);
+      await device.put(wanted.id, CURRENT);
+      return wanted;
+    });
+    update({ sale: placed });
   } catch (error) {
-    if (raises || !(error instanceof ApiError)) throw error;
-    if (error.isUncertain || error.status === 429) sendSoon(1_000 * (error.retryAfter ?? AGAIN));
-  } finally {
-    sending = null;
-  }
-}
-
-async function exchange() {
-  const sale = app().sale;
-  if (!sale || sale.kind !== ORDER) return;
-  if (!sale.basket && !sale.lines.length) {
-    await changeSale({ isChecked: true });
-    return;
-  }
-  let basket;
-  try {
-    basket = await exchangeLines(sale);
-  } catch (error) {
-    if (error instanceof ApiError && app().sale?.lines === sale.lines) await noteRefusal(error);
+    if (error.code === "sale_under_way") await showCurrent();
     throw error;
   }
-  if (app().sale?.id !== sale.id) return;
-  const isChecked = app().sale.lines === sale.lines && app().sale.discount === sale.discount;
-  const lines = isChecked ? linesOf(basket, sale.lines) : app().sale.lines;
-  await changeSale({ basket, isChecked, lines, problem: null });
-  if (!isChecked) sendSoon();
 }
 
-async function exchangeLines({ basket, lines, discount }) {
-  const wanted = lines.map(({ skuCode, quantity }) => ({ skuCode, quantity }));
-  if (!basket) return desk().createBasket(wanted, discount);
+/** Change a sale on the disk, then on the screen: by default the one under way. `changes` is what is new of it, or a
+    function that makes that of the stored one. Returns the sale. Raises ApiError where it is gone or finished. */
+export async function changeSale(changes, id = app().sale?.id) {
   try {
-    return await desk().updateBasket(basket.id, wanted, basket.revision, discount);
+    const sale = await change("sales", id ?? "", (stored) => {
+      if (!stored || stored.isFinished) throw refusal("sale_changed", "This sale was ended in another tab.");
+      return { ...stored, ...(typeof changes === "function" ? changes(stored) : changes) };
+    }, false);
+    if (app().sale?.id === id) update({ sale });
+    return sale;
   } catch (error) {
-    if (error.code === "stale_revision") {
-      return desk().updateBasket(basket.id, wanted, error.problem.currentRevision, discount);
+    if (error instanceof ApiError) await showCurrent();
+    throw error;
+  }
+}
+
+/** Remove a sale: a finished one, or one without anything paid. `mayGo` has the last word on the stored one. Raises
+    ApiError where a payment of it is made or under way. */
+export async function endSale(id, mayGo = () => true) {
+  const isGone = await inOne(["sales", "device", "payments"], async (stores) => {
+    const sale = await stores.objectStore("sales").get(id);
+    if (sale && !mayGo(sale)) return false;
+    await refuseWhilePaying(stores, id);
+    if (sale && !sale.isFinished && isPaidInPart(sale)) {
+      throw refusal("paid_in_part", PAID_IN_PART);
     }
-    if (error.code === "basket_not_found") return desk().createBasket(wanted, discount);
-    throw error;
-  }
-}
-
-/** The lines as the shop has them; what only the till knows of them stays. */
-function linesOf(basket, before) {
-  const known = new Map(before.map((line) => [line.skuCode, line]));
-  return basket.lines.map(({ skuCode, name, options, quantity, unitPrice }) => {
-    const line = known.get(skuCode);
-    const was = line && (line.was ?? line.unitPrice);
-    const changed = was === unitPrice ? undefined : was;
-    return { skuCode, name, options, quantity, unitPrice, image: line?.image, was: changed };
+    await stores.objectStore("sales").delete(id);
+    await leave(stores, id);
+    return true;
   });
+  if (isGone && app().sale?.id === id) update({ sale: null });
 }
 
-/** Note why the shop refuses the order as it is: at its lines, or of the whole. */
-async function noteRefusal(error) {
-  const ofLines = (error.problem.errors ?? []).filter((one) => LINE.test(one.pointer ?? ""));
-  if (ofLines.length) await markLines(ofLines);
-  else if (error.status >= 400 && error.status < 500 && ![401, 408, 429].includes(error.status)) {
-    await changeSale({ problem: error.message });
+/** Within a transaction: raise ApiError while a payment of the sale is not final. */
+export async function refuseWhilePaying(stores, id) {
+  const payments = await stores.objectStore("payments").getAll();
+  if (!payments.some(({ saleId }) => saleId === id)) return;
+  throw refusal("open_payment", "A payment of this sale is not final yet. Wait until it is.");
+}
+
+/** Within a transaction: the sale is no longer the one under way, if it was. */
+export async function leave(stores, id) {
+  const device = stores.objectStore("device");
+  if (await device.get(CURRENT) === id) await device.delete(CURRENT);
+}
+
+/** Note how a payment stands now with the sale that it pays for: what was taken back or refunded is due again. */
+export async function notePayment(transaction) {
+  const isOfIt = (one) => one.id === transaction.id;
+  const sales = (await readAll("sales")).filter((sale) => !sale.isFinished && sale.paid.some(isOfIt));
+  for (const { id } of sales) {
+    await changeSale(({ kind, paid, isChecked }) => {
+      const after = paid.map((one) => (isOfIt(one) ? { ...one, ...transaction } : one)).filter(keptOf);
+      if (amountKept(after) === amountKept(paid)) return {};
+      return { paid: after, change: 0, isChecked: kind === ORDER ? false : isChecked };
+    }, id).catch((error) => { if (error.code !== "sale_changed") throw error; }); // Ended at this moment.
   }
 }
 
-async function markLines(errors) {
-  const problems = new Map(errors.map((one) => [Number(LINE.exec(one.pointer)[1]), one.message]));
-  const lines = app().sale.lines.map((line, place) => ({ ...line, problem: problems.get(place) }));
-  await changeSale({ lines });
+/** What a payment still pays of its sale, in minor units: its tip is given back last. */
+export function keptOf({ status, amountInPence, refundedAmount }) {
+  return KEEPS.includes(status) ? Math.max(0, amountInPence - (refundedAmount ?? 0)) : 0;
 }
+
+function amountKept(payments) { return payments.reduce((sum, one) => sum + keptOf(one), 0); }
+
+/** Whether money was taken for the sale, or may be at this moment, as far as this device knows. */
+export function isPaidInPart({ paid, basket }) {
+  if (paid.length || basket?.amountPaid > 0) return true;
+  return Boolean(basket?.payments.some(({ status }) => OPEN.includes(status)));
+}
+
+/** Whether there is nothing in a sale that anybody would miss. */
+export function isEmpty(sale) {
+  if (isPaidInPart(sale)) return false;
+  return sale.kind === QUICK || (!sale.lines.length && !sale.unresolved.length);
+}
+
+/** The sum of the lines by the prices that were shown, in minor units. */
+export function sumOfLines({ lines }) { return lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0); }
 
 /** What is to be paid: `{amount, isChecked}`, of an order what is still due. */
 export function due(sale) {
-  if (sale.kind === QUICK) {
-    return { amount: sale.amount - sale.paid.reduce((sum, one) => sum + one.amountInPence, 0), isChecked: true };
-  }
+  if (sale.kind === QUICK) return { amount: sale.amount - amountKept(sale.paid), isChecked: true };
   if (sale.basket && sale.isChecked) return { amount: sale.basket.amountDue, isChecked: true };
-  return { amount: sale.lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0), isChecked: false };
+  return { amount: sumOfLines(sale) - amountKept(sale.paid), isChecked: false };
 }
 
 /** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle(null)` goes on from there.
@@ -228,71 +183,4 @@ export function isToBeFinished(sale) {
   return due(sale).amount <= 0 || (sale.kind === ORDER && sale.paid.some((one) => !counted.includes(one.id)));
 }
 
-/** Read the order anew from the shop, before it is paid and after a payment. Raises ApiError. */
-export async function refreshOrder() {
-  const sale = app().sale;
-  if (sale?.kind !== ORDER || !sale.basket) return;
-  const basket = await desk().readBasket(sale.basket.id);
-  if (app().sale?.id === sale.id) await changeSale({ basket });
-}
-
-/** Note a payment that was made, and finish the sale once nothing is due. Returns whether it is finished. Doing so
-    again for the same payment changes nothing. Raises ApiError where an order cannot be submitted now; it is tried
-    again by `settle(null)`, as at every start. */
-export async function settle(transaction) {
-  let sale = app().sale;
-  if (transaction && !sale.paid.some((one) => one.id === transaction.id)) {
-    sale = await changeSale({ paid: [...sale.paid, transaction] });
-  }
-  if (sale.kind === ORDER) {
-    await refreshOrder();
-    sale = app().sale;
-    if (sale.basket.amountDue > 0) return false;
-    if (sale.basket.status === "OPEN") await desk().submitBasket(sale.basket.id);
-    await refreshOrder();
-  } else if (due(sale).amount > 0) return false;
-  await changeSale({ isFinished: true });
-  return true;
-}
-
-/** Leave the sale: a finished one, or one without anything paid. */
-export async function endSale() {
-  const sale = app().sale;
-  if (!sale) return;
-  await writeTogether([["sales", undefined, sale.id], ["device", undefined, CURRENT]]);
-  update({ sale: null });
-}
-
-export async function park(label) {
-  const sale = { ...app().sale, parkedAt: new Date().toISOString(), label };
-  await writeTogether([["sales", sale], ["device", undefined, CURRENT]]);
-  update({ sale: null });
-}
-
-/** The parked orders, the latest first; those of training only while training. */
-export async function parkedSales() {
-  const sales = (await readAll("sales")).filter((sale) => sale.parkedAt && sale.isTraining === app().isTraining);
-  return sales.sort((a, b) => b.parkedAt.localeCompare(a.parkedAt));
-}
-
-/** Give a parked order another label. */
-export async function labelParked(id, label) {
-  await change("sales", id, (sale) => sale && { ...sale, label }, false);
-}
-
-/** Go on with a parked order; its prices and stock are checked by the shop again. Returns false where it is gone:
-    another tab went on with it, or discarded it. */
-export async function resume(id) {
-  const parked = await read("sales", id);
-  if (!parked?.parkedAt) return false;
-  const here = { locationId: app().location.id, currency: app().configuration.currency };
-  // A basket belongs to its location: elsewhere the order becomes a new one.
-  const elsewhere = parked.locationId === here.locationId ? {} : { ...here, basket: null };
-  const sale = { ...parked, ...elsewhere, parkedAt: null, isChecked: false };
-  await writeTogether([["sales", sale], ["device", id, CURRENT]]);
-  update({ sale });
-  send();
-  return true;
-}
-
-export async function discardParked(id) { await remove("sales", id); }
+export function refusal(code, sentence) { return new ApiError(0, code, sentence); }

@@ -2,7 +2,8 @@
 // scanned, and stays one until it is known what it stands for.
 
 import { findCode } from "./catalogue.js";
-import { addLine, addUnresolved, startOrder } from "./sale.js";
+import { addLine, addUnresolved } from "./order_lines.js";
+import { startOrder } from "./sale.js";
 import { app } from "./state.js";
 
 let before = Promise.resolve();

@@ -16,7 +16,14 @@ const UPGRADES = [
 ];
 export const STORES = ["device", "vault", "sales", "payments", "offline", "products", "catalogue"];
 
+const channel = new BroadcastChannel("till-sales");
+
 let opened = null;
+
+/** Hear that another tab changed a sale, or which one is under way. */
+export function onSalesElsewhere(follow) { channel.addEventListener("message", follow); }
+
+function tellOthers(...stores) { if (stores.includes("sales")) channel.postMessage(null); }
 
 function open() {
   opened ??= openDB("till", VERSION, {
@@ -34,37 +41,58 @@ export async function readAll(store) { return (await open()).getAll(store); }
 
 export async function readKeys(store) { return (await open()).getAllKeys(store); }
 
-export async function write(store, value, key) { return (await open()).put(store, value, key); }
+export async function write(store, value, key) {
+  await (await open()).put(store, value, key);
+  tellOthers(store);
+}
 
-export async function remove(store, key) { return (await open()).delete(store, key); }
+export async function remove(store, key) {
+  await (await open()).delete(store, key);
+  tellOthers(store);
+}
+
+/** Read and change several stores as one: `work` gets the transaction, and awaits nothing but its answers. What it
+    raises undoes all. Returns what it returns, once that is on the disk. */
+export async function inOne(stores, work) {
+  const transaction = (await open()).transaction(stores, "readwrite", { durability: "strict" });
+  transaction.done.catch(() => {}); // What went wrong is raised below.
+  let result;
+  try {
+    result = await work(transaction);
+  } catch (error) {
+    transaction.abort();
+    throw error;
+  }
+  await transaction.done;
+  tellOthers(...stores);
+  return result;
+}
 
 /** Change one record: `change` gets what is stored and returns what is to be, undefined to remove it. No other tab
     comes between. Returns the new record. */
 export async function change(store, key, change, isNamed = true) {
-  const transaction = (await open()).transaction(store, "readwrite", { durability: "strict" });
-  const before = await transaction.store.get(key);
-  const after = change(before);
-  if (after === undefined) await transaction.store.delete(key);
-  else await transaction.store.put(after, ...(isNamed ? [key] : []));
-  await transaction.done;
-  return after;
+  return inOne([store], async (transaction) => {
+    const after = change(await transaction.store.get(key));
+    if (after === undefined) await transaction.store.delete(key);
+    else await transaction.store.put(after, ...(isNamed ? [key] : []));
+    return after;
+  });
 }
 
 /** Write records to one or several stores, all of them or none: `[store, record, key?]`, or `[store, undefined, key]`
     to remove one. On the disk once it returns. */
 export async function writeTogether(entries) {
-  const stores = [...new Set(entries.map(([store]) => store))];
-  const transaction = (await open()).transaction(stores, "readwrite", { durability: "strict" });
-  for (const [store, record, key] of entries) {
-    const objects = transaction.objectStore(store);
-    if (record === undefined) objects.delete(key);
-    else objects.put(record, ...(key === undefined ? [] : [key]));
-  }
-  await transaction.done;
+  await inOne([...new Set(entries.map(([store]) => store))], async (transaction) => {
+    for (const [store, record, key] of entries) {
+      const objects = transaction.objectStore(store);
+      if (record === undefined) objects.delete(key);
+      else objects.put(record, ...(key === undefined ? [] : [key]));
+    }
+  });
 }
 
 export async function clear(...stores) {
-  const transaction = (await open()).transaction(stores, "readwrite");
-  for (const store of stores) transaction.objectStore(store).clear();
-  await transaction.done;
+  await inOne(stores, async (transaction) => {
+    for (const store of stores) transaction.objectStore(store).clear();
+  });
 }

@@ -2,7 +2,7 @@
 // before it is sent, so that a lost answer is had by asking again.
 
 import { ApiError, at, get, post, put } from "./api.js";
-import { serverNow } from "./clock.js";
+import { KEY_HOLDS, serverNow } from "./clock.js";
 import { read, readAll, remove, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
@@ -10,7 +10,6 @@ const SESSIONS = "/v1/pos/sessions";
 const MOVEMENT = "movement"; // In the store `device`: {locationId, userId, key, request, createdAt}.
 const CLOSING = "closing"; // In the store `device`: {sessionId, userId, request}.
 export const REPORT = "zReport"; // In the store `device`: the report to show, until it was seen.
-const KEY_HOLDS = 23 * 3_600_000; // Milliseconds.
 
 /** The session of this sign-in. Raises ApiError. */
 export async function currentSession() { return get(`${SESSIONS}/current`); }

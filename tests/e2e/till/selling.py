@@ -32,7 +32,11 @@ def in_app(page: Page, module: str, code: str, argument: object = None) -> Any:
 
 def order(page: Page, *lines: dict[str, object]) -> None:
     """Build an order of one each of these lines."""
-    build = "await module.startOrder(); for (const line of argument) await module.addLine(line);"
+    build = """
+      const { addLine } = await import(app.replace("app.js", "order_lines.js"));
+      await module.startOrder();
+      for (const line of argument) await addLine(line);
+    """
     in_app(page, "sale.js", build, list(lines))
 
 

@@ -14,7 +14,9 @@ BASKET = re.compile(r"/v1/basket/[^/]+$")
 SUBMIT = re.compile(r"/v1/basket/[^/]+/submit$")
 MUGS = """async (quantity) => {
   const module = (name) => import(new URL(name, document.querySelector("script[type=module]").src));
-  const { addLine, checkOrder, startOrder } = await module("sale.js");
+  const { startOrder } = await module("sale.js");
+  const { addLine } = await module("order_lines.js");
+  const { checkOrder } = await module("order_check.js");
   await startOrder();
   await addLine({ skuCode: "MUG-04-01", name: "Enamel camp mug", unitPrice: 1 }, quantity);
   const { basket } = await checkOrder();

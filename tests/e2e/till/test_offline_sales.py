@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.e2e.till.receipt_paper import readable
 from tests.e2e.till.selling import (
     CANDLES,
     OFFLINE,
@@ -28,6 +30,7 @@ from tests.e2e.till.selling import (
     unlock,
 )
 
+FAKE_PRINTERS = Path(__file__).parent / "fake_printers.js"
 Api = Callable[..., dict[str, Any]]
 CLOCK_AN_HOUR_AHEAD = "const now = Date.now; Date.now = () => now() + 3_600_000;"
 
@@ -76,6 +79,21 @@ def test_a_sale_without_a_network_is_booked_once_it_is_back(till: Page, api: Api
     waits_no_more(again)
     sales = booked(api)
     assert (len(sales), sales[0]["amountInPence"], sales[0]["changeInPence"]) == (before + 1, 18_00, 2_00)
+
+
+def test_the_receipt_of_a_sale_without_a_network_is_printed(till: Page) -> None:
+    sell_without_network(till)
+    till.get_by_role("button", name="Print receipt").click()
+    expect(till.get_by_text("The receipt comes under Transactions, once the sale is sent.")).to_be_visible()
+    till.context.add_init_script(path=FAKE_PRINTERS)
+    till.context.add_init_script("fakeUsb(window.device = usbDevice())")
+    again = reopen(till)
+    again.get_by_role("link", name="Go on with the sale").click()
+    again.get_by_role("button", name="Print receipt").click()
+    again.wait_for_function("window.device.jobs.length > 0")
+    receipt = readable(bytes(again.evaluate("device.jobs[0]")))
+    for words in ("Market stall", "Not sent yet", "1 x Beeswax dinner candles", "£18.00", "£20.00", "£2.00"):
+        assert words in receipt, receipt
 
 
 def test_lost_answers_and_tabs_book_nothing_twice(till: Page, api: Api) -> None:

@@ -167,8 +167,8 @@ X_REPORT = Z_REPORT | {
 }
 PLACE = {"shop": "Demo shop", "location": "Stall at the fair", "timeZone": "Europe/London"}
 RECEIPTS: dict[str, tuple[dict[str, Any], str | None, dict[str, Any]]] = {
-    "cash-sale": (CASH, URL, {"columns": 42, "drawer": True}),
-    "cash-sale-on-star": (CASH, URL, {"columns": 48, "language": "star-prnt", "drawer": True}),
+    "cash-sale": (CASH, URL, {"columns": 42}),
+    "cash-sale-on-star": (CASH, URL, {"columns": 48, "language": "star-prnt"}),
     "cash-sale-without-network": (CASH | {"number": "Not sent yet"}, None, {"columns": 32}),
     "split-sale-with-tip-and-refund": (SPLIT, URL, {"columns": 48}),
     "card-sale-on-narrow-paper": (CARD, URL, {"columns": 32}),
@@ -346,6 +346,12 @@ def test_a_network_printer_gets_the_receipt_by_the_shop(devices: Page) -> None:
     assert sent == [job]
 
 
+def test_training_sends_nothing_to_the_printer_of_the_shop(devices: Page) -> None:
+    devices.evaluate("(async () => (await import('/static/till/state.js')).update({ isTraining: true }))()")
+    failed = devices.evaluate(FAILED, [MODULES, "network"])
+    assert failed == ["not_allowed", "Training sends nothing to the shop’s printer.", True]
+
+
 @pytest.mark.parametrize(
     ("fake", "code", "words"),
     [
@@ -418,13 +424,12 @@ def test_a_printer_is_chosen_tried_and_changed_in_the_settings(devices: Page) ->
 
 
 def test_a_receipt_is_printed_with_the_paper_of_the_printer(devices: Page) -> None:
-    """And where cash was taken, the drawer opens with it."""
     devices.evaluate("fakeUsb(window.device = usbDevice())")
     script = f"""async (shown) => {{
       const {{ choosePrinter }} = await import("{MODULES}/printers.js");
       const {{ openDrawer, printReceipt }} = await import("{MODULES}/receipt_printing.js");
       await choosePrinter("usb", {{ columns: 42 }});
-      return [await printReceipt(shown, {{ drawer: true }}), await openDrawer()];
+      return [await printReceipt(shown), await openDrawer()];
     }}"""
     assert devices.evaluate(script, {"receipt": CASH, "url": URL}) == [True, True]
     receipt, drawer = (bytes(job) for job in devices.evaluate("device.jobs"))

@@ -75,6 +75,28 @@ def test_a_session_is_opened_reported_counted_and_closed(till: Page) -> None:
     expect(till.get_by_text("The session is closed.")).to_be_visible()
 
 
+def test_a_session_is_closed_only_once_the_cash_is_counted(till: Page) -> None:
+    open_session(till, "20")
+    till.get_by_role("button", name="Close session").click()
+    dialog = till.get_by_role("dialog", name="Close session")
+    close = dialog.get_by_role("button", name="Close session")
+    expect(dialog.get_by_text("Count the cash in the drawer, or enter 0.")).to_be_visible()
+    expect(close).to_be_disabled()
+    dialog.get_by_label("£20", exact=True).fill("1")
+    dialog.get_by_label("50p", exact=True).fill("3")
+    dialog.get_by_role("button", name="Enter one amount").click()
+    expect(dialog.get_by_role("textbox", name="Counted cash")).to_have_value("21.50")
+    expect(close).to_be_enabled()
+    dialog.get_by_role("button", name="Count notes and coins").click()
+    expect(dialog.get_by_label("50p", exact=True)).to_have_value("3")
+    dialog.get_by_label("50p", exact=True).fill("x")
+    expect(dialog.get_by_role("alert")).to_have_text("A count is no number.")
+    expect(close).to_be_disabled()
+    for piece in ("£20", "50p"):
+        dialog.get_by_label(piece, exact=True).fill("0")
+    expect(close).to_be_enabled()
+
+
 def test_a_lost_answer_to_closing_still_gives_the_z_report(till: Page) -> None:
     open_session(till, "20")
     lose_answers(till, CLOSE)

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from app.adapters.clock import SystemClock
+from tests.e2e.till.selling import in_app
 from tests.e2e.till.signing_in import PHONE, sign_in_to_till
-from tests.e2e.till.test_card_payments import Payment
+from tests.e2e.till.test_card_payments import Payment, unlock
 from tests.fakes.stripe_server import SECRET_KEY, WEBHOOK_SECRET, StripeServer, stripe_server
 from tests.processes import RunningShop
 from tests.waiting import until
@@ -87,6 +88,38 @@ def test_a_reader_stops_when_the_payment_is_cancelled_or_the_customer_leaves(
     expect(till.get_by_text("The payment was cancelled. Nothing was charged.")).to_be_visible()
     assert books.readers[counter]["action"] is None
     assert [one["status"] for one in books.intents.values() if one["amount"] == 31_20] == ["canceled"]
+
+
+def test_a_card_that_a_reader_took_while_the_till_was_locked_or_had_given_up_has_paid(
+    phone: BrowserContext, stripe: StripeServer
+) -> None:
+    books = stripe.api.ledgers[""]
+    counter = books.add_reader(LOCATION, "Door")
+    till = sign_in_to_till(phone.new_page())
+    payment = Payment(till)
+    payment.type_amount(31_30)
+    till.get_by_role("button", name="Card", exact=True).click()
+    till.get_by_role("button", name="Door Online").click()
+    payment.waits()
+    until(lambda: is_waiting(stripe, counter))
+    in_app(till, "session.js", "module.lock()")
+    expect(till.get_by_role("heading", name="Locked")).to_be_visible()
+    until(lambda: in_app(till, "state.js", "return module.app().payment.notice") == "The till is locked.")
+    unlock(till)
+    payment.waits()
+    stripe.present("", counter, "visa")
+    payment.is_paid()
+    payment.next_sale()
+
+    payment.type_amount(31_40)
+    till.get_by_role("button", name="Card", exact=True).click()
+    payment.waits()
+    until(lambda: is_waiting(stripe, counter))
+    refusal = {"status": 422, "code": "reader_error", "detail": "The reader does something odd."}
+    till.route("**/readers/*", lambda route: route.fulfill(status=422, json=refusal))
+    expect(payment.status).to_contain_text("No card was taken")
+    stripe.present("", counter, "visa")
+    payment.is_paid()
 
 
 def is_waiting(stripe: StripeServer, reader: str) -> bool:

@@ -15,9 +15,9 @@ const WORDS = {
 export class PrinterProblem extends Error {
   isForPeople = true;
 
-  /** `code`: one of WORDS. */
-  constructor(code) {
-    super(WORDS[code]);
+  /** `code`: one of WORDS, which says it unless `words` do. */
+  constructor(code, words = WORDS[code]) {
+    super(words);
     this.code = code;
   }
 }

@@ -6,11 +6,9 @@ import { Paper, moment, printable } from "./paper.js";
 export { reportBytes } from "./report_bytes.js";
 
 /** The bytes of a receipt. `shown`: `{receipt, url}`, the shop's answer; a sale without a network has no `url` yet.
-    `options`: those of Paper, and `drawer`: whether to open the drawer first. Returns a Uint8Array. */
-export function receiptBytes(shown, { drawer = false, ...options } = {}) {
-  const { receipt, url } = shown;
+    `options`: those of Paper. Returns a Uint8Array. */
+export function receiptBytes({ receipt, url }, options = {}) {
   const paper = new Paper(options);
-  if (drawer) paper.openDrawer();
   paper.heading(receipt.shop).centered(receipt.location, ...receipt.address).rule();
   paper.rows(facts(receipt)).rule();
   if (receipt.lines.length) paper.rows(bought(receipt)).rule();

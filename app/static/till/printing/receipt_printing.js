@@ -3,17 +3,17 @@
 import { printerInUse } from "./printers.js";
 import { drawerBytes, receiptBytes } from "./receipt_bytes.js";
 
-/** Print what the shop answers at …/transactions/{id}/receipt, and open the drawer first where cash was taken. Returns
-    whether there is a printer. Raises PrinterProblem, or ApiError for a network printer. */
-export async function printReceipt(shown, { drawer = false } = {}) {
+/** Print what the shop answers at …/transactions/{id}/receipt. Returns whether there is a printer. Raises
+    PrinterProblem, or ApiError for a network printer. */
+export async function printReceipt(shown) {
   const printer = await printerInUse();
-  await printer?.print(receiptBytes(shown, { ...printer.paper, drawer }));
+  await printer?.print(receiptBytes(shown, printer.paper));
   return Boolean(printer);
 }
 
 /** Print a receipt; where this device has no printer, open its page for the browser to print. As `printReceipt`. */
-export async function printOrOpen(shown, options) {
-  if (!await printReceipt(shown, options)) open(shown.url, "_blank", "noopener");
+export async function printOrOpen(shown) {
+  if (!await printReceipt(shown)) open(shown.url, "_blank", "noopener");
 }
 
 /** Open the drawer that hangs on the printer. Returns whether there is a printer. Raises PrinterProblem or ApiError. */

@@ -25,5 +25,8 @@ export function wait(milliseconds) {
     request is under way: then a second press does no more than the first, and "stop" is for who waits next. */
 export function send(message) {
   if (waiting) waiting(message);
-  else isStopped = message.kind === "stop";
+  else if (message.kind === "stop") isStopped = true;
 }
+
+/** Forget a stop that nobody waited for: it was meant for the payment before. */
+export function forgetStop() { isStopped = false; }

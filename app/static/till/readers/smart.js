@@ -81,12 +81,15 @@ async function follow(readerId, intentId, onState) {
       if (isLost) await onState({ state: "waiting", notice: null });
       isLost = false;
     } catch (error) {
-      if (!error.isUncertain && error.code !== "offline" && error.status !== 429) throw error;
+      if (!(error instanceof ApiError) || !comesLater(error)) throw error;
       await onState({ state: "unknown", notice: error.message });
       isLost = true;
     }
   }
 }
+
+/** Whether the reader can be looked at again later: a till that was locked is unlocked by then. */
+function comesLater(error) { return error.isUncertain || !error.status || [401, 429].includes(error.status); }
 
 /** What came of it, as changes of the payment; null while the reader waits for the card. */
 async function look(readerId, intentId) {

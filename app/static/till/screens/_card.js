@@ -1,7 +1,8 @@
 // A card payment under way.
 
 import { statusOf } from "../payment_words.js";
-import { cancelPayment, tryAnotherCard } from "../payments.js";
+import { isForsaken } from "../payment_run.js";
+import { cancelPayment, stopWaiting, tryAnotherCard } from "../payments.js";
 import { presentCard, typePin } from "../readers/simulated.js";
 import { chooseReader, forgetReader, listReadersAgain } from "../readers/smart.js";
 import { money } from "../money.js";
@@ -16,15 +17,17 @@ export function CardPayment({ payment, sale }) {
   const { currency } = sale;
   const isHere = !payment.isElsewhere;
   const mayCancel = isHere && MAY_CANCEL.includes(payment.state);
+  const foot = mayCancel ? html`<${Actions} payment=${payment} />`
+    : isHere && isForsaken(payment) && html`<${Button} kind="danger wide" onPress=${stopWaiting}>Stop waiting<//>`;
   const isSimulated = isHere && configuration?.simulatedCards.length > 0;
   return html`
-    <${Screen} title="Take payment" className="paying" foot=${mayCancel && html`<${Actions} payment=${payment} />`}>
+    <${Screen} title="Take payment" className="paying" foot=${foot}>
       <div class="sum">
         <p class="label">To pay</p>
         <p><${Amount} of=${payment.amount + payment.tip} currency=${currency} className="amount" /></p>
         ${payment.tip > 0 && html`<p class="muted">${money(payment.tip, currency)} of it is the tip</p>`}
       </div>
-      <${Status} payment=${payment} />
+      <${Status} payment=${payment} isAwaited=${!isForsaken(payment)} />
       ${!isHere && html`<${Note}>This payment is under way in another tab, which goes on with it.<//>`}
       ${isHere && payment.state === "reader" && html`<${Readers} readers=${payment.readers ?? []} />`}
       ${isSimulated && payment.state === "waiting" && html`<${Cards} cards=${configuration.simulatedCards}
@@ -34,9 +37,9 @@ export function CardPayment({ payment, sale }) {
 }
 
 /** The status, which is announced as it changes. */
-function Status({ payment }) {
+function Status({ payment, isAwaited }) {
   const { text, kind } = statusOf(payment);
-  const isUnknown = text.startsWith("We don't");
+  const isUnknown = isAwaited && text.startsWith("We don't");
   return html`
     <section class=${`payment-status ${kind}`} role="status" aria-label="Payment">
       <span class="mark">${ICONS[kind] ? html`<${Icon} name=${ICONS[kind]} />` : html`<${Icon} name="card" />`}</span>

@@ -1,7 +1,7 @@
 // The dialog in which one of a product's variants is chosen, and how many of it.
 
 import { readProduct, stockOf } from "../catalogue.js";
-import { MOST_OF_ONE } from "../sale.js";
+import { MOST_OF_ONE } from "../order_lines.js";
 import { Amount, Button, Dialog, Field, html, Problem, useEffect, useState } from "../ui.js";
 
 /** `onChoose(product, variant, quantity)`. */

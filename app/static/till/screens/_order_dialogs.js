@@ -1,8 +1,9 @@
 // Questions about the order: a discount, prices that changed, throwing it away.
 
 import { amountText, money, parseMoney } from "../money.js";
+import { discardOrder } from "../order_check.js";
+import { acceptPrices, setDiscount } from "../order_lines.js";
 import { go } from "../router.js";
-import { acceptPrices, endSale, setDiscount } from "../sale.js";
 import { Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
 import { ChooseVariant } from "./_choose_variant.js";
 import { Scan } from "./_scan.js";
@@ -10,7 +11,7 @@ import { Scan } from "./_scan.js";
 /** The dialog that is open: `dialog` is {kind, …} or null. */
 export function OrderDialog({ dialog, sale, said, onChoose, onScan, close }) {
   const discard = async () => {
-    await endSale();
+    await discardOrder(sale.id);
     close();
   };
   switch (dialog?.kind) {
@@ -29,7 +30,7 @@ export function OrderDialog({ dialog, sale, said, onChoose, onScan, close }) {
 function Discount({ sale, onClose }) {
   const [typed, setTyped] = useState(sale.discount ? amountText(sale.discount, sale.currency) : "");
   const [problem, setProblem] = useState(null);
-  const apply = async (event) => {
+  const [apply, isBusy, refused] = useAction(async (event) => {
     event.preventDefault();
     const amount = typed.trim() ? parseMoney(typed, sale.currency) : 0;
     if (amount === null) {
@@ -38,12 +39,13 @@ function Discount({ sale, onClose }) {
     }
     await setDiscount(amount);
     onClose();
-  };
+  });
   return html`<${Dialog} title="Discount on the order" onClose=${onClose}>
     <form class="stack" onSubmit=${apply} novalidate>
       <${Field} label="Discount" id="discount" inputmode="decimal" autocomplete="off" value=${typed} onInput=${setTyped}
         error=${problem} help="An amount off the whole order. Leave it empty for none." />
-      <${Button} type="submit" kind="primary big">Apply<//>
+      <${Problem}>${refused}<//>
+      <${Button} type="submit" kind="primary big" isBusy=${isBusy}>Apply<//>
     </form>
   <//>`;
 }

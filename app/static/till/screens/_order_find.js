@@ -1,7 +1,7 @@
 // What stands above the order: the search, the scanner, the way to the parked orders.
 
 import { go } from "../router.js";
-import { parkedSales } from "../sale.js";
+import { parkedSales } from "../parked_sales.js";
 import { Button, html, Icon, useEffect, useState } from "../ui.js";
 
 export function Find({ adding, open, isBrowsing, browse, hasOrder }) {

@@ -2,12 +2,12 @@
 
 import { forPeople } from "../failure.js";
 import { money } from "../money.js";
+import { checkOrder } from "../order_check.js";
+import { park } from "../parked_sales.js";
 import { go } from "../router.js";
-import { checkOrder, due, ORDER, park } from "../sale.js";
+import { sumOfLines } from "../sale.js";
 import { app } from "../state.js";
 import { Button, html, Problem, useAction } from "../ui.js";
-
-const UNKNOWN = ["offline", "no_answer"]; // The shop cannot check the order now; cash may still be taken.
 
 export function Foot({ sale, said, onSaid, open, isLocked, mayDiscount }) {
   const [charge, isCharging, error] = useAction(() => chargeOrder(open));
@@ -32,7 +32,7 @@ export function Foot({ sale, said, onSaid, open, isLocked, mayDiscount }) {
 function Total({ sale, isEmpty }) {
   const { currency, discount } = sale;
   const isChecked = sale.isChecked && Boolean(sale.basket);
-  const total = isChecked ? sale.basket.total : due({ ...sale, kind: ORDER, isChecked: false }).amount;
+  const total = isChecked ? sale.basket.total : sumOfLines(sale);
   return html`
     ${discount > 0 && html`<div class="between">
       <span>Discount</span><span class="n">${money(-discount, currency)}</span></div>`}
@@ -58,7 +58,8 @@ async function chargeOrder(open) {
   try {
     await checkOrder();
   } catch (error) {
-    if (!UNKNOWN.includes(error.code)) throw error;
+    // The shop cannot check the order now; cash may still be taken.
+    if (!error.isUncertain && error.code !== "offline" && error.status !== 429) throw error;
   }
   if (app().sale.lines.some((line) => line.was !== undefined)) open({ kind: "prices" });
   else go("/till/pay");

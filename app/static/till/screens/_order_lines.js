@@ -1,39 +1,37 @@
 // The lines of the order, and the codes that are not resolved yet.
 
 import { money } from "../money.js";
-import { dropUnresolved, MOST_OF_ONE, setQuantity } from "../sale.js";
-import { app } from "../state.js";
-import { Button, html, Icon, useState } from "../ui.js";
+import { dropUnresolved, MOST_OF_ONE, setQuantity, stepQuantity } from "../order_lines.js";
+import { Button, html, Icon, sentence, useState } from "../ui.js";
 import { Picture } from "./_product_list.js";
 
 /** `reasons`: by code, why it is not resolved; `looking`: the codes that are being looked up. */
 export function OrderLines({ sale, isLocked, reasons, looking, onFind, onSaid }) {
-  const remove = (line) => {
-    onSaid(`${line.name} removed.`);
-    return setQuantity(line.skuCode, 0);
-  };
+  /** Another tab may have ended the order, or begun to have it paid. */
+  const change = (done, words) => done.then(() => words && onSaid(words), (error) => onSaid(sentence(error)));
   return html`<ul class="lines" aria-label="Order">
     ${sale.unresolved.map((code, place) => html`<${Unresolved} key=${`${code} ${place}`} code=${code}
-      reason=${reasons[code]} isBusy=${looking.includes(code)} onFind=${() => onFind(code)} />`)}
+      reason=${reasons[code]} isBusy=${looking.includes(code)} onFind=${() => onFind(code)} change=${change} />`)}
     ${sale.lines.map((line) => html`<${Line} key=${line.skuCode} line=${line} currency=${sale.currency}
-      isLocked=${isLocked} onRemove=${() => remove(line)} />`)}
+      isLocked=${isLocked} change=${change} />`)}
   </ul>`;
 }
 
-function Unresolved({ code, reason, isBusy, onFind }) {
+function Unresolved({ code, reason, isBusy, onFind, change }) {
   return html`<li class="line unresolved" aria-label=${`Code ${code}`}>
     <div class="line-name"><span class="strong">Code <span class="n">${code}</span></span>
       <span class="small">${isBusy ? "Looking it up…" : reason ?? "It is not known yet what this is."}</span></div>
     <div class="line-buttons">
-      <${Button} kind="quiet danger" onPress=${() => dropUnresolved(code)}>Remove<//>
+      <${Button} kind="quiet danger" onPress=${() => change(dropUnresolved(code))}>Remove<//>
       <${Button} icon="search" isBusy=${isBusy} onPress=${onFind}>Find it<//>
     </div>
   </li>`;
 }
 
-function Line({ line, currency, isLocked, onRemove }) {
+function Line({ line, currency, isLocked, change }) {
   const { name, options, quantity, unitPrice, image, was, problem } = line;
   const chosen = Object.entries(options ?? {}).map(([option, value]) => `${option}: ${value}`).join(", ");
+  const remove = () => change(setQuantity(line.skuCode, 0), `${name} removed.`);
   return html`<li class=${`line ${problem ? "wrong" : ""}`} aria-label=${name}>
     <${Picture} of=${image} />
     <div class="line-name"><span class="strong">${name}</span>
@@ -46,25 +44,21 @@ function Line({ line, currency, isLocked, onRemove }) {
     ${isLocked
       ? html`<p class="muted small line-buttons">${quantity}</p>`
       : html`<div class="line-buttons">
-          <${Button} kind="quiet danger" onPress=${onRemove}>Remove<//>
-          <${Stepper} line=${line} />
+          <${Button} kind="quiet danger" onPress=${remove}>Remove<//>
+          <${Stepper} line=${line} change=${change} />
         </div>`}
   </li>`;
 }
 
-function Stepper({ line }) {
+function Stepper({ line, change }) {
   const [typed, setTyped] = useState(null);
-  // By what is in the order now: presses may follow each other faster than the screen.
-  const step = (by) => {
-    const now = app().sale.lines.find((one) => one.skuCode === line.skuCode)?.quantity ?? 0;
-    const next = Math.max(1, now + by);
-    if (now && next !== now) setQuantity(line.skuCode, next);
-  };
+  const step = (by) => change(stepQuantity(line.skuCode, by));
   const set = (event) => {
     const wanted = Number(event.target.value);
     setTyped(null);
-    if (Number.isInteger(wanted) && wanted > 0 && wanted !== line.quantity) setQuantity(line.skuCode, wanted);
-    else event.target.value = line.quantity;
+    if (Number.isInteger(wanted) && wanted > 0 && wanted !== line.quantity) {
+      change(setQuantity(line.skuCode, wanted));
+    } else event.target.value = line.quantity;
   };
   return html`<div class="stepper">
     <button type="button" class="btn" aria-label="Fewer" disabled=${line.quantity <= 1} onClick=${() => step(-1)}>

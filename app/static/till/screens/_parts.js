@@ -1,12 +1,10 @@
 // What was paid of a sale so far, and taking cash back before it is finished.
 
 import { takeBack } from "../cash.js";
-import { ORDER } from "../sale.js";
+import { keptOf, ORDER } from "../sale.js";
 import { tenderOf } from "../transaction_words.js";
 import { Amount, Button, html, useState } from "../ui.js";
 import { VoidDialog } from "./_void.js";
-
-const TAKEN = ["SUCCEEDED", "PARTIALLY_REFUNDED"];
 
 export default function Parts({ sale }) {
   const [returned, setReturned] = useState(null); // The payment that is being taken back.
@@ -19,9 +17,11 @@ export default function Parts({ sale }) {
       <h2 id="parts-title">Paid so far</h2>
       <ul class="list" aria-labelledby="parts-title">
         ${parts.map((part) => html`<li key=${part.id} class="row apart">
-          <span class="strong">${tenderOf(part)}</span>
-          <span class="row"><${Amount} of=${part.amountInPence} currency=${part.currency} />
-            ${part.tenderType === "CASH" && html`<${Button} onPress=${() => setReturned(part)}>Take back<//>`}</span>
+          <span><span class="strong">${tenderOf(part)}</span>
+            ${part.status !== "SUCCEEDED" && html`<span class="muted small"> after a refund</span>`}</span>
+          <span class="row"><${Amount} of=${keptOf(part)} currency=${part.currency} />
+            ${part.tenderType === "CASH" && part.status === "SUCCEEDED" && html`
+              <${Button} onPress=${() => setReturned(part)}>Take back<//>`}</span>
         </li>`)}
       </ul>
       ${returned && html`<${VoidDialog} payment=${returned} onClose=${() => setReturned(null)}
@@ -29,8 +29,10 @@ export default function Parts({ sale }) {
     </section>`;
 }
 
-/** The shop's list for an order, which has the payments of other devices as well. */
+/** What was kept: of an order also what the shop knows of other devices. */
 function partsOf(sale) {
-  const known = sale.kind === ORDER && sale.basket?.payments.length ? sale.basket.payments : sale.paid;
-  return known.filter(({ status }) => TAKEN.includes(status));
+  const known = new Map(sale.paid.map((one) => [one.id, one]));
+  const isOfShop = sale.kind === ORDER && sale.isChecked && sale.basket?.payments.length > 0;
+  const listed = isOfShop ? sale.basket.payments : sale.paid;
+  return listed.map((one) => ({ ...one, ...known.get(one.id) })).filter(keptOf);
 }

@@ -37,7 +37,12 @@ export function useScans({ onSaid, onChoose }) {
       onSaid("A part of this order is paid, so nothing is added.");
       return;
     }
-    await noteCode(code);
+    try {
+      await noteCode(code);
+    } catch (error) {
+      onSaid(sentence(error));
+      return;
+    }
     await resolve(code);
   };
   return { take, resolve, reasons, looking, wanted, setWanted };

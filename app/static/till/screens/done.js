@@ -4,12 +4,13 @@ import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
 import { tenderOf } from "../transaction_words.js";
-import { Amount, Button, html, Icon, Note, Screen, useAction, useEffect } from "../ui.js";
+import { Amount, Button, html, Icon, Screen, useAction, useEffect } from "../ui.js";
+import { OfflineReceipt } from "./_offline_receipt.js";
 import { Receipt } from "./_receipt.js";
 
 export default function Done() {
   const { sale } = useApp();
-  const [next, isBusy] = useAction(async () => { await endSale(); go("/till"); });
+  const [next, isBusy] = useAction(async () => { await endSale(sale.id); go("/till"); });
   useEffect(() => {
     if (!sale) go("/till", { replaces: true });
     else if (!sale.isFinished) go("/till/pay", { replaces: true });
@@ -22,9 +23,7 @@ export default function Done() {
     <${Screen} title="Paid" className="done" foot=${foot}>
       <${Summary} sale=${sale} last=${last} change=${change} />
       ${last && html`<${Receipt} key=${last.id} transactionId=${last.id} isShown />`}
-      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to
-        the shop by itself once there is one: see <a href="/till/waiting">Waiting sales</a>. Its receipt is there then,
-        under Transactions.<//>`}
+      ${sale.offline && html`<${OfflineReceipt} sale=${sale} />`}
     <//>`;
 }
 

@@ -2,7 +2,7 @@
 
 import { readProduct } from "../catalogue.js";
 import { go } from "../router.js";
-import { endSale, ORDER } from "../sale.js";
+import { endSale, isEmpty, ORDER } from "../sale.js";
 import { addProduct } from "../scans.js";
 import { followScanner } from "../scanner/wedge.js";
 import { app, useApp } from "../state.js";
@@ -31,8 +31,7 @@ export default function Order() {
 /** An order without anything in it would keep a quick payment from being begun. */
 function leaveNothingEmpty() {
   const { sale } = app();
-  if (sale?.kind !== ORDER || sale.isFinished || sale.paid.length) return;
-  if (!sale.lines.length && !sale.unresolved.length) endSale();
+  if (sale?.kind === ORDER && !sale.isFinished && isEmpty(sale)) endSale(sale.id, isEmpty);
 }
 
 function OrderScreen({ sale }) {

@@ -3,8 +3,9 @@
 import { forPeople } from "../failure.js";
 import { timeOf } from "../moments.js";
 import { money } from "../money.js";
+import { discardParked, labelParked, park, parkedSales, resume } from "../parked_sales.js";
 import { go } from "../router.js";
-import { discardParked, due, endSale, labelParked, ORDER, park, parkedSales, resume } from "../sale.js";
+import { due, endSale, isEmpty, ORDER, QUICK } from "../sale.js";
 import { app, useApp } from "../state.js";
 import { Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { Question } from "./_order_dialogs.js";
@@ -27,7 +28,7 @@ export default function Parked() {
       await reload();
       throw forPeople("This order is not parked any more.");
     }
-    go("/till/order", { replaces: true });
+    go(app().sale.paid.length ? "/till/pay" : "/till/order", { replaces: true });
   });
   return html`
     <${Screen} title="Parked orders" back="/till/order">
@@ -59,8 +60,8 @@ async function putAside() {
   if (sale.kind !== ORDER || sale.paid.length || sale.isFinished) {
     throw forPeople("Finish the sale under way first.");
   }
-  if (sale.lines.length || sale.unresolved.length) await park(sale.label ?? null);
-  else await endSale();
+  if (isEmpty(sale)) await endSale(sale.id, isEmpty);
+  else await park(sale.label ?? null);
 }
 
 function Order({ sale, isBusy, onResume, open }) {
@@ -80,7 +81,8 @@ function Order({ sale, isBusy, onResume, open }) {
 }
 
 /** "Enamel camp mug and 2 more" */
-function contents({ lines, unresolved }) {
+function contents({ kind, description, lines, unresolved }) {
+  if (kind === QUICK) return description || "Quick payment";
   const [first, ...more] = [...lines.map((line) => line.name), ...unresolved.map((code) => `Code ${code}`)];
   return more.length ? `${first} and ${more.length} more` : first;
 }

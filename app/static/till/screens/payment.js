@@ -1,9 +1,10 @@
 // Taking a payment for the sale under way: all that is due or a part of it, by card or in cash.
 
 import { money, parseMoney } from "../money.js";
+import { checkOrder, settle } from "../order_check.js";
 import { beginCard, limitProblem } from "../payments.js";
 import { go } from "../router.js";
-import { checkOrder, due, isToBeFinished, ORDER, settle } from "../sale.js";
+import { due, isToBeFinished, ORDER } from "../sale.js";
 import { app, update, useApp } from "../state.js";
 import { Amount, Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { CardPayment } from "./_card.js";
@@ -16,12 +17,17 @@ export default function Payment() {
   useEffect(() => {
     if (!sale) go("/till", { replaces: true });
     else if (sale.isFinished && !payment) go("/till/done", { replaces: true });
+    else if (isIncomplete(sale) && !payment) go("/till/order", { replaces: true });
   }, [sale, payment]);
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
   if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
+  if (!payment && isIncomplete(sale)) return null;
   return html`<${Choice} sale=${sale} payment=${payment} />`;
 }
+
+/** Whether it is not known yet what a scanned code stands for. */
+function isIncomplete(sale) { return sale.unresolved?.length > 0 && !sale.isFinished && !isToBeFinished(sale); }
 
 /** Everything is paid: the order is handed in, however often that takes. */
 function Finishing() {

@@ -17,7 +17,8 @@ export default function QuickPayment() {
   const [description, setDescription] = useState(before?.description ?? "");
   const [take, isBusy, error, forgetError] = useAction((tender) => charge(tender, { amount, description }));
   useEffect(() => {
-    if (before) endSale(); // Its amount is changed: it begins anew.
+    // Its amount is changed, so it begins anew; unless another tab began to have it paid.
+    if (before) endSale(before.id).catch(() => go("/till/pay", { replaces: true }));
     else if (payment || sale) go(payment || sale.kind === QUICK ? "/till/pay" : "/till/order", { replaces: true });
   }, []);
   const currency = configuration?.currency ?? "gbp";
@@ -53,7 +54,7 @@ async function charge(tender, { amount, description }) {
   const isCard = tender === "CARD";
   const problem = limitProblem(amount, configuration.currency, { isCard });
   if (problem) throw forPeople(problem);
-  await startQuick({ amount, description: description.trim() });
+  const sale = await startQuick({ amount, description: description.trim() });
   if (!isCard || configuration.tips) {
     update({ tender });
     return go("/till/pay");
@@ -61,7 +62,7 @@ async function charge(tender, { amount, description }) {
   try {
     await beginCard({ amount });
   } catch (error) {
-    await endSale();
+    await endSale(sale.id).catch(() => {}); // With a payment that is not final it stays.
     update({ refusal: null });
     throw error;
   }

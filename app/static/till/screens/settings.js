@@ -39,16 +39,18 @@ function Section({ title, children }) {
 
 function Location() {
   const { locations, location, sale, isOnline } = useApp();
+  const mayGoTo = (place) => !app().sale || place.id === app().sale.locationId; // It is finished where it was begun.
   const [choose, isBusy, error] = useAction(async (place) => {
-    if (app().sale) throw forPeople("Finish the sale under way first.");
+    if (!mayGoTo(place)) throw forPeople("Finish the sale under way first.");
     if (await hasUnansweredRefund()) throw forPeople("A refund here is not answered yet. Open its payment first.");
     await chooseLocation(place);
   });
   return html`
     <${Section} title="Location">
-      <fieldset disabled=${isBusy || !isOnline || Boolean(sale)}><legend class="unseen">Location</legend>
+      <fieldset disabled=${isBusy || !isOnline}><legend class="unseen">Location</legend>
         ${locations.map((place) => html`<label class="check" key=${place.id}>
-          <input type="radio" name="location" checked=${place.id === location?.id} onChange=${() => choose(place)} />
+          <input type="radio" name="location" checked=${place.id === location?.id}
+            disabled=${!mayGoTo(place)} onChange=${() => choose(place)} />
           <span>${place.displayName}</span></label>`)}
       </fieldset>
       ${!isOnline && html`<p class="help">Another location can be chosen once there is a network.</p>`}

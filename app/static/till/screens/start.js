@@ -2,7 +2,7 @@ import { go } from "../router.js";
 import { update, useApp } from "../state.js";
 import { money } from "../money.js";
 import { due, startOrder } from "../sale.js";
-import { Button, html, Icon, Note, Screen, useAction, useEffect } from "../ui.js";
+import { Button, html, Icon, Note, Problem, Screen, useAction, useEffect } from "../ui.js";
 
 const LINKS = [
   ["/till/transactions", "list", "Transactions"],
@@ -14,7 +14,7 @@ const LINKS = [
 export function Start() {
   const { location, configuration, sale, payment, isOnline, unsent, notice } = useApp();
   useEffect(() => () => update({ notice: null }), []);
-  const [order, isBusy] = useAction(async () => {
+  const [order, isBusy, error] = useAction(async () => {
     if (!sale) await startOrder();
     go("/till/order");
   });
@@ -25,6 +25,7 @@ export function Start() {
       aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status">
         ${isOnline ? "Online" : "Offline"}</p>`}>
       ${notice && html`<${Note}>${notice}<//>`}
+      <${Problem}>${error}<//>
       ${!location && html`<${Note} kind="warn">You are assigned to no location yet. An admin assigns you under Mobile
         POS, Agents.<//>`}
       ${payment && html`<${Note} kind="warn">A payment is not final yet. A new sale begins once it is.<//>`}

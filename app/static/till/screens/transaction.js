@@ -4,6 +4,7 @@ import { desk } from "../desk.js";
 import { dayOf, timeOf } from "../moments.js";
 import { paidAmount, stateOf, tenderOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
+import { notePayment } from "../sale.js";
 import { app, useApp } from "../state.js";
 import {
   Amount, Button, html, Loading, Note, Problem, Screen, sentence, useAction, useEffect, useState,
@@ -49,6 +50,7 @@ export default function Transaction({ id }) {
 async function readPayment(id) {
   try {
     const payment = await desk().readTransaction(id);
+    await notePayment(payment);
     return { ...payment, mayVoid: isOwnCash(payment) && await isOpen(payment.orderId) };
   } catch (error) {
     const kept = error.status === 0 && !app().isTraining ? await keptPayment(id) : null;
@@ -94,6 +96,12 @@ function Figures({ payment }) {
     </section>`;
 }
 
+async function voidCash(id, reason, key) {
+  const taken = await desk().voidCash(id, reason, key);
+  await notePayment(taken);
+  return taken;
+}
+
 /** What to hand over, or what happens to the card, after something was given back. */
 function GivenBack({ done }) {
   if (done.status === "CANCELLED") {
@@ -121,6 +129,6 @@ function GiveBack({ payment, onChange }) {
       ${may && html`<${Button} kind="danger" disabled=${isAway} onPress=${() => open("refund")}>Refund<//>`}
       ${dialog === "refund" && html`<${RefundDialog} payment=${payment} onClose=${close} />`}
       ${dialog === "void" && html`<${VoidDialog} payment=${payment} onClose=${close}
-        takeBack=${(reason, key) => desk().voidCash(payment.id, reason, key)} />`}
+        takeBack=${(reason, key) => voidCash(payment.id, reason, key)} />`}
     </section>`;
 }
