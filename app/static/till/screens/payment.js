@@ -5,7 +5,9 @@ import { beginCard, limitProblem } from "../payments.js";
 import { go } from "../router.js";
 import { checkOrder, due, isToBeFinished, ORDER, settle } from "../sale.js";
 import { app, update, useApp } from "../state.js";
-import { Amount, Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import {
+  Amount, Button, Dialog, Field, html, NOT_LOADED, Note, Problem, Screen, useAction, useEffect, useModule, useState,
+} from "../ui.js";
 import { CardPayment } from "./_card.js";
 import { Tip } from "./_tip.js";
 
@@ -159,10 +161,10 @@ export function ChangedDialog({ from, to, currency, onClose }) {
 }
 
 function LoadedCash({ sale, amount, onTaken, onBack }) {
-  const [Cash, failed] = useModule(() => import("./_cash.js"));
+  const [Cash, hasFailed] = useModule(() => import("./_cash.js"));
   const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onTaken());
-  if (failed) {
-    return html`<${Screen} title="Take payment"><${Problem}>${failed}<//><${Button} onPress=${onBack}>Back<//><//>`;
+  if (hasFailed && !Cash) {
+    return html`<${Screen} title="Take payment"><${Problem}>${NOT_LOADED}<//><${Button} onPress=${onBack}>Back<//><//>`;
   }
   return Cash && html`<${Cash} sale=${sale} amount=${amount} onDone=${done} onBack=${onBack} />`;
 }
@@ -171,17 +173,6 @@ function LoadedCash({ sale, amount, onTaken, onBack }) {
 function LoadedParts({ sale }) {
   const [Parts] = useModule(() => import("./_parts.js"), sale.paid.length > 0);
   return Parts && html`<${Parts} sale=${sale} />`;
-}
-
-/** The default export of a module that is loaded when it is first shown: `[Component, error]`. */
-function useModule(load, isWanted = true) {
-  const [loaded, set] = useState([null, null]);
-  useEffect(() => {
-    if (!isWanted) return;
-    const failed = "This part of the app could not be loaded. Check the network and try again.";
-    load().then((module) => set([module.default, null]), () => set([null, failed]));
-  }, [isWanted]);
-  return loaded;
 }
 
 function backOf(sale) {
