@@ -51,7 +51,8 @@ async function send(method, path, { body, key, seconds = SECONDS, signal }, toke
   if (token) headers.Authorization = `Bearer ${token}`;
   const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: "omit" };
   const timeout = AbortSignal.timeout(seconds * 1000);
-  const hadNetwork = navigator.onLine;
+  // A device may say that it has no network while answers come, as from a shop on this machine.
+  const hadNetwork = navigator.onLine || app().isOnline;
   try {
     const answer = await fetch(path, { ...sent, cache: "no-cache", signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
     learnTime(answer.headers.get("Date"));

@@ -3,13 +3,13 @@
 // answered is marked as not checked.
 
 import { ApiError } from "./api.js";
+import { leaveCurrent, makeCurrent, readCurrent } from "./current_sale.js";
 import { desk } from "./desk.js";
-import { change, read, readAll, remove, write, writeTogether } from "./store.js";
+import { change, read, readAll, remove, write } from "./store.js";
 import { app, onUpdate, update } from "./state.js";
 
 export const QUICK = "QUICK";
 export const ORDER = "ORDER";
-const CURRENT = "current"; // In the store `device`: the id of the sale under way.
 const WAIT = 250; // Milliseconds that changes are gathered before they are sent.
 const AGAIN = 10; // Seconds until the shop is asked again after it did not answer.
 const LINE = /\/lines\/(\d+)/; // In the pointer of a problem: the place of a line.
@@ -26,9 +26,8 @@ export const MOST_OF_ONE = 99; // The shop's limit for one line.
      isFinished} */
 
 export async function loadSale() {
-  const id = await read("device", CURRENT);
-  const sale = id ? await read("sales", id) : null;
-  update({ sale: sale ?? null });
+  const sale = await readCurrent();
+  update({ sale });
   if (sale && sale.kind === ORDER && !sale.isChecked) send();
 }
 
@@ -45,7 +44,7 @@ async function begin(more) {
     id: crypto.randomUUID(), isTraining: app().isTraining, createdAt: new Date().toISOString(), parkedAt: null,
     locationId: app().location.id, currency: app().configuration.currency, paid: [], isFinished: false, ...more,
   };
-  await writeTogether([["sales", sale], ["device", sale.id, CURRENT]]);
+  await makeCurrent(sale);
   update({ sale });
 }
 
@@ -255,17 +254,16 @@ export async function settle(transaction) {
   return true;
 }
 
-/** Leave the sale: a finished one, or one without anything paid. */
-export async function endSale() {
-  const sale = app().sale;
-  if (!sale) return;
-  await writeTogether([["sales", undefined, sale.id], ["device", undefined, CURRENT]]);
-  update({ sale: null });
+/** Leave a sale, the one on the screen by default: a finished one, or one without anything paid. */
+export async function endSale(id = app().sale?.id) {
+  if (!id) return;
+  await leaveCurrent(id);
+  if (app().sale?.id === id) update({ sale: null });
 }
 
 export async function park(label) {
   const sale = { ...app().sale, parkedAt: new Date().toISOString(), label };
-  await writeTogether([["sales", sale], ["device", undefined, CURRENT]]);
+  await leaveCurrent(sale.id, sale);
   update({ sale: null });
 }
 
@@ -281,7 +279,7 @@ export async function labelParked(id, label) {
 }
 
 /** Go on with a parked order; its prices and stock are checked by the shop again. Returns false where it is gone:
-    another tab went on with it, or discarded it. */
+    another tab went on with it, or discarded it. Raises ApiError where another tab has a sale under way. */
 export async function resume(id) {
   const parked = await read("sales", id);
   if (!parked?.parkedAt) return false;
@@ -289,7 +287,7 @@ export async function resume(id) {
   // A basket belongs to its location: elsewhere the order becomes a new one.
   const elsewhere = parked.locationId === here.locationId ? {} : { ...here, basket: null };
   const sale = { ...parked, ...elsewhere, parkedAt: null, isChecked: false };
-  await writeTogether([["sales", sale], ["device", id, CURRENT]]);
+  await makeCurrent(sale);
   update({ sale });
   send();
   return true;

@@ -53,6 +53,7 @@ async function charge(tender, { amount, description }) {
   const problem = limitProblem(amount, configuration.currency, { isCard });
   if (problem) throw Object.assign(new Error(problem), { isForPeople: true });
   await startQuick({ amount, description: description.trim() });
+  const { id } = app().sale;
   if (!isCard || configuration.tips) {
     update({ tender });
     return go("/till/pay");
@@ -60,7 +61,7 @@ async function charge(tender, { amount, description }) {
   try {
     await beginCard({ amount });
   } catch (error) {
-    await endSale();
+    if (app().payment?.saleId !== id) await endSale(id);
     update({ refusal: null });
     throw error;
   }
