@@ -6,7 +6,7 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -78,7 +78,10 @@ class _Hop(BaseHTTPRequestHandler):
         if self.network.loses_answer(request):
             self._break_off()
             return
-        content = self.network.rewrites(request, content)
+        with suppress(OSError):  # Who asked is gone.
+            self._answer(answer, self.network.rewrites(request, content))
+
+    def _answer(self, answer: http.client.HTTPResponse, content: bytes) -> None:
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in OWN_HEADERS | {"content-length"}:
