@@ -125,8 +125,10 @@ def office(browser: Browser, shop: RunningShop) -> Iterator[Page]:
         page.set_default_timeout(20_000)
         sign_in(page, "admin@demo.test")
         page.goto("/admin/pos/agents")
-        page.get_by_role("link", name="Andy").first.click()
+        page.get_by_role("link", name="Agnes Agent").first.click()
         yield page
+        if page.get_by_role("button", name="Enable").is_visible():
+            page.get_by_role("button", name="Enable").click()
 
 
 def test_an_agent_who_is_disabled_in_mid_sale_finds_it_again(till: Page, office: Page, books: Books) -> None:

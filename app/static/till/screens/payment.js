@@ -4,7 +4,7 @@ import { money, parseMoney } from "../money.js";
 import { beginCard, limitProblem } from "../payments.js";
 import { go } from "../router.js";
 import { checkOrder, due, isToBeFinished, ORDER, settle } from "../sale.js";
-import { app, update, useApp } from "../state.js";
+import { app, forgetNotice, update, useApp } from "../state.js";
 import {
   Amount, Button, Dialog, Field, html, NOT_LOADED, Note, Problem, Screen, useAction, useEffect, useModule, useState,
 } from "../ui.js";
@@ -51,7 +51,7 @@ function Choice({ sale, payment }) {
   const amount = part !== null && part < all ? part : all;
   useEffect(() => {
     update({ tender: null });
-    return () => update({ notice: null, refusal: null });
+    return () => { forgetNotice(); update({ refusal: null }); };
   }, []);
   const leave = () => begin(null);
   const goOn = () => { setPart(null); leave(); };
