@@ -14,7 +14,8 @@ from tests.processes import RunningShop
 
 ENDED = {"SUCCEEDED", "CANCELLED", "FAILED"}
 PAYMENTS = """
-select id, tender_type, amount_in_pence, tip_in_pence, status, order_id, client_sale_id, created_at from pos_transactions
+select id, tender_type, amount_in_pence, tip_in_pence, status, order_id, client_sale_id, created_at
+from pos_transactions
 """
 INTENTS = "select id, amount, status, metadata from simulator_intents"
 ORDERS = "select id, status, total, paid_amount from orders where channel = 'POS'"

@@ -1,5 +1,5 @@
-"""Payments on a device whose clock is an hour wrong, whose session an admin ends meanwhile, or whose network is slow and
-loses a part of what it carries. The books agree with the screen in the end."""
+"""Payments on a device whose clock is an hour wrong, whose session an admin ends meanwhile, or whose network is slow
+and loses a part of what it carries. The books agree with the screen in the end."""
 
 from __future__ import annotations
 

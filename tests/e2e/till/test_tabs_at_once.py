@@ -61,9 +61,7 @@ def test_leaving_a_sale_leaves_what_another_tab_began_since(till: Page, other: P
     expect(unlock(till).get_by_role("link", name="Go on with the sale")).to_contain_text("£18.00")
 
 
-def test_two_tabs_that_charge_at_the_same_moment_charge_one_card(
-    till: Page, other: Page, shop: RunningShop
-) -> None:
+def test_two_tabs_that_charge_at_the_same_moment_charge_one_card(till: Page, other: Page, shop: RunningShop) -> None:
     books = Books(shop)
     tabs = [Payment(till), Payment(other)]
     for tab, amount in zip(tabs, (75_30, 75_40), strict=True):

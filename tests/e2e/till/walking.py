@@ -1,5 +1,5 @@
-"""Somebody who sells at a till while everything goes wrong: each step looks at the screen and does what leads to the end
-of the sale, and before each step something may happen to the tab, the network or the next request."""
+"""Somebody who sells at a till while everything goes wrong: each step looks at the screen and does what leads to the
+end of the sale, and before each step something may happen to the tab, the network, the next request or the server."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from typing import Any
 from playwright.sync_api import Error, Locator, Page
 
 from tests.e2e.till.books import Books
-from tests.e2e.till.conftest import PIN
+from tests.e2e.till.conftest import PASSWORD, PIN, set_up_pin
 from tests.e2e.till.selling import CANDLES, TEALIGHTS, go, in_app, order
-from tests.e2e.till.unreliable_network import Network
+from tests.e2e.till.web_server import MortalShop
 from tests.waiting import until
 
-MONEY = re.compile(r"^(POST|PUT) /v1/(basket|pos/.*(paymentIntents|capture|cancel|present|cashPayments|offlineSales)$)")
+OF_SALES = re.compile(r" /v1/(basket|pos/.*(paymentIntent|paymentToken|capture|cancel|cashPayments|offlineSales))")
 CARDS = ["visa", "visa", "mastercard", "declined", "insufficient", "lost_response", "timeout_not_charged"]
 CARDS += ["stuck_capture", "removed_early", "slow"]
-PLANS = [("QUICK", "CARD"), ("QUICK", "CASH"), ("ORDER", "CARD"), ("ORDER", "CASH"), ("PARTS", "CASH"), ("PARTS", "CARD")]
+PLANS = [(kind, tender) for kind in ("QUICK", "ORDER", "PARTS") for tender in ("CARD", "CASH")]
 MOST_UNLOCKS = 22  # The shop lets a session refresh 30 times an hour.
 MOMENT = 1_500  # Milliseconds until something that was on the screen counts as gone.
 MOST_STEPS_OFFLINE = 5
+MOST_SECONDS = 120  # For a sale.
 SEEN = """
 () => {
   const name = (one) => (one.getAttribute("aria-label") ?? one.textContent).trim();
@@ -42,10 +43,11 @@ class Seller:
     """`chance` decides everything, `said` has what was done. `page` is another one after a tab was closed."""
 
     page: Page
-    network: Network
+    shop: MortalShop
     books: Books
     chance: random.Random
     said: list[str] = field(default_factory=list)
+    noted: set[str] = field(default_factory=set)
     unlocks: int = 0
     offline_for: int = 0
     _seen: int = 0
@@ -56,7 +58,7 @@ class Seller:
         self._plan, self._is_noted, self._has_given_up = (kind, tender), False, self.chance.random() < 0.7
         self._amount = 10 * self.chance.randint(10, 999)  # The simulator declines some that end in 1 or 5.
         self.said.append(f"-- {kind} {tender}")
-        until(self._step)
+        until(self._step, MOST_SECONDS)
         self._mend()
         until(self._is_at_start)
         in_app(self.page, "offline.js", "await module.sendWaiting();")
@@ -74,23 +76,21 @@ class Seller:
             return False
 
     def _act(self, seen: dict[str, Any]) -> bool:
-        if seen["heading"] == "Locked":
-            self._unlock()
-        elif seen["dialog"]:
+        if seen["dialog"]:
             self._choose_part()
-        elif seen["heading"] == "Paid":
-            return self._leave(seen)
-        elif seen["heading"] == "Take payment":
-            self._pay(seen)
-        elif seen["heading"] == "Quick payment":
-            self._charge_quick(seen)
-        elif seen["heading"] == "Order":
-            self._charge_order(seen)
-        elif seen["heading"] == "Parked orders":
-            self._press("Resume")
-        elif seen["heading"] == "Market stall":
-            return self._begin(seen)
-        return False
+            return False
+        screens = {
+            "Sign in": lambda _seen: self._sign_in(),
+            "Quick unlock": lambda _seen: set_up_pin(self.page),
+            "Locked": lambda _seen: self._unlock(),
+            "Paid": self._leave,
+            "Take payment": self._pay,
+            "Quick payment": self._charge_quick,
+            "Order": self._charge_order,
+            "Parked orders": lambda _seen: self._press("Resume"),
+            "Market stall": self._begin,
+        }
+        return bool(screens.get(seen["heading"], lambda _seen: None)(seen))
 
     def _begin(self, seen: dict[str, Any]) -> bool:
         if any(link.startswith("Go on with the sale") for link in seen["links"]):
@@ -122,7 +122,9 @@ class Seller:
 
     def _pay(self, seen: dict[str, Any]) -> None:
         buttons = seen["buttons"]
-        if "visa" in buttons and "Cancel payment" in buttons and not self._has_given_up:
+        if "under way in another tab" in seen["text"]:
+            self._go_to_other_tab()
+        elif "visa" in buttons and "Cancel payment" in buttons and not self._has_given_up:
             self._has_given_up = True
             self._tap("Cancel payment")
         elif "visa" in buttons:
@@ -146,10 +148,10 @@ class Seller:
         self.page.get_by_role("textbox", name="Part to pay now").fill(str(self.chance.randint(3, 20)), timeout=MOMENT)
         self._press("Take this part")
 
-    def _leave(self, seen: dict[str, Any]) -> bool:
+    def _leave(self, seen: dict[str, Any]) -> None:
         """Note what the screen shows as paid, once, and go on to the next sale."""
-        if not self._is_noted:
-            sale = in_app(self.page, "state.js", "return module.app().sale")
+        sale = in_app(self.page, "state.js", "return module.app().sale")
+        if sale["id"] not in self.noted:
             paid = [(one["tenderType"], one["amountInPence"]) for one in sale["paid"]]
             if sale.get("offline"):
                 paid = [("CASH", sale["offline"]["toPay"])]
@@ -157,9 +159,9 @@ class Seller:
             self.said.append(f"paid {paid}")
             self.books.paid += paid
             self.books.orders_paid += sale["kind"] == "ORDER"
+            self.noted.add(sale["id"])
             self._is_noted = True
         self._tap("New sale")
-        return False
 
     def _tap(self, name: str) -> None:
         """Press once, or twice at once."""
@@ -178,6 +180,14 @@ class Seller:
         self._press("Unlock")
         self.unlocks += 1
 
+    def _sign_in(self) -> None:
+        """A refresh whose answer was lost and that came again too late ends the session, as a stolen token would."""
+        self.said.append("sign in")
+        self.page.get_by_role("textbox", name="E-mail").fill("agent@demo.test", timeout=MOMENT)
+        self.page.get_by_role("textbox", name="Password").fill(PASSWORD, timeout=MOMENT)
+        self._press("Sign in")
+        self.unlocks = 0
+
     def _disturb(self) -> None:
         if self.offline_for and (self.offline_for > MOST_STEPS_OFFLINE or self.chance.random() < 0.3):
             self._go_online()
@@ -186,23 +196,24 @@ class Seller:
         has_acted, self._seen = len(self.said) > self._seen, len(self.said)
         if self.chance.random() > (0.3 if has_acted else 0.05):
             return
-        what = self.chance.choice([self._lose_request, self._lose_answer, self._lose_answer, self._go_offline])
+        on_the_way = [self._lose_request, self._lose_answer, self._lose_answer, self._go_offline, self._kill_server]
+        what = self.chance.choice([*on_the_way, self._open_tab])
         if self.unlocks < MOST_UNLOCKS and self.chance.random() < 0.4:
             what = self.chance.choice([self._reload, self._close, self._lock])
         self.said.append(what.__name__)
         what()
 
     def _lose_request(self) -> None:
-        self.network.loses_request = self._once()
+        self.shop.network.loses_request = self._once()
 
     def _lose_answer(self) -> None:
-        self.network.loses_answer = self._once()
+        self.shop.network.loses_answer = self._once()
 
     def _once(self) -> Callable[[str], bool]:
         left = [1]
 
         def is_lost(request: str) -> bool:
-            return bool(MONEY.match(request) and left and left.pop())
+            return bool(OF_SALES.search(request) and left and left.pop())
 
         return is_lost
 
@@ -214,6 +225,21 @@ class Seller:
         self.said.append("online")
         self.page.context.set_offline(False)
         self.offline_for = 0
+
+    def _kill_server(self) -> None:
+        self.shop.dies(self.chance.choice(("before", "amid", "after")), OF_SALES)
+
+    def _open_tab(self) -> None:
+        """Another tab is used from now on; the one before stays open, those before it are closed."""
+        for page in self.page.context.pages:
+            if page != self.page:
+                page.close()
+        self.page = self.page.context.new_page()
+        self.page.goto("/till")
+
+    def _go_to_other_tab(self) -> None:
+        self.said.append("other tab")
+        self.page = next((page for page in self.page.context.pages if page != self.page), self.page)
 
     def _reload(self) -> None:
         self.page.reload()
@@ -228,9 +254,12 @@ class Seller:
         in_app(self.page, "session.js", "module.lock();")
 
     def _mend(self) -> None:
-        self.network.is_good()
+        self.shop.network.is_good()
         if self.offline_for:
             self._go_online()
+        for page in self.page.context.pages:
+            if page != self.page:
+                page.close()
 
     def _is_at_start(self) -> bool:
         seen = self.page.evaluate(SEEN)
