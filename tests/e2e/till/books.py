@@ -10,7 +10,9 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.e2e.till.selling import in_app
 from tests.processes import RunningShop
+from tests.waiting import until
 
 ENDED = {"SUCCEEDED", "CANCELLED", "FAILED"}
 PAYMENTS = """
@@ -47,6 +49,15 @@ class Books:
 
     def payments(self) -> list[dict[str, Any]]:
         return self._new(PAYMENTS)
+
+    def wait_for_log(self, page: Page) -> None:
+        """Once the app has sent every sale that it made without a network."""
+
+        def is_sent() -> bool:
+            in_app(page, "offline.js", "await module.sendWaiting();")
+            return all(one["state"] == "SENT" for one in page.evaluate(ON_THE_DISK)["offline"])
+
+        until(is_sent)
 
     def check(self) -> None:
         """The ledger has what the app showed as paid, the processor has charged what the ledger has of cards, and each

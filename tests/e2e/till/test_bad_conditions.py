@@ -13,13 +13,12 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
-from tests.e2e.till.books import ON_THE_DISK, Books
+from tests.e2e.till.books import Books
 from tests.e2e.till.conftest import PASSWORD, PHONE, sign_in_to_till
 from tests.e2e.till.selling import (
     CANDLES,
     go,
     hand_over,
-    in_app,
     installed,
     is_paid,
     lose_network,
@@ -32,7 +31,6 @@ from tests.e2e.till.test_card_payments import Payment, sign_in_again
 from tests.e2e.till.test_web_server_dies import hold_until_paid
 from tests.e2e.till.unreliable_network import network_before
 from tests.processes import RunningShop
-from tests.waiting import until
 
 HOUR = 3_600_000  # Milliseconds.
 CLOCK = """
@@ -82,16 +80,12 @@ def test_a_clock_an_hour_wrong_changes_no_payment(phone: BrowserContext, books: 
     is_paid(page)
     page.evaluate("window.wrong = -window.wrong")
     phone.set_offline(False)
-    until(lambda: not unsent(page))
+    books.wait_for_log(page)
     books.paid, books.orders_paid = [("CARD", 76_10), ("CASH", 18_00)], 1
     agree(books, page)
     for one in books.payments():
         made = datetime.fromisoformat(one["created_at"]).replace(tzinfo=UTC)
         assert abs(made - datetime.now(UTC)) < timedelta(minutes=3)
-
-
-def unsent(page: Page) -> list[Any]:
-    return [one for one in page.evaluate(ON_THE_DISK)["offline"] if one["state"] != "SENT"]
 
 
 def test_a_device_that_is_removed_in_mid_payment_goes_on_after_signing_in(
@@ -174,7 +168,7 @@ def test_a_slow_network_that_loses_a_fifth_costs_time_and_no_money(
         hand_over(page, "£20.00")
         is_paid(page)
         network.is_good()
-        in_app(page, "offline.js", "await module.sendWaiting();")
+        books.wait_for_log(page)
         books.paid, books.orders_paid = [("CARD", 76_20), ("CASH", 18_00)], 1
         agree(books, page)
         context.close()

@@ -61,7 +61,7 @@ class Seller:
         until(self._step, MOST_SECONDS)
         self._mend()
         until(self._is_at_start)
-        in_app(self.page, "offline.js", "await module.sendWaiting();")
+        self.books.wait_for_log(self.page)
         self.books.check()
         self.books.check_device(self.page)
 
