@@ -6,19 +6,19 @@ import { app, update } from "./state.js";
 const SECONDS = 20; // More than the shop gives its payment processor would keep a customer waiting.
 
 export class ApiError extends Error {
-  /** `status` is 0 where no answer came: `code` is then "offline" or "no_answer", and whether the request was carried
-      out is not known, unless it is "offline". */
+  /** `status` is 0 where no answer came: `code` is then "offline" for what was not sent or only reads, or "no_answer",
+      and whether the request was carried out is not known. */
   constructor(status, code, detail, problem = {}) {
     super(detail);
     Object.assign(this, { status, code, detail, problem, retryAfter: null });
   }
 
   /** Whether the request may have been carried out although no answer says so. */
-  get isUncertain() { return this.code === "no_answer" || this.status === 504 || this.status === 502 || this.status >= 500; }
+  get isUncertain() { return this.code === "no_answer" || this.status >= 500; }
 }
 
-// Set by session.js, which knows the tokens: `token()` gives the access token, fresh enough; `refused(error)` hears of a
-// 401 and says whether another try makes sense.
+// Set by session.js, which knows the tokens: `token()` gives the access token, fresh enough; `refused(error)` hears of
+// a 401 and says whether another try makes sense.
 let tokens = { token: async () => null, refused: async () => false };
 
 export function useTokens(source) { tokens = source; }
@@ -44,28 +44,32 @@ export async function del(path, options) { return (await request("DELETE", path,
 /** The path of a location's resource: `at("transactions")` is /v1/pos/{locationId}/transactions. */
 export function at(path) { return `/v1/pos/${encodeURIComponent(app().location.id)}/${path}`; }
 
-async function send(method, path, { body, key, seconds = SECONDS, signal }, token) {
+async function send(method, path, { body, key, seconds = SECONDS, signal, isOpen }, token) {
+  // What changes something is not sent while the shop cannot be reached: then it certainly was not carried out.
+  if (method !== "GET" && !isOpen && !app().isOnline) throw unreachable();
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
   if (token) headers.Authorization = `Bearer ${token}`;
   const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: "omit" };
   const timeout = AbortSignal.timeout(seconds * 1000);
-  // A device may say that it has no network while answers come, as from a shop on this machine.
-  const hadNetwork = navigator.onLine || app().isOnline;
+  const ended = signal ? AbortSignal.any([signal, timeout]) : timeout;
   try {
-    const answer = await fetch(path, { ...sent, cache: "no-cache", signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    const answer = await fetch(path, { ...sent, cache: "no-cache", signal: ended });
     learnTime(answer.headers.get("Date"));
     if (!app().isOnline) update({ isOnline: true });
     return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
     if (error.name !== "TimeoutError" && error.name !== "TypeError" && error.name !== "AbortError") throw error;
-    if (!navigator.onLine) update({ isOnline: false });
-    // A network that went away meanwhile may have carried the request.
-    if (!hadNetwork) throw new ApiError(0, "offline", "There is no network.");
+    update({ isOnline: false });
+    if (method === "GET" && !navigator.onLine) throw unreachable();
     throw new ApiError(0, "no_answer", "The shop did not answer.");
   }
+}
+
+function unreachable() {
+  return new ApiError(0, "offline", navigator.onLine ? "The shop cannot be reached now." : "There is no network.");
 }
 
 async function read(answer) {
@@ -84,7 +88,8 @@ async function errorOf(answer) {
     problem = await answer.json();
   } catch { /* A proxy's page, or an answer that broke off. */ }
   const said = problem.errors?.map((one) => one.message).join(" ") || problem.detail;
-  const error = new ApiError(answer.status, problem.code ?? `status_${answer.status}`, said ?? words(answer.status), problem);
+  const code = problem.code ?? `status_${answer.status}`;
+  const error = new ApiError(answer.status, code, said ?? words(answer.status), problem);
   error.retryAfter = Number(answer.headers.get("Retry-After")) || null;
   return error;
 }

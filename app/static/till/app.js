@@ -18,6 +18,7 @@ const BEFORE_SELLING = {
   setUp: () => import("./screens/quick_unlock.js"),
   locked: () => import("./screens/locked.js"),
   location: () => import("./screens/locations.js"),
+  notReady: () => import("./screens/not_ready.js"),
 };
 
 const SELLS = /^\/till\/(?:quick|order|parked|done)$/; // Not while a payment is under way, however one got there.

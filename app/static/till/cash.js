@@ -81,7 +81,9 @@ function alone(saleId, action, { waits = false } = {}) {
 async function currentSale(id) {
   const stored = await read("sales", id);
   if (!stored) throw refusal("This sale was ended in another tab.");
-  if (stored.locationId !== app().location.id) throw refusal("This sale was begun at another location. Choose it first.");
+  if (stored.locationId !== app().location.id) {
+    throw refusal("This sale was begun at another location. Choose it first.");
+  }
   if (stored.isFinished || stored.paid.length !== app().sale.paid.length) {
     update({ sale: stored });
     if (!stored.isFinished) throw refusal("This sale was changed in another tab. Look at what is to pay now.");

@@ -23,7 +23,8 @@ const shopDesk = {
   readIntent: (intentId) => get(at(`paymentIntents/${id(intentId)}`)),
   /** `{status, body}`: 200 settled, 202 not known yet. */
   captureIntent: (intentId) => request("POST", at(`paymentIntents/${id(intentId)}/capture`)),
-  cancelIntent: (intentId, reason) => request("POST", at(`paymentIntents/${id(intentId)}/cancel`), { body: { reason } }),
+  cancelIntent: (intentId, reason) =>
+    request("POST", at(`paymentIntents/${id(intentId)}/cancel`), { body: { reason } }),
   /** Hold a simulated card to the simulated reader. */
   presentCard: async (intentId, clientSecret, card, pin) => {
     const { token } = await get(at("paymentToken"));
@@ -45,8 +46,8 @@ const shopDesk = {
   readTransaction: (transactionId) => get(at(`transactions/${id(transactionId)}`)),
   /** `{url, qrSvg}` */
   receipt: (transactionId) => get(at(`transactions/${id(transactionId)}/receipt`)),
-  /** Give back a payment or a part of it: `{status, body}`, 201 made, 202 not known yet. `body`: {amountInPence, reason,
-      tender}. */
+  /** Give back a payment or a part of it: `{status, body}`, 201 made, 202 not known yet. `body`: {amountInPence,
+      reason, tender}. */
   refund: (transactionId, body, key) => request("POST", at(`transactions/${id(transactionId)}/refunds`), { body, key }),
   sendReceipt: (transactionId, email) => post(at(`transactions/${id(transactionId)}/receipt`), { email }),
 };

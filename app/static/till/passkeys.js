@@ -1,8 +1,9 @@
-// Passkeys of this device (WebAuthn): made after signing in, used to unlock. One that gives a secret (the PRF extension)
-// opens the vault by itself; any other is verified by the shop, without which the refresh token is worth nothing.
+// Passkeys of this device (WebAuthn): made after signing in, used to unlock. One that gives a secret (the PRF
+// extension) opens the vault by itself; any other is verified by the shop, without which the refresh token is worth
+// nothing.
 
 import { post } from "./api.js";
-import { deviceOfTill } from "./session.js";
+import { deviceOfTill } from "./tokens.js";
 
 const REFUSED = "The device did not recognise you, or you cancelled. Try again, or use the PIN.";
 

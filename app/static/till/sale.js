@@ -1,6 +1,6 @@
-// The sale under way: an amount (quick payment) or an order. It is on the disk before anything else happens with it, and
-// outlives reloads, crashes and the end of a session. Prices and totals are the shop's: what is shown before the shop
-// answered is marked as not checked.
+// The sale under way: an amount (quick payment) or an order. It is on the disk before anything else happens with it,
+// and outlives reloads, crashes and the end of a session. Prices and totals are the shop's: what is shown before the
+// shop answered is marked as not checked.
 
 import { ApiError } from "./api.js";
 import { leaveCurrent, makeCurrent, readCurrent } from "./current_sale.js";
@@ -235,9 +235,9 @@ export async function refreshOrder() {
   if (app().sale?.id === sale.id) await changeSale({ basket });
 }
 
-/** Note a payment that was made, and finish the sale once nothing is due. Returns whether it is finished. Doing so again
-    for the same payment changes nothing. Raises ApiError where an order cannot be submitted now; it is tried again by
-    `settle(null)`, as at every start. */
+/** Note a payment that was made, and finish the sale once nothing is due. Returns whether it is finished. Doing so
+    again for the same payment changes nothing. Raises ApiError where an order cannot be submitted now; it is tried
+    again by `settle(null)`, as at every start. */
 export async function settle(transaction) {
   let sale = app().sale;
   if (transaction && !sale.paid.some((one) => one.id === transaction.id)) {

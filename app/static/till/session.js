@@ -1,81 +1,64 @@
-// Signing in and out, the tokens, and locking. The access token is in memory alone; the refresh token lies on the device
-// sealed by the vault. One tab at a time refreshes.
+// Signing in and out, unlocking and locking, and what the end of a session means.
 
-import { ApiError, get, post, request, useTokens } from "./api.js";
-import { saveClock } from "./clock.js";
-import { isUnsent } from "./offline.js";
-import { resumePendingWork, showPendingReport } from "./pending_work.js";
-import { resumePayment } from "./payments.js";
-import { hasUnansweredRefund } from "./refunds.js";
+import { ApiError, get, post } from "./api.js";
+import { serverNow } from "./clock.js";
+import { watchUse } from "./locking.js";
 import { loadSale } from "./sale.js";
-import { clear, read, readAll, remove, STORES, write, writeTogether } from "./store.js";
-import { app, update } from "./state.js";
+import { clear, read, remove, STORES, write, writeTogether } from "./store.js";
+import { app, onUpdate, update } from "./state.js";
+import * as tokens from "./tokens.js";
 import { shownConfiguration } from "./training.js";
 import * as vault from "./vault.js";
 
-const EARLY = 60_000; // Milliseconds before the access token is over that it is renewed.
-const HIDDEN = 2 * 60_000;
-const IDLE = 5 * 60_000;
+const PROBE = 3_000; // Milliseconds between looks whether a shop that did not answer is there again.
 const channel = new BroadcastChannel("till-session");
 const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
-// What keeps a till from refreshing at the moment it is unlocked, and is over later.
-const GOES_ON_WITHOUT = ["offline", "no_answer", "rate_limited"];
-const ENDED = {
-  session_expired: "You were signed in for 24 hours. Sign in again to go on.",
-  session_revoked: "This session was ended, by an admin or because something about it was suspicious. Sign in again.",
-  refresh_reused: "This session was ended because its token was used twice, which a stolen one would be. Sign in again.",
-  token_invalid: "The shop does not know this session any more. Sign in again.",
-};
+const AGAIN = "Sign in again to go on.";
+
+// Whoever signs in needs none of these yet.
+const payments = () => import("./payments.js");
+const pendingWork = () => import("./pending_work.js");
 
 addEventListener("online", sendEnd);
 
-let tokens = null; // {access, expiresAt (ms by this clock), refresh, sessionExpiresAt}
-
-useTokens({
-  token: async () => {
-    if (!tokens) throw new ApiError(401, "locked", "The till is locked.");
-    if (tokens.expiresAt - Date.now() < EARLY) await refresh().catch((error) => { if (tokens.expiresAt < Date.now()) throw error; });
-    return tokens.access;
-  },
-  refused: async (error) => {
-    if (error.code === "token_expired") return refresh().then(() => true);
-    if (error.code in ENDED) await end(error.code);
-    return false;
-  },
-});
+tokens.followSession({ ended: end, unproven: showLocked, lost: recover });
 
 channel.addEventListener("message", ({ data }) => {
-  if (data.kind === "tokens" && tokens) tokens = data.tokens;
   if (data.kind === "ended" && app().phase !== "signIn") showSignIn(data.reason);
   if (data.kind === "locked" && app().phase === "ready") showLocked();
 });
 
 /** Sign in. Raises ApiError; who may not sell gets one with the code `pos_role_required`. */
 export async function signIn(email, password) {
-  const device = await deviceOfTill();
+  const device = await tokens.deviceOfTill();
   const body = { email, password, deviceId: device.id, deviceName: device.name, audience: "pos", ...device.token };
   const granted = await post("/v1/auth/login", body, { isOpen: true });
   if (!granted.user.roles.includes("POS_AGENT") || !granted.agent) {
-    await post("/v1/auth/logout", { refreshToken: granted.refreshToken }, { isOpen: true }).catch(() => {});
-    throw new ApiError(403, "pos_role_required", "This account may not sell. Ask an admin to make you an agent of the till.");
+    await tokens.giveBack(granted);
+    const detail = "This account may not sell. Ask an admin to make you an agent of the till.";
+    throw new ApiError(403, "pos_role_required", detail);
   }
   await write("device", granted.deviceToken, "deviceToken");
-  await accept(granted);
-  await write("device", { user: granted.user, agent: granted.agent, locations: granted.locations }, "signedIn");
+  await tokens.accept(granted);
   await chooseFirstLocation();
   if (app().location) await loadConfiguration().catch(() => {});
-  update({ phase: "setUp" });
+  if (tokens.hasTokens()) update({ phase: "setUp" });
 }
 
-/** What the sign-in screen leads to once the quick unlock is set up, or where none is needed. */
+/** What the sign-in screen leads to once the quick unlock is set up, or where none is needed. The session may end on
+    the way, or the till be locked. */
 export async function enter() {
   if (!app().location) return update({ phase: app().locations.length ? "location" : "ready" });
-  await loadConfiguration().catch(() => {});
+  const failure = await loadConfiguration().then(() => null, (error) => error);
+  if (!tokens.hasTokens()) return undefined;
+  if (!app().configuration) return update({ phase: "notReady", notice: failure.message });
+  if (app().phase === "notReady") update({ notice: null });
   await loadSale();
-  await resumePayment();
+  await (await payments()).resumePayment();
+  if (!tokens.hasTokens()) return undefined;
   update({ phase: "ready" });
-  watch();
-  await resumePendingWork();
+  watchUse(() => showLocked());
+  return (await pendingWork()).resumePendingWork();
 }
 
 export async function chooseLocation(location) {
@@ -84,32 +67,57 @@ export async function chooseLocation(location) {
   await enter();
 }
 
+export async function leaveLocation() {
+  await remove("device", "location");
+  update({ phase: "location", location: null, notice: null });
+}
+
 /** At the start of the app: signed out, locked, or in. */
 export async function start() {
   sendEnd();
   const signedIn = await read("device", "signedIn");
-  await showPendingReport();
+  if (await read("device", "zReport")) await (await pendingWork()).showPendingReport();
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
-  update({ ...signedIn, location: await read("device", "location"), configuration: shownConfiguration(await read("device", "configuration") ?? null) });
+  const { user, agent, locations } = signedIn;
+  const location = await read("device", "location") ?? null;
+  update({ user, agent, locations, location, configuration: await storedConfiguration(location) });
   if (await vault.needsGesture()) return update({ phase: "locked" });
-  await unlock(() => vault.openWithoutGesture());
+  return unlock(() => vault.openWithoutGesture()).catch((error) => end(error.isUncertain ? AGAIN : error.message));
+}
+
+/** What is known of the location from before. */
+async function storedConfiguration(location) {
+  const stored = await read("device", "configuration");
+  return stored && stored.locationId === location?.id ? shownConfiguration(stored) : null;
 }
 
 /** Unlock: `open` gives the refresh token and, where the shop wants one, an assertion. Raises what `open` raises. */
 export async function unlock(open) {
+  await locking;
+  const { sessionExpiresAt } = await read("device", "signedIn") ?? {};
+  if (Date.parse(sessionExpiresAt) <= serverNow()) return end("session_expired");
   try {
     const { refreshToken, assertion } = await open();
-    tokens = { access: null, expiresAt: 0, refresh: refreshToken };
-    if (navigator.onLine) await refresh(assertion);
+    tokens.holdToken(refreshToken);
+    if (navigator.onLine) await tokens.refresh(assertion);
   } catch (error) {
-    if (error.code in ENDED) return end(error.code);
-    if (!tokens || !GOES_ON_WITHOUT.includes(error.code)) {
-      tokens = null;
-      vault.forgetKeys();
+    if (error.code in tokens.ENDED) return end(error.code);
+    if (!tokens.hasTokens() || !comesLater(error)) {
+      tokens.dropTokens();
       throw error;
     }
   }
   return enter();
+}
+
+/** Whether what keeps a till from refreshing at the moment is over later. */
+function comesLater(error) {
+  return error instanceof ApiError && (error.isUncertain || error.code === "offline" || error.status === 429);
+}
+
+/** A request was made without tokens, which a till in use has: it is opened anew. */
+async function recover() {
+  if (app().phase === "ready") await start();
 }
 
 /** The PIN was wrong too often: nothing opens this session any more, here and at the shop. Sales stay. */
@@ -121,7 +129,7 @@ export async function lockOut() {
 /** Leave the locked session for another sign-in. Sales stay. */
 export async function abandon() {
   await endAtShop();
-  await end("Sign in again to go on.");
+  await end(AGAIN);
 }
 
 /** End the session at the shop, now or, without a network, as soon as there is one. */
@@ -138,49 +146,38 @@ async function sendEnd() {
   await post("/v1/auth/logout", body, { isOpen: true }).then(() => remove("device", "sessionToEnd"), () => {});
 }
 
+/** Lock the till in every tab. */
 export function lock() {
-  if (app().phase !== "ready" || !tokens) return;
+  if (app().phase !== "ready") return;
   channel.postMessage({ kind: "locked" });
   showLocked();
 }
 
+let locking = null;
+
 async function showLocked() {
   if (!await vault.needsGesture()) return;
-  tokens = null;
-  vault.forgetKeys();
   update({ phase: "locked" });
+  // A refresh under way seals what it is given before the key goes.
+  locking = navigator.locks.request("till-refresh", () => tokens.dropTokens());
+  await locking;
 }
 
-/** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose money. */
+/** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose
+    money. */
 export async function signOut() {
-  await refuseToForget();
+  await (await import("./signing_out.js")).refuseToForget();
   await endAtShop();
   channel.postMessage({ kind: "ended", reason: null });
   await forget();
 }
 
-async function refuseToForget() {
-  const unsent = (await readAll("offline")).filter(isUnsent);
-  if (unsent.length) {
-    throw new ApiError(0, "unsent_sales", `${unsent.length === 1 ? "A sale was" : `${unsent.length} sales were`} not sent to the shop yet. Look at the waiting sales.`);
-  }
-  if ((await readAll("payments")).some((payment) => !payment.isTraining)) {
-    throw new ApiError(0, "open_payment", "A payment is not final yet. Finish it before you sign out.");
-  }
-  if ((await readAll("sales")).some((sale) => sale.paid.length && !sale.isFinished && !sale.isTraining)) {
-    throw new ApiError(0, "open_payment", "A sale is paid in part. Finish it or give the money back before you sign out.");
-  }
-  if (!app().isTraining && await hasUnansweredRefund()) {
-    throw new ApiError(0, "open_refund", "A refund is not answered yet. Open its payment under Transactions first.");
-  }
-}
-
 async function forget() {
-  tokens = null;
-  vault.forgetKeys();
+  tokens.dropTokens();
   await clear(...STORES);
   for (const name of await caches.keys()) if (name.startsWith("till-pictures")) await caches.delete(name);
-  update({ phase: "signIn", user: null, agent: null, locations: [], location: null, configuration: null, sale: null, payment: null, unsent: 0, isTraining: false, path: "/till" });
+  const nobody = { user: null, agent: null, locations: [], location: null, configuration: null };
+  update({ phase: "signIn", ...nobody, sale: null, payment: null, unsent: 0, isTraining: false, path: "/till" });
   history.replaceState(null, "", "/till");
 }
 
@@ -191,45 +188,9 @@ export async function end(code) {
 }
 
 async function showSignIn(code) {
-  tokens = null;
+  tokens.dropTokens();
   await vault.erase();
-  update({ phase: "signIn", notice: ENDED[code] ?? code });
-}
-
-export async function refresh(assertion) {
-  const spent = tokens?.refresh;
-  return navigator.locks.request("till-refresh", async () => {
-    if (!tokens) throw new ApiError(401, "locked", "The till is locked.");
-    if (tokens.refresh !== spent && tokens.access) return; // Another tab was first.
-    const body = { refreshToken: tokens.refresh, deviceId: (await deviceOfTill()).id, ...(assertion ? { assertion } : {}) };
-    const bearer = tokens.access ? { token: tokens.access } : { isOpen: true };
-    try {
-      await accept((await request("POST", "/v1/auth/refresh", { body, ...bearer })).body);
-    } catch (error) {
-      if (error.code in ENDED) await end(error.code);
-      if (error.code === "assertion_required") await showLocked();
-      throw error;
-    }
-  });
-}
-
-async function accept(granted) {
-  // By this device's clock, which may be wrong by hours: how long it holds is what the shop says.
-  tokens = { access: granted.token, expiresAt: Date.now() + granted.expiresIn * 1000, refresh: granted.refreshToken, sessionExpiresAt: granted.sessionExpiresAt };
-  await vault.seal(granted.refreshToken);
-  await saveClock();
-  if (granted.endToken) await write("device", granted.endToken, "endToken");
-  channel.postMessage({ kind: "tokens", tokens });
-  update({ user: granted.user, agent: granted.agent, locations: granted.locations });
-}
-
-export function currentTokens() { return tokens; }
-
-export async function deviceOfTill() {
-  let id = await read("device", "deviceId");
-  if (!id) await write("device", id = crypto.randomUUID(), "deviceId");
-  const token = await read("device", "deviceToken");
-  return { id, name: `Till on ${navigator.userAgentData?.platform || navigator.platform || "a browser"}`.slice(0, 60), token: token ? { deviceToken: token } : {} };
+  update({ phase: "signIn", notice: tokens.ENDED[code] ?? code });
 }
 
 async function chooseFirstLocation() {
@@ -246,22 +207,15 @@ export async function loadConfiguration() {
   update({ configuration: shownConfiguration(configuration) });
 }
 
-let watching = false;
-let lastUse = Date.now();
-let hiddenSince = null;
+let probing = null;
 
-function watch() {
-  if (watching) return;
-  watching = true;
-  for (const event of ["pointerdown", "keydown", "touchstart"]) addEventListener(event, () => { lastUse = Date.now(); }, { passive: true });
-  document.addEventListener("visibilitychange", () => {
-    hiddenSince = document.hidden ? Date.now() : null;
-    if (!document.hidden) lockIfDue();
-  });
-  setInterval(lockIfDue, 5_000);
-}
+onUpdate(({ isOnline, phase }) => {
+  if (!isOnline && phase === "ready") probing ??= setTimeout(probe, PROBE);
+});
 
-function lockIfDue() {
-  const isHiddenLong = hiddenSince !== null && Date.now() - hiddenSince >= HIDDEN;
-  if (isHiddenLong || Date.now() - lastUse >= IDLE) lock();
+/** See whether the shop is there again; the first answer says so to all. */
+async function probe() {
+  await loadConfiguration().catch(() => {});
+  probing = null;
+  if (!app().isOnline) update({});
 }

@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
 
-// `phase`: starting, signIn, setUp (of the quick unlock), locked, location (to be chosen), ready.
+// `phase`: starting, signIn, setUp (of the quick unlock), locked, location (to be chosen), notReady (nothing is known
+// of it), ready.
 let state = {
   phase: "starting",
   path: "/till",

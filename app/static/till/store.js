@@ -38,8 +38,8 @@ export async function write(store, value, key) { return (await open()).put(store
 
 export async function remove(store, key) { return (await open()).delete(store, key); }
 
-/** Change one record: `change` gets what is stored and returns what is to be, undefined to remove it. No other tab comes
-    between. Returns the new record. */
+/** Change one record: `change` gets what is stored and returns what is to be, undefined to remove it. No other tab
+    comes between. Returns the new record. */
 export async function change(store, key, change, isNamed = true) {
   const transaction = (await open()).transaction(store, "readwrite", { durability: "strict" });
   const before = await transaction.store.get(key);
@@ -50,8 +50,8 @@ export async function change(store, key, change, isNamed = true) {
   return after;
 }
 
-/** Write records to one or several stores, all of them or none: `[store, record, key?]`, or `[store, undefined, key]` to
-    remove one. On the disk once it returns. */
+/** Write records to one or several stores, all of them or none: `[store, record, key?]`, or `[store, undefined, key]`
+    to remove one. On the disk once it returns. */
 export async function writeTogether(entries) {
   const stores = [...new Set(entries.map(([store]) => store))];
   const transaction = (await open()).transaction(stores, "readwrite", { durability: "strict" });

@@ -6,7 +6,7 @@ import { money } from "./money.js";
 import { app, useApp } from "./state.js";
 
 export { html, useEffect, useRef, useState };
-export { useMemo, useCallback, useLayoutEffect } from "../vendor/htm-preact-3.1.1.module.js";
+export { useMemo } from "../vendor/htm-preact-3.1.1.module.js";
 
 /** A screen: heading, a way back, the content, and what stays at the bottom within reach of a thumb. */
 export function Screen({ title, back, aside, children, foot, className = "" }) {
@@ -29,16 +29,30 @@ export function Screen({ title, back, aside, children, foot, className = "" }) {
 }
 
 const PATHS = {
-  left: "m14 6-6 6 6 6", right: "m10 6 6 6-6 6", plus: "M12 5v14M5 12h14", minus: "M5 12h14", cross: "m6 6 12 12M18 6 6 18",
-  tick: "m5 12.5 4.5 4.5L19 7.5", delete: "M9 6h11v12H9l-6-6zM12 9.5l5 5M17 9.5l-5 5", card: "M3 6h18v12H3zM3 10h18",
-  cash: "M3 7h18v10H3zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5", search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14m9 16-4-4",
-  scan: "M4 8V4h4M16 4h4v4M20 16v4h-4M8 20H4v-4M8 8v8M12 8v8M16 8v8", basket: "M5 9h14l-1.5 10h-11zM9 9l2-5M15 9l-2-5",
-  list: "M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01", clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16m0 4v4l3 2",
-  gear: "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6M12 3v3M12 18v3M4.2 7.5l2.6 1.5M17.2 15l2.6 1.5M4.2 16.5 6.8 15M17.2 9l2.6-1.5",
+  left: "m14 6-6 6 6 6",
+  right: "m10 6 6 6-6 6",
+  plus: "M12 5v14M5 12h14",
+  minus: "M5 12h14",
+  cross: "m6 6 12 12M18 6 6 18",
+  tick: "m5 12.5 4.5 4.5L19 7.5",
+  delete: "M9 6h11v12H9l-6-6zM12 9.5l5 5M17 9.5l-5 5",
+  card: "M3 6h18v12H3zM3 10h18",
+  cash: "M3 7h18v10H3zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5",
+  search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14m9 16-4-4",
+  scan: "M4 8V4h4M16 4h4v4M20 16v4h-4M8 20H4v-4M8 8v8M12 8v8M16 8v8",
+  basket: "M5 9h14l-1.5 10h-11zM9 9l2-5M15 9l-2-5",
+  list: "M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01",
+  clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16m0 4v4l3 2",
+  gear:
+    "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6M12 3v3M12 18v3M4.2 7.5l2.6 1.5M17.2 15l2.6 1.5M4.2 16.5 6.8 15M17.2 9l2.6-1.5",
   help: "M9.5 9a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7M12 16.5h.01M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18",
-  lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3", finger: "M7 10a5 5 0 0 1 10 0v3a9 9 0 0 1-1 4M10 10a2 2 0 0 1 4 0v3a7 7 0 0 1-2 5M7 13v1a5 5 0 0 1-1 3",
-  printer: "M7 8V4h10v4M5 8h14v8h-2M7 16H5M7 13h10v7H7z", park: "M8 5v14M16 5v14", drawer: "M4 8h16v10H4zM4 13h16M10 15.5h4",
-  warn: "M12 4 3 19h18zM12 10v4M12 16.5h.01", qr: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h3v3M20 14v6h-6",
+  lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
+  finger: "M7 10a5 5 0 0 1 10 0v3a9 9 0 0 1-1 4M10 10a2 2 0 0 1 4 0v3a7 7 0 0 1-2 5M7 13v1a5 5 0 0 1-1 3",
+  printer: "M7 8V4h10v4M5 8h14v8h-2M7 16H5M7 13h10v7H7z",
+  park: "M8 5v14M16 5v14",
+  drawer: "M4 8h16v10H4zM4 13h16M10 15.5h4",
+  warn: "M12 4 3 19h18zM12 10v4M12 16.5h.01",
+  qr: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h3v3M20 14v6h-6",
 };
 
 export function Icon({ name }) {
@@ -136,15 +150,19 @@ export function Dialog({ title, onClose, children, foot }) {
   return html`
     <dialog ref=${dialog} aria-labelledby="dialog-title" onCancel=${(event) => { event.preventDefault(); onClose(); }}>
       <header class="row apart"><h2 id="dialog-title">${title}</h2>
-        <button type="button" class="btn quiet" aria-label="Close" onClick=${onClose}><${Icon} name="cross" /></button></header>
+        <button type="button" class="btn quiet" aria-label="Close" onClick=${onClose}>
+          <${Icon} name="cross" /></button></header>
       <div class="dialog-body">${children}</div>
       ${foot && html`<footer class="row">${foot}</footer>`}
     </dialog>`;
 }
 
+const LONG = 11; // Letters of an amount that a phone is wide enough for at full size.
+
 /** An amount in the currency of the location. */
 export function Amount({ of, currency, className = "" }) {
-  return html`<span class=${`n ${className}`}>${money(of, currency ?? app().configuration.currency)}</span>`;
+  const text = money(of, currency ?? app().configuration.currency);
+  return html`<span class=${`n ${className} ${text.length > LONG ? "long" : ""}`}>${text}</span>`;
 }
 
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0"];
@@ -157,7 +175,8 @@ export function Keypad({ label, value, onChange, largest = 99_999_999 }) {
   };
   useEffect(() => {
     const follow = (event) => {
-      if (event.target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+      const isElsewhere = event.target.closest("input, textarea, select, dialog");
+      if (isElsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
       if (/^\d$/.test(event.key)) press(event.key);
       else if (event.key === "Backspace") onChange(Math.floor(value / 10));
     };
@@ -166,11 +185,14 @@ export function Keypad({ label, value, onChange, largest = 99_999_999 }) {
   }, [value]);
   return html`
     <div class="keypad" role="group" aria-label=${label}>
-      ${KEYS.map((key) => html`<button type="button" key=${key} class="btn key" onClick=${() => press(key)}>${key}</button>`)}
+      ${KEYS.map((key) => html`
+        <button type="button" key=${key} class="btn key" onClick=${() => press(key)}>${key}</button>`)}
       <button type="button" class="btn key" aria-label="Delete" onClick=${() => onChange(Math.floor(value / 10))}>
         <${Icon} name="delete" /></button>
     </div>`;
 }
 
 /** What is being loaded, announced once. */
-export function Loading({ children = "Loading…" }) { return html`<p class="muted loading" role="status">${children}</p>`; }
+export function Loading({ children = "Loading…" }) {
+  return html`<p class="muted loading" role="status">${children}</p>`;
+}

@@ -1,10 +1,10 @@
-// The sealed refresh token. It is encrypted with the vault key, which is in memory while the till is unlocked and lies on
-// the device only wrapped: by a PIN, by a passkey that gives a secret (PRF), by one that the shop verifies, or by nothing
-// but the device where the shop lets agents go without.
+// The sealed refresh token. It is encrypted with the vault key, which is in memory while the till is unlocked and lies
+// on the device only wrapped: by a PIN, by a passkey that gives a secret (PRF), by one that the shop verifies, or by
+// nothing but the device where the shop lets agents go without.
 //
 // Every wrapping is also encrypted with a key of the device that no script can read out, so that a copy of the database
-// is worth nothing on another device. A PIN of four digits still falls to whoever runs scripts in this browser and tries
-// all of them; five tries, the 24 hours of a session and its revocation bound that loss.
+// is worth nothing on another device. A PIN of four digits still falls to whoever runs scripts in this browser and
+// tries all of them; five tries, the 24 hours of a session and its revocation bound that loss.
 
 import { change, read, remove, write, writeTogether } from "./store.js";
 
@@ -94,11 +94,14 @@ async function keepWay(name, way, refreshToken) {
   // Whoever can be asked for a finger or a PIN is asked.
   if (name !== "device") entries.push(["vault", undefined, "device"]);
   await writeTogether(entries);
-  await seal(refreshToken);
+  if (await isEmpty()) await seal(refreshToken); // Else it may be older than what another tab sealed.
 }
 
-async function openToken() {
-  const { iv, data } = await read("vault", TOKEN);
+/** The sealed refresh token as it is now, also where another tab sealed it; null while nothing can be opened. */
+export async function openToken() {
+  const sealed = await read("vault", TOKEN);
+  if (!sealed || !vaultKey) return null;
+  const { iv, data } = sealed;
   return new TextDecoder().decode(await crypto.subtle.decrypt({ name: AES, iv }, vaultKey, data));
 }
 

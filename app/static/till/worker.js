@@ -1,4 +1,5 @@
-// The service worker of the till. The shop puts `VERSION` and `FILES` before this: the page, and every file of this version.
+// The service worker of the till. The shop puts `VERSION` and `FILES` before this: the page, and every file of this
+// version.
 
 const SHELL = `till-shell-${VERSION}`;
 const PICTURES = "till-pictures";
@@ -6,7 +7,8 @@ const MOST_PICTURES = 600;
 const SOME_PICTURES = 50; // Kept more than the most until the oldest are removed.
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })))));
+  const files = FILES.map((file) => new Request(file, { cache: "reload" }));
+  event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(files)));
 });
 
 self.addEventListener("activate", (event) => {

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.e2e.till.conftest import PIN
+from tests.e2e.till.signing_in import PIN
 
 TILL = "/v1/pos/tml_demo_market"
 CASH = re.compile(r"/v1/pos/[^/]+/cashPayments$")

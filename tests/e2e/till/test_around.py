@@ -11,8 +11,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, Request, Route, expect
 
-from tests.e2e.till.conftest import sign_in_to_till
 from tests.e2e.till.selling import unlock
+from tests.e2e.till.signing_in import sign_in_to_till
 
 AT = "/v1/pos/tml_demo_market"
 Api = Callable[..., dict[str, Any]]
@@ -240,14 +240,13 @@ def test_signing_out_asks_before_sales_are_lost_and_is_refused_while_one_is_not_
     )
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("button", name="Sign out").click()
-    dialog = page.get_by_role("dialog", name="Sign out?")
-    expect(dialog.get_by_text("A parked order will be lost")).to_be_visible()
-    dialog.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("A sale was not sent to the shop yet.")).to_be_visible()
     expect(page.get_by_role("heading", name="Settings")).to_be_visible()
     put(page, "offline", None)
     page.get_by_role("button", name="Sign out").click()
-    page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
+    dialog = page.get_by_role("dialog", name="Sign out?")
+    expect(dialog.get_by_text("also a parked order")).to_be_visible()
+    dialog.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.e2e.till.conftest import PASSWORD, PIN, set_up_pin
+from tests.e2e.till.signing_in import PASSWORD, PIN, set_up_pin
 
 TILL = "/v1/pos/tml_demo_market"
 CREATE = re.compile(r"/v1/pos/[^/]+/paymentIntents$")
@@ -169,7 +169,7 @@ def test_the_receipt_is_shown_sent_and_printed(till: Page) -> None:
     expect(till.get_by_text("Enter an e-mail address")).to_be_visible()
     till.get_by_role("textbox", name="E-mail for the receipt").fill("sam@home.test")
     till.get_by_role("button", name="Send receipt").click()
-    expect(till.get_by_text("on its way to sam@home.test")).to_be_visible()
+    expect(till.get_by_text("The receipt goes to sam@home.test.")).to_be_visible()
     with till.context.expect_page() as opened:
         till.get_by_role("button", name="Print receipt").click()
     expect(opened.value.get_by_text("£23.20").first).to_be_visible()

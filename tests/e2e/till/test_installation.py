@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.till.conftest import PHONE, PIN, sign_in_to_till
+from tests.e2e.till.signing_in import PHONE, PIN, sign_in_to_till
 from tests.e2e.till.test_unlock import expect_heading, type_pin
 from tests.e2e.till.unreliable_network import network_before
 from tests.processes import RunningShop

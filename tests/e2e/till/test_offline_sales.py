@@ -119,12 +119,12 @@ def test_a_shop_that_does_not_answer_is_not_asked_for_money(till: Page, api: Api
     order(till, CANDLES)
     go(till, "/till/pay")
     till.get_by_role("button", name="Cash", exact=True).click()
-    asked: list[str] = []
-    till.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    till.on("request", lambda request: requests.append(request.url))
     till.route("**/v1/basket**", lambda route: route.fulfill(status=502, body="Bad gateway"))
     hand_over(till, "£18.00")
     is_paid(till)
-    assert not any(address.endswith("/cashPayments") for address in asked)
+    assert not any(address.endswith("/cashPayments") for address in requests)
     till.unroute_all(behavior="ignoreErrors")
     next_sale(till)
     go(till, "/till/waiting")

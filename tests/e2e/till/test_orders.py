@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
-from tests.e2e.till.conftest import PASSWORD, PIN, sign_in_to_till
 from tests.e2e.till.measuring import scroll_all_products, store_products
+from tests.e2e.till.signing_in import PASSWORD, PIN, sign_in_to_till
 from tests.e2e.till.test_unlock import type_pin
 from tests.processes import RunningShop
 from tests.waiting import until

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from app.adapters.clock import SystemClock
-from tests.e2e.till.conftest import PHONE, sign_in_to_till
+from tests.e2e.till.signing_in import PHONE, sign_in_to_till
 from tests.e2e.till.test_card_payments import Payment
 from tests.fakes.stripe_server import SECRET_KEY, WEBHOOK_SECRET, StripeServer, stripe_server
 from tests.processes import RunningShop

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.till.conftest import sign_in_to_till
 from tests.e2e.till.selling import CANDLES, TEALIGHTS, change_of, go, hand_over, is_paid, next_sale, order, unlock
+from tests.e2e.till.signing_in import sign_in_to_till
 
 # A split sale, refunds and what is refused on the way. Each answer is the names of its fields, or a refusal's code.
 SELL_AT_BOTH = """async () => {

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import BrowserContext, CDPSession, Page, expect
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
 
-from tests.e2e.till.conftest import PASSWORD, PIN, sign_in_to_till
+from tests.e2e.till.selling import CANDLES, order
+from tests.e2e.till.signing_in import PASSWORD, PHONE, PIN, set_up_pin, sign_in_to_till
+from tests.e2e.till.unreliable_network import network_before
+from tests.processes import RunningShop
 
 AUTHENTICATOR = {
     "protocol": "ctap2",
@@ -190,7 +193,7 @@ def test_a_till_that_nobody_uses_locks(phone: BrowserContext) -> None:
 
 
 REFRESH = """async () => {
-  const { refresh } = await import(document.querySelector("link[href$='till/session.js']").href);
+  const { refresh } = await import(document.querySelector("link[href$='till/tokens.js']").href);
   window.refreshed = refresh().then(() => "refreshed", (error) => error.code);
 }"""
 
@@ -214,3 +217,64 @@ def test_tabs_refresh_one_after_the_other_and_a_removed_device_is_signed_out(
     type_pin(page, PIN)
     expect_heading(page, "Sign in")
     expect(page.get_by_text("This session was ended")).to_be_visible()
+
+
+def test_a_till_that_knows_nothing_of_its_location_waits_until_it_does(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.route("**/configuration", lambda route: route.abort())
+    page.goto("/till")
+    page.get_by_role("textbox", name="E-mail").fill("agent@demo.test")
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    set_up_pin(page)
+    expect_heading(page, "Not ready yet")
+    expect(page.get_by_text("The shop did not answer.")).to_be_visible()
+    page.unroute("**/configuration")
+    page.get_by_role("button", name="Try again").click()
+    expect_heading(page, "Market stall")
+    expect(page.get_by_text("The shop did not answer.")).to_be_hidden()
+
+
+def test_signing_out_of_a_locked_till_names_what_is_lost(till: Page) -> None:
+    order(till, CANDLES)
+    till.goto("/till/order")
+    expect_heading(till, "Locked")
+    expect(till.get_by_text("The till keeps the sale under way.")).to_be_visible()
+    till.get_by_role("button", name="Sign out").click()
+    question = till.get_by_role("dialog", name="Sign out?")
+    expect(question).to_contain_text("also the sale under way")
+    question.get_by_role("button", name="Stay").click()
+    type_pin(till, PIN)
+    expect(
+        till.get_by_role("link", name="Go on with the sale").or_(till.get_by_role("list", name="Order"))
+    ).to_be_visible()
+
+
+def test_a_refresh_without_an_answer_is_had_again_and_a_session_that_ended_stays_ended(
+    shop: RunningShop, browser: Browser
+) -> None:
+    with network_before(shop.port) as network:
+        context = browser.new_context(base_url=network.address, viewport=PHONE)
+        page = sign_in_to_till(context.new_page())
+        lost = iter([True])
+        network.loses_answer = lambda request: request == "POST /v1/auth/refresh" and next(lost, False)
+        page.reload()
+        type_pin(page, PIN)
+        expect_heading(page, "Market stall")
+        assert network.passed.count("POST /v1/auth/refresh") == 2
+
+        devices = page.evaluate(OWN_DEVICES)
+        assert devices == [204]
+        page.reload()
+        type_pin(page, PIN)
+        expect_heading(page, "Sign in")
+        expect(page.get_by_text("This session was ended")).to_be_visible()
+        context.close()
+
+
+OWN_DEVICES = """async () => {
+  const { get, request } = await import(document.querySelector("link[href$='till/api.js']").href);
+  const { items } = await get("/v1/auth/devices");
+  const removed = items.filter((one) => one.current).map((one) => request("DELETE", `/v1/auth/devices/${one.id}`));
+  return (await Promise.all(removed)).map((answer) => answer.status);
+}"""

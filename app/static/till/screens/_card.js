@@ -56,7 +56,8 @@ function Actions({ payment }) {
       Try another card<//>`}
     ${isDeclined && payment.isStopped && html`<${Button} disabled=${isEnding}
       onPress=${async () => { await forgetReader(); tryAnotherCard(); }}>Choose another reader<//>`}
-    <${Button} kind="danger" isBusy=${isCancelling || payment.isGivenUp} busy="Cancelling…" onPress=${cancel}>Cancel payment<//>`;
+    <${Button} kind="danger" isBusy=${isCancelling || payment.isGivenUp} busy="Cancelling…" onPress=${cancel}>
+      Cancel payment<//>`;
 }
 
 /** What only the simulator shows: the cards that a customer might hold to the reader. */

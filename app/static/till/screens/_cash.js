@@ -47,7 +47,7 @@ function CashForm({ sale, amount, take, isBusy, onBack }) {
       ${!isOnline && !isTraining && html`<${Note} kind="warn">${refusal ?? KEPT}<//>`}
       ${toPay !== amount && html`<p class="between">
         <span>Rounded to</span><span class="total">${money(toPay, currency)}</span></p>`}
-      <div class="handed" role="group" aria-label="Cash received">
+      <div class="choices" role="group" aria-label="Cash received">
         ${likelyTenders(toPay, currency).map((one) => html`<button type="button" key=${one} class="btn big n"
           aria-pressed=${received && tendered === one ? "true" : "false"}
           onClick=${() => setReceived(amountText(one, currency))}>${money(one, currency)}</button>`)}

@@ -4,17 +4,18 @@ import { money } from "../money.js";
 import { app } from "../state.js";
 import { html } from "../ui.js";
 
-export function Report({ report }) {
+/** `level` of the headings: one below that of the dialog or the screen around. */
+export function Report({ report, level = 3 }) {
   const { currency, unresolved: open, unresolvedRefunds: openRefunds } = report;
   return html`
     <div class="report">
-      <${Rows} title="Session" rows=${facts(report)} />
-      <${Rows} title="Taken" rows=${taken(report)} currency=${currency} />
-      <${Rows} title="Drawer" rows=${drawer(report)} currency=${currency} />
+      <${Rows} level=${level} title="Session" rows=${facts(report)} />
+      <${Rows} level=${level} title="Taken" rows=${taken(report)} currency=${currency} />
+      <${Rows} level=${level} title="Drawer" rows=${drawer(report)} currency=${currency} />
       ${report.otherLocations.length > 0 && html`
-        <${Rows} title="Of this, elsewhere" rows=${elsewhere(report)} currency=${currency} />`}
+        <${Rows} level=${level} title="Of this, elsewhere" rows=${elsewhere(report)} currency=${currency} />`}
       ${open.count + openRefunds.count > 0 && html`
-        <${Rows} title="Not known yet" rows=${unresolved(report)} currency=${currency} />`}
+        <${Rows} level=${level} title="Not known yet" rows=${unresolved(report)} currency=${currency} />`}
       ${report.session.closingNote && html`<p><span class="strong">Note</span> ${report.session.closingNote}</p>`}
       ${report.journalHead && html`<p class="small muted">Head of the journal
         <span class="mono">${report.journalHead}</span></p>`}
@@ -22,9 +23,9 @@ export function Report({ report }) {
 }
 
 /** Rows are `[name, amount or text, isStrong]`. */
-function Rows({ title, rows, currency }) {
+function Rows({ level, title, rows, currency }) {
   return html`
-    <section><h3>${title}</h3>
+    <section><${`h${level}`} class="report-title">${title}<//>
       <dl>${rows.map(([name, value, isStrong]) => html`<div key=${name} class=${`between ${isStrong ? "strong" : ""}`}>
         <dt>${name}</dt>
         <dd class="n">${typeof value === "number" ? money(value, currency) : value ?? "–"}</dd></div>`)}</dl>

@@ -29,7 +29,7 @@ export function Scan({ said, onScan, onClose }) {
     ${problem && html`<p class="note warn" role="alert">${problem}</p>`}
     ${camera?.hasTorch && html`<${Button} onPress=${light} aria-pressed=${hasLight ? "true" : "false"}>Light<//>`}
     <p role="status" class="strong">${said}</p>
-    <form class="type-code" onSubmit=${type}>
+    <form class="beside" onSubmit=${type}>
       <${Field} label="Barcode" id="barcode" value=${code} onInput=${setCode} inputmode="numeric" autocomplete="off"
         maxlength=${TYPEABLE} help="Type the code where the camera cannot read it." />
       <${Button} type="submit">Add<//>

@@ -1,12 +1,11 @@
 // The sale is paid: the change, the receipt, and on to the next one.
 
-import { desk } from "../desk.js";
 import { tenderWords } from "../payment_words.js";
-import { printOrOpen } from "../printing/receipt_printing.js";
 import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
-import { Amount, Button, Field, html, Icon, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import { Amount, Button, html, Icon, Note, Screen, useAction, useEffect } from "../ui.js";
+import { Receipt } from "./_receipt.js";
 
 export default function Done() {
   const { sale } = useApp();
@@ -22,10 +21,10 @@ export default function Done() {
   return html`
     <${Screen} title="Paid" className="done" foot=${foot}>
       <${Summary} sale=${sale} last=${last} change=${change} />
-      ${last && html`<${Receipt} key=${last.id} transaction=${last} />`}
-      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to the
-        shop by itself once there is one: see <a href="/till/waiting">Waiting sales</a>. Its receipt is there then, under
-        Transactions.<//>`}
+      ${last && html`<${Receipt} key=${last.id} transactionId=${last.id} isShown />`}
+      ${sale.offline && html`<${Note} kind="warn">There was no network. This sale is kept on this device, and sent to
+        the shop by itself once there is one: see <a href="/till/waiting">Waiting sales</a>. Its receipt is there then,
+        under Transactions.<//>`}
     <//>`;
 }
 
@@ -41,47 +40,3 @@ function Summary({ sale, last, change }) {
     ${change > 0 && html`<div class="sum change"><p class="label">Change</p>
       <p><${Amount} of=${change} currency=${sale.currency} className="amount" /></p></div>`}`;
 }
-
-function Receipt({ transaction }) {
-  const [receipt, show] = useState(null);
-  const [load, isLoading, error] = useAction(async () => show(await desk().receipt(transaction.id)));
-  const [print, isPrinting, printError] = useAction(() => printOrOpen(receipt));
-  useEffect(() => { load(); }, []);
-  return html`
-    <section class="stack receipt" aria-label="Receipt">
-      ${receipt && html`<figure class="code">
-        <img alt="Receipt code" width="176" height="176" src=${pictureOf(receipt.qrSvg)} />
-        <figcaption class="muted small">The customer’s phone opens the receipt</figcaption></figure>`}
-      <${Problem}>${error}<//>
-      ${error && html`<${Button} isBusy=${isLoading} onPress=${load}>Load the receipt again<//>`}
-      <${Mail} transaction=${transaction} />
-      <${Problem}>${printError}<//>
-      <${Button} kind="wide" icon="printer" disabled=${!receipt} isBusy=${isPrinting} busy="Printing…" onPress=${print}>
-        Print receipt<//>
-    </section>`;
-}
-
-function Mail({ transaction }) {
-  const [email, setEmail] = useState("");
-  const [sentTo, setSentTo] = useState(null);
-  const [problem, setProblem] = useState(null);
-  const [send, isBusy, error] = useAction(async (event) => {
-    event.preventDefault();
-    const address = email.trim();
-    setProblem(/^\S+@\S+\.\S+$/.test(address) ? null : "Enter an e-mail address such as sam@example.com.");
-    if (!/^\S+@\S+\.\S+$/.test(address)) return;
-    await desk().sendReceipt(transaction.id, address);
-    setSentTo(address);
-    setEmail("");
-  });
-  return html`
-    <form class="mail" onSubmit=${send} novalidate>
-      <${Field} label="E-mail for the receipt" id="receipt-email" type="email" inputmode="email" autocomplete="off"
-        autocapitalize="none" value=${email} onInput=${setEmail} error=${problem} />
-      <${Button} type="submit" isBusy=${isBusy} busy="Sending…">Send receipt<//>
-    </form>
-    <${Problem}>${error}<//>
-    <p role="status" class=${sentTo ? "muted" : "unseen"}>${sentTo && `The receipt is on its way to ${sentTo}.`}</p>`;
-}
-
-function pictureOf(svg) { return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`; }

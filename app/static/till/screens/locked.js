@@ -1,24 +1,28 @@
 // The locked till: a finger, a PIN, or signing out.
 
 import { assertPasskey, gestureAlone, secretOfPasskey } from "../passkeys.js";
-import { abandon, lockOut, signOut, unlock } from "../session.js";
+import { abandon, lockOut, unlock } from "../session.js";
+import { keptWork } from "../signing_out.js";
 import { useApp } from "../state.js";
 import { Button, Field, html, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { MOST_TRIES, openWithPasskey, openWithPin, waysToUnlock } from "../vault.js";
+import { SignOut } from "./_sign_out.js";
 
 export default function Locked() {
-  const { user, unsent, payment, sale } = useApp();
+  const { user } = useApp();
   const [ways, setWays] = useState(null);
-  useEffect(() => { waysToUnlock().then(setWays); }, []);
-  const [leave, isLeaving, problem] = useAction(signOut);
-  const kept = [payment && "a payment", sale && "the sale under way", unsent > 0 && "sales that wait"].filter(Boolean);
+  const [kept, setKept] = useState([]);
+  const [isRefused, setRefused] = useState(false);
+  useEffect(() => {
+    waysToUnlock().then(setWays);
+    keptWork().then(setKept);
+  }, []);
   return html`
     <${Screen} title="Locked" className="narrow">
       <p class="muted">${user?.displayName}${kept.length > 0 && html`<br />The till keeps ${kept.join(" and ")}.`}</p>
       ${ways && html`<${Unlock} ways=${ways} />`}
-      <${Problem}>${problem}<//>
-      <${Button} kind="quiet" isBusy=${isLeaving} onPress=${() => leave()}>Sign out<//>
-      ${problem && html`<${Button} kind="quiet" onPress=${abandon}>Sign in again, and keep the sales<//>`}
+      <${SignOut} onRefused=${() => setRefused(true)} />
+      ${isRefused && html`<${Button} kind="quiet" onPress=${abandon}>Sign in again, and keep the sales<//>`}
     <//>`;
 }
 
@@ -39,8 +43,8 @@ function Unlock({ ways }) {
   });
   return html`
     <form class="stack" onSubmit=${open} novalidate>
-      ${ways.pin && html`<${Field} label="PIN" id="pin" type="password" inputmode="numeric" autocomplete="off" maxlength="6"
-        value=${pin} onInput=${type} />`}
+      ${ways.pin && html`<${Field} label="PIN" id="pin" type="password" inputmode="numeric" autocomplete="off"
+        maxlength="6" value=${pin} onInput=${type} aria-invalid=${wrong ? "true" : undefined} />`}
       <${Problem}>${wrong ?? error}<//>
       <${Button} kind="primary huge" type="submit" icon=${ways.passkey ? "finger" : "lock"} isBusy=${isBusy}
         busy="Unlocking…">Unlock<//>

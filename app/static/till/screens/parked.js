@@ -64,7 +64,7 @@ async function putAside() {
 function Order({ sale, zone, isBusy, onResume, open }) {
   const name = sale.label || contents(sale);
   const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone });
-  return html`<li class="parked" aria-label=${name}>
+  return html`<li class="entry" aria-label=${name}>
     <div class="between"><span class="strong">${name}</span>
       <span class="strong n">${money(due(sale).amount, sale.currency)}</span></div>
     <p class="muted small">${sale.label ? `${contents(sale)} · ` : ""}${clock.format(new Date(sale.parkedAt))}</p>

@@ -73,7 +73,7 @@ function Tenders({ sale, amount, all, isChecked, setPart, begin }) {
   useEffect(() => { if (!isChecked && isOnline) check(); }, [isChecked, isOnline]);
   const takesCash = configuration?.permissions.cash !== false;
   const foot = html`
-    <div class="tenders">
+    <div class="choices">
       ${configuration?.processor !== "none" && html`<${Button} kind="primary huge" icon="card" isBusy=${isBusy}
         busy="Starting…" onPress=${card}>Card<//>`}
       ${takesCash && html`<${Button} kind="huge" icon="cash" disabled=${isBusy}
@@ -121,7 +121,7 @@ export function Sum({ amount, all, isChecked = true, currency }) {
 function Sold({ sale }) {
   if (sale.kind !== ORDER) return sale.description ? html`<p class="center muted">${sale.description}</p>` : null;
   return html`
-    <ul class="sold" aria-label="Items">
+    <ul class="card sold" aria-label="Items">
       ${sale.lines.map((line) => html`<li key=${line.skuCode} class="between">
         <span>${line.quantity} × ${line.name}</span>
         <${Amount} of=${line.quantity * line.unitPrice} currency=${sale.currency} /></li>`)}

@@ -3,8 +3,9 @@
 import { arePossible, makePasskey } from "../passkeys.js";
 import { problemOfPin } from "../pins.js";
 import { go } from "../router.js";
-import { currentTokens, enter } from "../session.js";
+import { enter } from "../session.js";
 import { useApp } from "../state.js";
+import { refreshToken } from "../tokens.js";
 import { Button, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { setOpen, setPasskey, setPin, waysToUnlock } from "../vault.js";
 
@@ -21,7 +22,8 @@ export default function QuickUnlock() {
   const mayGoWithout = isFirst && configuration?.unlockRequired === false;
   return html`
     <${Screen} title="Quick unlock" back=${isFirst ? null : "/till/settings"} className="narrow">
-      <p>The till locks after two minutes in the background and five minutes without use. Choose how to open it again.</p>
+      <p>The till locks after two minutes in the background and five minutes without use. Choose how to open it
+        again.</p>
       ${hasReader && html`<${Passkey} isBound=${ways.passkey?.isVerified} onDone=${finish} />`}
       ${ways.passkey?.isVerified
         ? html`<${Note}>The shop verifies the passkey of this device at each unlock, so there is no PIN beside it.<//>`
@@ -33,14 +35,15 @@ export default function QuickUnlock() {
 function Passkey({ isBound, onDone }) {
   const [make, isBusy, error] = useAction(async () => {
     const made = await makePasskey(isBound);
-    await setPasskey(made, currentTokens().refresh);
+    await setPasskey(made, refreshToken());
     await onDone();
   });
   return html`
     <section class="card">
       <h2>Fingerprint or face</h2>
       <${Problem}>${error}<//>
-      <${Button} kind="primary big" icon="finger" isBusy=${isBusy} busy="Waiting for the device…" onPress=${make}>Use fingerprint or face<//>
+      <${Button} kind="primary big" icon="finger" isBusy=${isBusy} busy="Waiting for the device…" onPress=${make}>
+        Use fingerprint or face<//>
     </section>`;
 }
 
@@ -54,15 +57,17 @@ function Pin({ hasReader, onDone }) {
     const differs = !problem && pin !== again ? "The two PINs differ. Type the same again." : null;
     setWrong({ pin: problem, again: differs });
     if (problem || differs) return;
-    await setPin(pin, currentTokens().refresh);
+    await setPin(pin, refreshToken());
     await onDone();
   });
   const digits = { type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 6 };
   return html`
     <form class="card" onSubmit=${save} novalidate>
       <h2>${hasReader ? "Or a PIN" : "PIN"}</h2>
-      <${Field} label="Choose a PIN" id="pin" value=${pin} onInput=${choosePin} error=${wrong.pin} help="4 to 6 digits." ...${digits} />
-      <${Field} label="Repeat the PIN" id="pin-again" value=${again} onInput=${repeat} error=${wrong.again} ...${digits} />
+      <${Field} label="Choose a PIN" id="pin" value=${pin} onInput=${choosePin} error=${wrong.pin}
+        help="4 to 6 digits." ...${digits} />
+      <${Field} label="Repeat the PIN" id="pin-again" value=${again} onInput=${repeat} error=${wrong.again}
+        ...${digits} />
       <${Problem}>${error}<//>
       <${Button} kind=${hasReader ? "big" : "primary big"} type="submit" isBusy=${isBusy} busy="Saving…">Save PIN<//>
     </form>`;
@@ -70,7 +75,7 @@ function Pin({ hasReader, onDone }) {
 
 function NotNow({ onDone }) {
   const [skip, isBusy, error] = useAction(async () => {
-    await setOpen(currentTokens().refresh);
+    await setOpen(refreshToken());
     await onDone();
   });
   return html`<${Problem}>${error}<//><${Button} kind="quiet" isBusy=${isBusy} onPress=${skip}>Not now<//>`;

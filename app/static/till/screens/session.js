@@ -79,7 +79,7 @@ function Drawer({ session }) {
   const may = configuration?.permissions.cashMovements;
   const close = () => show(null);
   return html`
-    <div class="three">
+    <div class="even">
       ${Object.entries(MOVEMENTS).map(([type, { label }]) => html`
         <${Button} key=${type} kind="big" disabled=${!may} onPress=${() => show(type)}>${label}<//>`)}
     </div>

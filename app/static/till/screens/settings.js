@@ -1,15 +1,15 @@
 // What this device does its own way, and who uses it.
 
 import { installedVersion } from "../installation.js";
-import { applyLook, chosenLook, chooseLook } from "../look.js";
+import { chosenLook, chooseLook } from "../look.js";
 import { hasUnansweredRefund } from "../refunds.js";
-import { chooseLocation, lock, signOut } from "../session.js";
-import { readAll } from "../store.js";
+import { chooseLocation, lock } from "../session.js";
 import { app, useApp } from "../state.js";
 import { switchTraining } from "../training.js";
-import { Button, Dialog, html, Icon, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import { Button, html, Icon, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import PrinterSettings from "../printing/_printer_settings.js";
 import { Devices } from "./_devices.js";
+import { SignOut } from "./_sign_out.js";
 
 const LOOKS = [["system", "System"], ["light", "Light"], ["dark", "Dark"]];
 
@@ -64,8 +64,8 @@ function Look() {
   const pick = (name) => { setLook(name); chooseLook(name); };
   return html`
     <${Section} title="Look">
-      <fieldset class="segments"><legend class="unseen">Look</legend>
-        ${LOOKS.map(([name, label]) => html`<label key=${name}>
+      <fieldset class="even"><legend class="unseen">Look</legend>
+        ${LOOKS.map(([name, label]) => html`<label key=${name} class="option">
           <input type="radio" name="look" checked=${look === name} onChange=${() => pick(name)} />
           <span>${label}</span></label>`)}
       </fieldset>
@@ -90,38 +90,14 @@ function Training() {
 function Account() {
   const { user, agent } = useApp();
   const [version, setVersion] = useState(null);
-  const [question, ask] = useState(null); // What would be lost.
-  const [leave, isBusy, error] = useAction(async (isSure) => {
-    const lost = isSure ? [] : await lostSales();
-    if (lost.length) return ask(lost);
-    ask(null);
-    await signOut();
-    await applyLook();
-    return undefined;
-  });
   useEffect(() => { installedVersion().then(setVersion, () => {}); }, []);
   return html`
     <${Section} title="Account">
       <p><strong>${agent?.displayName ?? user?.displayName}</strong><br /><span class="muted">${user?.email}</span></p>
-      <div class="two">
+      <div class="even">
         <${Button} icon="lock" onPress=${lock}>Lock now<//>
-        <${Button} kind="danger" isBusy=${isBusy} busy="Signing out…" onPress=${() => leave(false)}>Sign out<//>
+        <${SignOut} kind="danger" />
       </div>
-      <${Problem}>${error}<//>
       <p class="help">${version ? `Version ${version}` : "The app is not installed on this device."}</p>
-    <//>
-    ${question && html`<${Dialog} title="Sign out?" onClose=${() => ask(null)}
-      foot=${html`<${Button} onPress=${() => ask(null)}>Stay<//>
-        <${Button} kind="danger" onPress=${() => leave(true)}>Sign out<//>`}>
-      <p>${question.join(" and ")} will be lost, because signing out removes everything from this device.</p><//>`}`;
-}
-
-/** What signing out would lose, in words; sales of training are no loss. */
-async function lostSales() {
-  const sales = (await readAll("sales")).filter((sale) => !sale.isFinished && !sale.isTraining);
-  const parked = sales.filter((sale) => sale.parkedAt).length;
-  return [
-    sales.length > parked && "The sale under way",
-    parked > 0 && (parked === 1 ? "a parked order" : `${parked} parked orders`),
-  ].filter(Boolean).map((words, place) => (place ? words : words[0].toUpperCase() + words.slice(1)));
+    <//>`;
 }

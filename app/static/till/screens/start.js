@@ -19,22 +19,27 @@ export function Start() {
     go("/till/order");
   });
   const may = configuration?.permissions ?? {};
+  const isTaken = !location || Boolean(sale ?? payment);
   return html`
     <${Screen} title=${location?.displayName ?? "No location"}
-      aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status">${isOnline ? "Online" : "Offline"}</p>`}>
+      aside=${html`<p class=${`badge ${isOnline ? "good" : "warn"}`} role="status">
+        ${isOnline ? "Online" : "Offline"}</p>`}>
       ${notice && html`<${Note}>${notice}<//>`}
-      ${!location && html`<${Note} kind="warn">You are assigned to no location yet. An admin assigns you under Mobile POS, Agents.<//>`}
+      ${!location && html`<${Note} kind="warn">You are assigned to no location yet. An admin assigns you under Mobile
+        POS, Agents.<//>`}
       ${payment && html`<${Note} kind="warn">A payment is not final yet. A new sale begins once it is.<//>`}
       ${sale && html`<${SaleUnderWay} sale=${sale} payment=${payment} />`}
       <div class="choices">
-        ${may.quickPayments !== false && html`<${Button} kind="primary huge" icon="card" disabled=${!location || Boolean(sale ?? payment)}
+        ${may.quickPayments !== false && html`<${Button} kind="primary huge" icon="card" disabled=${isTaken}
           onPress=${() => go("/till/quick")}>Quick payment<//>`}
-        ${may.orders !== false && html`<${Button} kind="huge" icon="basket" disabled=${!location || Boolean(sale ?? payment)} isBusy=${isBusy}
+        ${may.orders !== false && html`<${Button} kind="huge" icon="basket" disabled=${isTaken} isBusy=${isBusy}
           onPress=${order}>New order<//>`}
       </div>
-      ${unsent > 0 && html`<p role="status"><a class="waiting" href="/till/waiting">${unsent === 1 ? "1 sale" : `${unsent} sales`} waiting</a></p>`}
+      ${unsent > 0 && html`<p role="status"><a class="waiting" href="/till/waiting">
+        ${unsent === 1 ? "1 sale" : `${unsent} sales`} waiting</a></p>`}
       <nav class="links" aria-label="More">
-        ${LINKS.map(([path, icon, name]) => html`<a key=${path} href=${path}><${Icon} name=${icon} /><span>${name}</span></a>`)}
+        ${LINKS.map(([path, icon, name]) => html`
+          <a key=${path} href=${path}><${Icon} name=${icon} /><span>${name}</span></a>`)}
       </nav>
     <//>`;
 }
@@ -43,7 +48,8 @@ function SaleUnderWay({ sale, payment }) {
   const isPaying = payment || sale.paid.length || sale.kind !== "ORDER";
   const path = sale.isFinished ? "/till/done" : isPaying ? "/till/pay" : "/till/order";
   return html`<a class="card link" href=${path}>
-    <span class="strong">Go on with the sale</span><span class="n">${money(due(sale).amount, sale.currency)}</span></a>`;
+    <span class="strong">Go on with the sale</span>
+    <span class="n">${money(due(sale).amount, sale.currency)}</span></a>`;
 }
 
 export default Start;

@@ -41,7 +41,9 @@ export default function Transactions() {
       ${!shown && isBusy && html`<${Loading} />`}
       ${shown?.loadedAt && html`<${Note} kind="warn">
         ${isOnline ? "The shop does not answer" : "Offline"}: ${agedWords(shown)}<//>`}
-      ${shown && html`<p class="muted small" role="status">${countOf(shown)}</p><${Days} items=${shown.items} />`}
+      ${shown && html`
+        <p class=${shown.total ? "muted small" : "nothing"} role="status">${countOf(shown)}</p>
+        <${Days} items=${shown.items} />`}
       ${shown && shown.items.length < shown.total && html`
         <${Button} onPress=${() => load(shown.page + 1)} isBusy=${isBusy} busy="Loading…">Show more<//>`}
     <//>`;
@@ -101,7 +103,7 @@ function Filters({ wanted, onChange }) {
   const set = (name) => (value) => onChange({ ...wanted, [name]: value });
   return html`
     <details class="filters" open=${isOpen} onToggle=${(event) => setOpen(event.target.open)}>
-      <summary>Filters${count > 0 && html` <span class="badge plain">${count}</span>`}</summary>
+      <summary>Filters${count > 0 && html` <span class="count">${count}</span>`}</summary>
       <div class="filter-fields">
         <${Field} label="From" id="from" type="date" value=${wanted.startDate} max=${wanted.endDate}
           onInput=${set("startDate")} />

@@ -27,7 +27,7 @@ export default function WaitingSales() {
       ${isWaiting && isOnline && unsentReason && html`<${Note} kind="bad">Not sent: ${unsentReason}<//>`}
       <${Problem}>${error}<//>
       ${!sales && html`<${Loading} />`}
-      ${sales?.length === 0 && html`<p>No sales are waiting.</p>`}
+      ${sales?.length === 0 && html`<p class="nothing">No sales are waiting.</p>`}
       <ul class="list" aria-label="Sales">
         ${sales?.map((sale) => html`<${Sale} key=${sale.clientSaleId} sale=${sale} onChange=${load} />`)}
       </ul>
@@ -41,7 +41,7 @@ function Sale({ sale, onChange }) {
     await onChange();
   });
   return html`
-    <li class="waiting-sale">
+    <li class="entry">
       <p class="row apart">
         <span><span class="strong">${timeOf(sale)}</span> <span class=${`badge ${kind}`}>${label}</span></span>
         <${Amount} of=${sale.toPay} currency=${sale.currency} className="strong" /></p>

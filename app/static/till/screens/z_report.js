@@ -21,6 +21,6 @@ export default function ZReport() {
       <${Button} kind="big" icon="printer" onPress=${print} isBusy=${isPrinting} busy="Printing…">Print report<//>
       <${Button} kind="primary big" onPress=${leave}>Done<//>`}>
       <${Problem}>${error}<//>
-      <${Report} report=${report} />
+      <${Report} report=${report} level=${2} />
     <//>`;
 }
