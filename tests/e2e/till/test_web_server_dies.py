@@ -26,6 +26,7 @@ CASH = re.compile(r"POST .*/cashPayments$")
 OFFLINE = re.compile(r"POST .*/offlineSales$")
 SUBMIT = re.compile(r"PUT /v1/basket/[^/]+/submit$")
 BASKET = re.compile(r"GET /v1/basket/[^/]+$")
+LONG = 60_000  # Milliseconds. A server takes a while to start on a busy machine, and the app looks every few seconds.
 CARD_STEPS: list[list[tuple[Moment, re.Pattern[str]]]] = [
     [("after", CREATE), ("after", PRESENT), ("after", CAPTURE)],
     [("amid", CREATE), ("before", PRESENT), ("before", CAPTURE)],
@@ -61,15 +62,19 @@ def books(shop: RunningShop) -> Books:
     return Books(shop)
 
 
+def is_paid_in_the_end(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Paid")).to_be_visible(timeout=LONG)
+
+
 def hold_until_paid(payment: Payment, card: str = "visa") -> None:
     """Hold a card to the reader, again where the shop says that it was not charged."""
     paid = payment.page.get_by_role("heading", name="Paid")
     again = payment.page.get_by_role("button", name=card, exact=True).and_(payment.page.locator(":enabled"))
-    expect(paid.or_(again)).to_be_visible()
+    expect(paid.or_(again)).to_be_visible(timeout=LONG)
     while not paid.is_visible():
         payment.hold(card)
         expect(again).to_be_hidden()
-        expect(paid.or_(again)).to_be_visible(timeout=40_000)
+        expect(paid.or_(again)).to_be_visible(timeout=LONG)
 
 
 @pytest.mark.parametrize("steps", CARD_STEPS, ids=["after", "amid create", "amid capture"])
@@ -104,7 +109,7 @@ def test_cash_is_booked_once(page: Page, mortal: MortalShop, books: Books) -> No
     mortal.dies("after", CASH)
     mortal.has_died(deaths + 2)
     expect(page.get_by_text("We don't know yet")).to_be_visible()
-    is_paid(page)
+    is_paid_in_the_end(page)
 
     books.paid.append(("CASH", 72_10))
     books.check()
@@ -130,7 +135,7 @@ def test_an_order_in_parts_is_paid_and_submitted_once(page: Page, mortal: Mortal
     payment.hold("visa")
     mortal.has_died(deaths + 3)
     mortal.dies("after", SUBMIT)
-    is_paid(page)
+    is_paid_in_the_end(page)
     mortal.has_died(deaths + 4)
 
     books.paid += [("CASH", 5_00), ("CARD", 27_00)]
@@ -160,7 +165,7 @@ def test_an_order_that_the_dead_shop_cannot_take_is_sent_to_it_once(
     mortal.has_died(deaths + 2)
     expect(page.get_by_text("Not sent: The shop did not answer.")).to_be_visible()
     send.click()
-    expect(page.get_by_role("listitem").first).to_contain_text("Sent", timeout=40_000)
+    expect(page.get_by_role("listitem").first).to_contain_text("Sent", timeout=LONG)
 
     books.paid.append(("CASH", 18_00))
     books.orders_paid += 1
@@ -179,7 +184,8 @@ def test_a_payment_that_is_given_up_is_cancelled(page: Page, mortal: MortalShop,
     payment.begin(73_10)
     mortal.dies("after", CANCEL)
     page.get_by_role("button", name="Cancel payment").click()
-    expect(page.get_by_text("The payment was cancelled. Nothing was charged.")).to_be_visible()
+    cancelled = page.get_by_text("The payment was cancelled. Nothing was charged.")
+    expect(cancelled).to_be_visible(timeout=LONG)
     mortal.has_died(deaths + 1)
     books.check()
     assert [one["status"] for one in books.payments()] == ["CANCELLED"]

@@ -59,7 +59,7 @@ class Seller:
         self._amount = 10 * self.chance.randint(10, 999)  # The simulator declines some that end in 1 or 5.
         self.said.append(f"-- {kind} {tender}")
         until(self._step, MOST_SECONDS)
-        self._mend()
+        self._set_right()
         until(self._is_at_start)
         self.books.wait_for_log(self.page)
         self.books.check()
@@ -253,7 +253,7 @@ class Seller:
     def _lock(self) -> None:
         in_app(self.page, "session.js", "module.lock();")
 
-    def _mend(self) -> None:
+    def _set_right(self) -> None:
         self.shop.network.is_good()
         if self.offline_for:
             self._go_online()
