@@ -44,6 +44,10 @@ class RunningShop:
         return f"http://localhost:{self.port}"
 
     @property
+    def environment(self) -> dict[str, str]:
+        return dict(self._environment)
+
+    @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid

@@ -42,6 +42,17 @@ def test_every_import_leads_to_a_script_that_exports_what_is_named() -> None:
             assert not missing, f"{script}: {missing}"
 
 
+def test_what_a_script_of_the_till_exports_is_imported_by_another_or_by_a_test() -> None:
+    words = re.compile(r"\w+")
+    used = {script: set[str]() for script in SCRIPTS}
+    for script, text in SCRIPTS.items():
+        for names, imported in imports_of(script):  # Of a whole module, as of one that is imported later, any word is.
+            used[imported] |= set(words.findall(names if names.startswith("{") else text))
+    tested = set(words.findall("\n".join(file.read_text() for file in (ROOT / "tests").rglob("*.py"))))
+    for script in (script for script in SCRIPTS if STATIC / "till" in script.parents):
+        assert not (unused := exports_of(script) - used[script] - tested), f"{script}: {unused}"
+
+
 def test_scripts_share_nothing_but_their_exports() -> None:
     for script, text in SCRIPTS.items():
         assert not re.search(r"\bwindow\.\w+ = |\bglobalThis\b", text), script

@@ -9,6 +9,7 @@ from app.web.permissions import public
 
 STYLES = (
     "till/till.css",
+    "till/forms.css",
     "till/around.css",
     "till/cash.css",
     "till/order.css",

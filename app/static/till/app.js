@@ -1,6 +1,6 @@
 // The till: read `start` top to bottom.
 
-import { html, render, useEffect, useState } from "../vendor/htm-preact-3.1.1.module.js";
+import { html, render, useEffect } from "../vendor/htm-preact-3.1.1.module.js";
 import { loadClock } from "./clock.js";
 import { followTill } from "./display/follow_till.js";
 import { keepFocus } from "./focus.js";
@@ -12,9 +12,8 @@ import { Start } from "./screens/start.js";
 import { start } from "./session.js";
 import { update, useApp } from "./state.js";
 import { follow as followTraining } from "./training.js";
-import { Loading, Problem, Screen } from "./ui.js";
+import { Loading, NOT_LOADED, Problem, Screen, useModule } from "./ui.js";
 
-const NOT_LOADED = "This part of the app could not be loaded. Check the network and try again.";
 const Z_REPORT = () => import("./screens/z_report.js");
 const BEFORE_SELLING = {
   setUp: () => import("./screens/quick_unlock.js"),
@@ -40,16 +39,10 @@ function Till() {
 
 /** A screen whose module is loaded first. Its default export is the component. */
 function Loaded({ load, parameters }) {
-  const [shown, show] = useState(null);
-  const [failed, fail] = useState(false);
-  useEffect(() => {
-    let isLeft = false;
-    load().then((module) => isLeft || show({ Component: module.default }), () => isLeft || fail(true));
-    return () => { isLeft = true; };
-  }, []);
-  if (failed) return html`<${Screen} title="Not loaded" back="/till"><${Problem}>${NOT_LOADED}<//><//>`;
-  if (!shown) return html`<main class="screen"><${Loading} /></main>`;
-  return html`<${shown.Component} ...${parameters} />`;
+  const [Shown, hasFailed] = useModule(load);
+  if (Shown) return html`<${Shown} ...${parameters} />`;
+  if (!hasFailed) return html`<main class="screen"><${Loading} /></main>`;
+  return html`<${Screen} title="Not loaded" back="/till"><${Problem}>${NOT_LOADED}<//><//>`;
 }
 
 function Unknown() {

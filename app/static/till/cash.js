@@ -212,8 +212,8 @@ async function note(record, transaction) {
 }
 
 /** Take back cash of the sale before it is finished. Doing so again changes nothing. Raises ApiError. */
-export async function takeBack(transaction, reason) {
-  await desk().voidCash(transaction.id, reason, crypto.randomUUID());
+export async function takeBack(transaction, reason, key) {
+  await desk().voidCash(transaction.id, reason, key);
   await changeSale(({ paid }) => ({ paid: paid.filter((one) => one.id !== transaction.id), change: 0 }));
   await refreshOrder();
 }

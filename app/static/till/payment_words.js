@@ -23,7 +23,7 @@ const DECLINED = {
 };
 
 /** The reason of a refusal by its code; one that is not known here is the bank's. */
-export function declineWords(code) { return DECLINED[code] ?? "The bank declined the card"; }
+function declineWords(code) { return DECLINED[code] ?? "The bank declined the card"; }
 
 /** What the status of a payment says: `{text, kind}`; `kind` is "", "busy", "good", "warn" or "bad". */
 export function statusOf(payment) {
@@ -39,13 +39,4 @@ export function statusOf(payment) {
     case "approved": return { text: "Approved", kind: "good" };
     default: return { text: "We don't know yet", kind: "warn" };
   }
-}
-
-const CARDS = { visa: "Visa", mastercard: "Mastercard", amex: "American Express" };
-
-/** How something was paid: "Visa •••• 4242", "Cash". */
-export function tenderWords({ tenderType, cardBrand, cardLast4 }) {
-  if (tenderType === "CASH") return "Cash";
-  const brand = CARDS[cardBrand] ?? (cardBrand ? cardBrand[0].toUpperCase() + cardBrand.slice(1) : "Card");
-  return cardLast4 ? `${brand} •••• ${cardLast4}` : brand;
 }

@@ -1,6 +1,7 @@
 // Refunds. One is on the disk with its Idempotency-Key before it is sent, and stays there until the shop says how it
 // ended: after a lost answer it is sent again under the same key, which never gives the money back twice.
 
+import { forPeople } from "./failure.js";
 import { desk } from "./desk.js";
 import { change, read, readKeys, remove, write } from "./store.js";
 import { app } from "./state.js";
@@ -33,7 +34,7 @@ export async function startRefund(transactionId, body) {
   const record = { transactionId, key: crypto.randomUUID(), body, state: ASKED, isRepeated: false };
   const stored = await change("device", PREFIX + transactionId, (before) => before ?? record);
   if (stored.key !== record.key) {
-    throw Object.assign(new Error("Another refund of this payment is not final yet."), { isForPeople: true });
+    throw forPeople("Another refund of this payment is not final yet.");
   }
   return sendRefund(transactionId);
 }

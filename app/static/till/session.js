@@ -204,7 +204,7 @@ async function chooseFirstLocation() {
   update({ location });
 }
 
-export async function loadConfiguration() {
+async function loadConfiguration() {
   const configuration = await get(`/v1/pos/${encodeURIComponent(app().location.id)}/configuration`);
   await write("device", configuration, "configuration");
   update({ configuration: shownConfiguration(configuration) });

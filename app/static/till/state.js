@@ -32,6 +32,11 @@ export function update(changes) {
   for (const follow of [...followers]) follow(state);
 }
 
+/** Forget the notice as the screen that showed it is left, but not the one that says why to sign in again. */
+export function forgetNotice() {
+  if (state.phase !== "signIn") update({ notice: null });
+}
+
 export function useApp() {
   const [shown, show] = useState(state);
   useEffect(() => {

@@ -1,7 +1,8 @@
 // The products that this till has loaded, in IndexedDB and in memory: by name, by SKU, and as they are searched without
 // the shop.
 
-import { app, onUpdate } from "./state.js";
+import { dateOf, momentOf, timeOf } from "./moments.js";
+import { onUpdate } from "./state.js";
 import { read, readAll, writeTogether } from "./store.js";
 
 const MOST_FOUND = 40;
@@ -82,9 +83,5 @@ function byName(a, b) { return collator.compare(a.name, b.name); }
 export async function pricesAsOf() {
   const loaded = await read("catalogue", "loaded");
   if (!loaded?.asOf) return null;
-  const at = new Date(loaded.asOf);
-  const zone = { timeZone: app().configuration?.timeZone };
-  const day = (time) => time.toLocaleDateString("en-GB", zone);
-  const date = day(at) === day(new Date()) ? {} : { day: "numeric", month: "short" };
-  return new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", ...date, ...zone }).format(at);
+  return dateOf(loaded.asOf) === dateOf(new Date()) ? timeOf(loaded.asOf) : momentOf(loaded.asOf);
 }

@@ -1,6 +1,7 @@
 // Training: the till works as always, but a desk on this device stands in for the shop, so that nothing reaches the
 // shop's account. Every tab of the browser is in training, or none. What was sold in training is removed with it.
 
+import { forPeople } from "./failure.js";
 import { useTrainingDesk } from "./desk.js";
 import { hasUnansweredRefund } from "./refunds.js";
 import { change, read, readAll, writeTogether } from "./store.js";
@@ -51,5 +52,3 @@ async function removeTraining() {
   const sales = (await readAll("sales")).filter((sale) => sale.isTraining);
   await writeTogether([["device", undefined, BOOKS], ...sales.map((sale) => ["sales", undefined, sale.id])]);
 }
-
-function forPeople(message) { return Object.assign(new Error(message), { isForPeople: true }); }

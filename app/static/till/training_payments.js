@@ -8,7 +8,7 @@ import { CARDS, PIN } from "./training_cards.js";
 import {
   checkAmount, isPaid, newTransaction, now, payableOrder, refusal, transactionJson, transactionOf,
 } from "./training_orders.js";
-import { dateOf } from "./transaction_words.js";
+import { dateOf } from "./moments.js";
 
 const SLOW = 3_000; // Milliseconds.
 const STATUSES = {

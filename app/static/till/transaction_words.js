@@ -1,6 +1,4 @@
-// Payments in words: how they stand, how they were paid, and when.
-
-import { app } from "./state.js";
+// Payments in words: how they stand, and how they were paid.
 
 const CARD_STATES = {
   PENDING: ["Waiting for card", "", "No card has paid yet. Unless one does, the shop gives it up within half an hour."],
@@ -31,29 +29,19 @@ export function stateOf({ status, tenderType }) {
 export const STATUS_NAMES = Object.entries({ ...STATES, ...CARD_STATES })
   .map(([status, [label]]) => [status, status === "CANCELLED" ? "Cancelled or taken back" : label]);
 
-/** How it was paid: "Visa 4242", "Card", "Cash". */
+/** How it was paid: "Visa •••• 4242", "Card", "Cash". */
 export function tenderOf({ tenderType, cardBrand, cardLast4 }) {
   if (tenderType === "CASH") return "Cash";
-  return cardLast4 ? `${BRANDS[cardBrand] ?? cardBrand ?? "Card"} ${cardLast4}` : "Card";
+  const brand = cardBrand ? brandOf(cardBrand) : "Card";
+  return cardLast4 ? `${brand} •••• ${cardLast4}` : brand;
+}
+
+/** The name of a card's brand: "American Express", "Diners club". */
+export function brandOf(brand) {
+  return BRANDS[brand] ?? brand.replace(/^./, (first) => first.toUpperCase()).replaceAll("_", " ");
 }
 
 /** What was paid in all: with the tip, and as cash was rounded. */
 export function paidAmount({ amountInPence, tipInPence, roundingInPence }) {
-  return amountInPence + tipInPence + (roundingInPence ?? 0);
-}
-
-export function timeOf(at) { return format(at, { hour: "2-digit", minute: "2-digit" }); }
-
-export function dayOf(at) { return format(at, { weekday: "short", day: "numeric", month: "short", year: "numeric" }); }
-
-export function shortDayOf(at) { return format(at, { day: "numeric", month: "short" }); }
-
-/** The day in the shop's time zone, as a field for dates has it: 2026-11-28. */
-export function dateOf(at) {
-  const { timeZone } = app().configuration ?? {};
-  return new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(new Date(at));
-}
-
-function format(at, options) {
-  return new Intl.DateTimeFormat("en-GB", { timeZone: app().configuration?.timeZone, ...options }).format(new Date(at));
+  return amountInPence + (tipInPence ?? 0) + (roundingInPence ?? 0);
 }

@@ -84,6 +84,27 @@ export function useAction(action) {
   return [run, isBusy, error, () => setError(null)];
 }
 
+export const NOT_LOADED = "This part of the app could not be loaded yet. Check the network: it is tried again.";
+const LOAD_AGAIN = 2_000; // Milliseconds.
+
+/** The default export of a module, which is loaded once it is wanted, as often as that takes: `[Component, hasFailed]`.
+    */
+export function useModule(load, isWanted = true) {
+  const [[Component, hasFailed], set] = useState([null, false]);
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    let [isLeft, timer] = [false, null];
+    const attempt = () => load().then((module) => isLeft || set([module.default, false]), () => {
+      if (isLeft) return;
+      set([null, true]);
+      timer = setTimeout(attempt, LOAD_AGAIN);
+    });
+    attempt();
+    return () => { isLeft = true; clearTimeout(timer); };
+  }, [isWanted]);
+  return [Component, hasFailed];
+}
+
 /** A failure as a sentence for a person. What is no failure of the shop or of the user is also in the console. */
 export function sentence(failure) {
   if (failure instanceof ApiError || failure.isForPeople) return failure.message;

@@ -16,6 +16,13 @@ OFFLINE = re.compile(r"/v1/pos/[^/]+/offlineSales$")
 CANDLES = {"skuCode": "CANDLE-05", "name": "Beeswax dinner candles", "unitPrice": 18_00}  # Always in stock.
 TEALIGHTS = {"skuCode": "CANDLE-06", "name": "Beeswax tealights", "unitPrice": 14_00}
 
+IS_INSTALLED = """
+() => new Promise((resolve) => {
+  if (navigator.serviceWorker.controller) resolve();
+  else navigator.serviceWorker.addEventListener("controllerchange", () => resolve(), { once: true });
+})
+"""
+
 # Runs what follows with a module of the app as `module`.
 WITH_MODULE = """async ([name, argument]) => {
   const app = document.querySelector("script[type=module]").src;
@@ -91,9 +98,15 @@ def lose_answers(page: Page, address: re.Pattern[str], times: int | None = 1) ->
     page.route(address, lose, **({"times": times} if times else {}))
 
 
+def installed(page: Page) -> Page:
+    """Once the app is installed. The policy of the page forbids the driver's own waiting."""
+    page.evaluate(IS_INSTALLED)
+    return page
+
+
 def lose_network(page: Page) -> None:
     """The network is gone, after the app was installed."""
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    installed(page)
     page.context.set_offline(True)
 
 

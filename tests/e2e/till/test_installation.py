@@ -8,6 +8,7 @@ from tests.e2e.till.signing_in import PHONE, PIN, sign_in_to_till
 from tests.e2e.till.test_unlock import expect_heading, type_pin
 from tests.e2e.till.unreliable_network import network_before
 from tests.processes import RunningShop
+from tests.waiting import until
 
 IS_WAITING = "navigator.serviceWorker.getRegistration('/till').then((found) => Boolean(found.waiting))"
 IS_CONTROLLED = "navigator.serviceWorker.controller !== null"
@@ -15,7 +16,7 @@ IS_CONTROLLED = "navigator.serviceWorker.controller !== null"
 
 def install(page: Page) -> None:
     page.evaluate("navigator.serviceWorker.ready")
-    page.wait_for_function(IS_CONTROLLED)
+    until(lambda: page.evaluate(IS_CONTROLLED))
 
 
 def test_chromium_finds_nothing_that_keeps_it_from_being_installed(till: Page) -> None:
@@ -51,7 +52,7 @@ def test_a_new_version_takes_over_at_the_next_start_and_says_so(shop: RunningSho
 
         network.rewrites = a_new_version
         page.evaluate("async () => (await navigator.serviceWorker.getRegistration('/till')).update()")
-        page.wait_for_function(IS_WAITING)
+        until(lambda: page.evaluate(IS_WAITING))
         # While another window works with the old version, that one stays.
         page.goto("/till")
         type_pin(page, PIN)

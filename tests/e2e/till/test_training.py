@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.till.selling import CANDLES, TEALIGHTS, change_of, go, hand_over, is_paid, next_sale, order, unlock
 from tests.e2e.till.signing_in import sign_in_to_till
+from tests.waiting import until
 
 # A split sale, refunds and what is refused on the way. Each answer is the names of its fields, or a refusal's code.
 SELL_AT_BOTH = """async () => {
@@ -102,7 +103,7 @@ def test_training_charges_declines_and_loses_answers_without_a_request_to_the_sh
     page.get_by_role("button", name="New sale").click()
 
     page.get_by_role("link", name="Transactions").click()
-    expect(page.get_by_role("link", name="£12.50").filter(has_text="Visa 0008")).to_contain_text("Paid")
+    expect(page.get_by_role("link", name="£12.50").filter(has_text="Visa •••• 0008")).to_contain_text("Paid")
     expect(page.get_by_text("2 payments")).to_be_visible()
     refund_all(page)
     expect(page.get_by_text("All of it was given back.")).to_be_visible()
@@ -142,7 +143,7 @@ def test_a_training_payment_outlives_a_reload_and_training_ends_only_after_it(ph
     assert stored(page, "device", "training") is None
     page.get_by_role("link", name="Back").click()
     page.get_by_role("link", name="Transactions").click()
-    expect(page.get_by_role("link", name="£5.00").filter(has_text="Visa 4242")).to_be_hidden()
+    expect(page.get_by_role("link", name="£5.00").filter(has_text="Visa •••• 4242")).to_be_hidden()
 
 
 def test_training_takes_cards_without_a_network_and_in_every_tab(phone: BrowserContext) -> None:
@@ -154,7 +155,7 @@ def test_training_takes_cards_without_a_network_and_in_every_tab(phone: BrowserC
     expect(other.get_by_text("No money moves.")).to_be_visible()
     other.close()
     page.get_by_role("link", name="Back").click()
-    page.wait_for_function("navigator.serviceWorker.controller")  # All of the app is on the device.
+    until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))  # All of the app is on the device.
     phone.set_offline(True)
     charge(page, "1105", "visa")
     is_paid(page)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,18 +17,20 @@ UNPACKED = {"accept-encoding"}  # Left out, so that a body can be rewritten.
 @dataclass
 class Network:
     """What happens to requests by `METHOD path`. `loses_request`: it never arrives. `loses_answer`: the shop did it,
-    and nobody hears. `rewrites`: what a file becomes. `before`: is called before a request is sent on."""
+    and nobody hears. `rewrites`: what a file becomes. `before` is called before a request is sent on, `between` before
+    its answer is read."""
 
     address: str
     loses_request: Callable[[str], bool] = field(default=lambda _request: False)
     loses_answer: Callable[[str], bool] = field(default=lambda _request: False)
     rewrites: Callable[[str, bytes], bytes] = field(default=lambda _request, body: body)
     before: Callable[[str], None] = field(default=lambda _request: None)
+    between: Callable[[str], None] = field(default=lambda _request: None)
     passed: list[str] = field(default_factory=list)
 
     def is_good(self) -> None:
         self.loses_request = self.loses_answer = lambda _request: False
-        self.before = lambda _request: None
+        self.before = self.between = lambda _request: None
 
 
 @contextmanager
@@ -64,6 +66,7 @@ class _Hop(BaseHTTPRequestHandler):
                 name: value for name, value in self.headers.items() if name.lower() not in OWN_HEADERS | UNPACKED
             }
             connection.request(self.command, self.path, body or None, headers | {"Connection": "close"})
+            self.network.between(request)
             answer = connection.getresponse()
             content = answer.read()
         except (OSError, http.client.HTTPException):
@@ -75,7 +78,10 @@ class _Hop(BaseHTTPRequestHandler):
         if self.network.loses_answer(request):
             self._break_off()
             return
-        content = self.network.rewrites(request, content)
+        with suppress(OSError):  # Who asked is gone.
+            self._answer(answer, self.network.rewrites(request, content))
+
+    def _answer(self, answer: http.client.HTTPResponse, content: bytes) -> None:
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in OWN_HEADERS | {"content-length"}:

@@ -11,7 +11,7 @@ import * as usb from "./usb_printer.js";
 
 export { COLUMNS } from "./paper.js";
 
-export const USB = "usb";
+const USB = "usb";
 export const SERIAL = "serial";
 export const NETWORK = "network";
 const CHOICE = "printer"; // In the store `device`.

@@ -14,7 +14,7 @@ const PROBLEMS = {
   AbortError: ["in_use", "The camera cannot be used. Does another app use it?"],
 };
 
-export class CameraProblem extends Error {
+class CameraProblem extends Error {
   isForPeople = true;
 
   /** `code`: not_supported, no_camera, not_allowed or in_use. */

@@ -1,6 +1,6 @@
 import { del, get } from "../api.js";
 import { serverNow } from "../clock.js";
-import { dateOf, dayOf, timeOf } from "../transaction_words.js";
+import { dateOf, dayOf, timeOf } from "../moments.js";
 import { useApp } from "../state.js";
 import { Button, Dialog, html, Loading, Problem, useAction, useEffect, useState } from "../ui.js";
 

@@ -1,5 +1,6 @@
 // What stays at the bottom of the order: its total, and what is done with it.
 
+import { forPeople } from "../failure.js";
 import { money } from "../money.js";
 import { checkOrder } from "../order_check.js";
 import { park } from "../parked_sales.js";
@@ -52,7 +53,7 @@ function counted({ lines }) {
 async function chargeOrder(open) {
   const { unresolved } = app().sale;
   if (unresolved.length) {
-    throw refusal(`Find or remove the code ${unresolved[0]} first: it is not known what it stands for.`);
+    throw forPeople(`Find or remove the code ${unresolved[0]} first: it is not known what it stands for.`);
   }
   try {
     await checkOrder();
@@ -63,5 +64,3 @@ async function chargeOrder(open) {
   if (app().sale.lines.some((line) => line.was !== undefined)) open({ kind: "prices" });
   else go("/till/pay");
 }
-
-function refusal(message) { return Object.assign(new Error(message), { isForPeople: true }); }

@@ -1,9 +1,11 @@
 // What was paid of a sale so far, and taking cash back before it is finished.
 
-import { takeBack } from "../cash.js";
 import { money } from "../money.js";
+import { takeBack } from "../cash.js";
 import { keptOf, ORDER } from "../sale.js";
-import { Amount, Button, Dialog, Field, html, Problem, useAction, useState } from "../ui.js";
+import { tenderOf } from "../transaction_words.js";
+import { Amount, Button, html, useState } from "../ui.js";
+import { VoidDialog } from "./_void.js";
 
 export default function Parts({ sale }) {
   const [returned, setReturned] = useState(null); // The payment that is being taken back.
@@ -16,7 +18,7 @@ export default function Parts({ sale }) {
       <h2 id="parts-title">Paid so far</h2>
       <ul class="list" aria-labelledby="parts-title">
         ${parts.map((part) => html`<li key=${part.id} class="row apart">
-          <span><span class="strong">${nameOf(part)}</span>
+          <span><span class="strong">${tenderOf(part)}</span>
             ${part.tipInPence > 0 && html`<span class="muted small">
               ${" "}and ${money(part.tipInPence, part.currency)} tip</span>`}
             ${part.status !== "SUCCEEDED" && html`<span class="muted small"> after a refund</span>`}</span>
@@ -25,7 +27,8 @@ export default function Parts({ sale }) {
               <${Button} onPress=${() => setReturned(part)}>Take back<//>`}</span>
         </li>`)}
       </ul>
-      ${returned && html`<${TakeBack} part=${returned} onClose=${() => setReturned(null)} />`}
+      ${returned && html`<${VoidDialog} payment=${returned} onClose=${() => setReturned(null)}
+        takeBack=${(reason, key) => takeBack(returned, reason, key)} />`}
     </section>`;
 }
 
@@ -35,32 +38,4 @@ function partsOf(sale) {
   const isOfShop = sale.kind === ORDER && sale.isChecked && sale.basket?.payments.length > 0;
   const listed = isOfShop ? sale.basket.payments : sale.paid;
   return listed.map((one) => ({ ...one, ...known.get(one.id) })).filter(keptOf);
-}
-
-function nameOf({ tenderType, cardBrand, cardLast4 }) {
-  if (tenderType === "CASH") return "Cash";
-  return cardLast4 ? `${(cardBrand ?? "card").replace(/^./, (first) => first.toUpperCase())} ${cardLast4}` : "Card";
-}
-
-function TakeBack({ part, onClose }) {
-  const [reason, setReason] = useState("");
-  const [isMissing, setMissing] = useState(false);
-  const handedOver = part.amountInPence + (part.roundingInPence ?? 0);
-  const [send, isBusy, error] = useAction(async (event) => {
-    event.preventDefault();
-    setMissing(!reason.trim());
-    if (!reason.trim()) return;
-    await takeBack(part, reason.trim());
-    onClose();
-  });
-  return html`
-    <${Dialog} title="Take back cash" onClose=${onClose}>
-      <form class="stack" onSubmit=${send} novalidate>
-        <p>Hand ${money(handedOver, part.currency)} back to the customer. The payment is cancelled.</p>
-        <${Field} label="Reason" id="void-reason" value=${reason} onInput=${setReason} maxlength="200"
-          error=${isMissing ? "Say why." : null} />
-        <${Problem}>${error}<//>
-        <${Button} kind="danger big" type="submit" isBusy=${isBusy}>Take back ${money(handedOver, part.currency)}<//>
-      </form>
-    <//>`;
 }

@@ -1,7 +1,8 @@
 // The numbers of an X or Z report.
 
+import { momentOf } from "../moments.js";
 import { money } from "../money.js";
-import { app } from "../state.js";
+import { brandOf } from "../transaction_words.js";
 import { html } from "../ui.js";
 
 /** `level` of the headings: one below that of the dialog or the screen around. */
@@ -42,7 +43,7 @@ function facts({ session, generatedAt, zNumber }) {
 
 function taken({ tenders: { cash, card }, total, tips, tipsRefunded }) {
   const rows = [[`Cash, ${payments(cash.count)}`, cash.sales], [`Card, ${payments(card.count)}`, card.sales]];
-  for (const one of card.byBrand) rows.push([`${named(one.brand)}, ${payments(one.count)}`, one.sales]);
+  for (const one of card.byBrand) rows.push([`${brandOf(one.brand)}, ${payments(one.count)}`, one.sales]);
   rows.push([`Sales, ${payments(total.count)}`, total.gross, true]);
   rows.push(["Refunds in cash", -cash.refunds], ["Refunds to cards", -card.refunds], ["Net", total.net, true]);
   rows.push(["Tips by card, in no sum above", tips]);
@@ -72,11 +73,3 @@ function unresolved({ unresolved: open, unresolvedRefunds: refunds }) {
 }
 
 const payments = (count) => `${count} ${count === 1 ? "payment" : "payments"}`;
-
-const named = (brand) => brand.replace(/^./, (first) => first.toUpperCase()).replaceAll("_", " ");
-
-function momentOf(moment) {
-  const timeZone = app().configuration?.timeZone;
-  const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
-  return new Date(moment).toLocaleString("en-GB", { timeZone, ...parts });
-}

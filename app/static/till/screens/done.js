@@ -1,10 +1,9 @@
 // The sale is paid: the change, the receipt, and on to the next one.
 
-import { tenderWords } from "../payment_words.js";
 import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
-import { paidAmount } from "../transaction_words.js";
+import { paidAmount, tenderOf } from "../transaction_words.js";
 import { Amount, Button, html, Icon, Screen, useAction, useEffect } from "../ui.js";
 import { OfflineReceipt } from "./_offline_receipt.js";
 import { Receipt } from "./_receipt.js";
@@ -35,7 +34,7 @@ function Summary({ sale, last, change }) {
       <span class="mark"><${Icon} name="tick" /></span>
       <p class="said">${last?.tenderType === "CARD" ? "Approved" : "Taken"}</p>
       <p><${Amount} of=${sum} currency=${sale.currency} className="total" /></p>
-      ${sale.paid.map((one) => html`<p class="muted" key=${one.id}>${tenderWords(one)}</p>`)}
+      ${sale.paid.map((one) => html`<p class="muted" key=${one.id}>${tenderOf(one)}</p>`)}
     </section>
     ${change > 0 && html`<div class="sum change"><p class="label">Change</p>
       <p><${Amount} of=${change} currency=${sale.currency} className="amount" /></p></div>`}`;

@@ -1,5 +1,7 @@
 // The parked orders: go on with one, name it, discard it.
 
+import { forPeople } from "../failure.js";
+import { timeOf } from "../moments.js";
 import { money } from "../money.js";
 import { discardParked, labelParked, park, parkedSales, resume } from "../parked_sales.js";
 import { go } from "../router.js";
@@ -11,7 +13,7 @@ import { Question } from "./_order_dialogs.js";
 const LONGEST_LABEL = 40;
 
 export default function Parked() {
-  const { sale, configuration } = useApp();
+  const { sale } = useApp();
   const [parked, show] = useState(null);
   const [dialog, open] = useState(null); // {kind, sale}
   const reload = async () => show(await parkedSales());
@@ -24,7 +26,7 @@ export default function Parked() {
     await putAside();
     if (!await resume(id)) {
       await reload();
-      throw Object.assign(new Error("This order is not parked any more."), { isForPeople: true });
+      throw forPeople("This order is not parked any more.");
     }
     go(app().sale.paid.length ? "/till/pay" : "/till/order", { replaces: true });
   });
@@ -34,8 +36,8 @@ export default function Parked() {
       ${sale?.lines?.length > 0 && html`<${Note}>The order under way is parked when you go on with another one.<//>`}
       ${parked?.length === 0 && html`<p class="nothing">No order is parked.</p>`}
       <ul class="list" aria-label="Parked orders">
-        ${(parked ?? []).map((one) => html`<${Order} key=${one.id} sale=${one} zone=${configuration?.timeZone}
-          isBusy=${isBusy} onResume=${() => goOn(one.id)} open=${open} />`)}
+        ${(parked ?? []).map((one) => html`<${Order} key=${one.id} sale=${one} isBusy=${isBusy}
+          onResume=${() => goOn(one.id)} open=${open} />`)}
       </ul>
     <//>
     ${dialog?.kind === "name" && html`<${Name} sale=${dialog.sale} onClose=${close} />`}
@@ -56,19 +58,18 @@ async function putAside() {
   const { sale } = app();
   if (!sale) return;
   if (sale.kind !== ORDER || sale.paid.length || sale.isFinished) {
-    throw Object.assign(new Error("Finish the sale under way first."), { isForPeople: true });
+    throw forPeople("Finish the sale under way first.");
   }
   if (isEmpty(sale)) await endSale(sale.id, isEmpty);
   else await park(sale.label ?? null);
 }
 
-function Order({ sale, zone, isBusy, onResume, open }) {
+function Order({ sale, isBusy, onResume, open }) {
   const name = sale.label || contents(sale);
-  const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone });
   return html`<li class="entry" aria-label=${name}>
     <div class="between"><span class="strong">${name}</span>
       <span class="strong n">${money(due(sale).amount, sale.currency)}</span></div>
-    <p class="muted small">${sale.label ? `${contents(sale)} · ` : ""}${clock.format(new Date(sale.parkedAt))}</p>
+    <p class="muted small">${sale.label ? `${contents(sale)} · ` : ""}${timeOf(sale.parkedAt)}</p>
     <div class="row apart">
       <span class="row">
         <${Button} kind="quiet" onPress=${() => open({ kind: "name", sale })}>Name<//>

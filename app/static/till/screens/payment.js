@@ -5,8 +5,10 @@ import { checkOrder, settle } from "../order_check.js";
 import { beginCard, limitProblem } from "../payments.js";
 import { go } from "../router.js";
 import { due, isToBeFinished, ORDER } from "../sale.js";
-import { app, update, useApp } from "../state.js";
-import { Amount, Button, Dialog, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import { app, forgetNotice, update, useApp } from "../state.js";
+import {
+  Amount, Button, Dialog, Field, html, NOT_LOADED, Note, Problem, Screen, useAction, useEffect, useModule, useState,
+} from "../ui.js";
 import { CardPayment } from "./_card.js";
 import { Tip } from "./_tip.js";
 
@@ -55,7 +57,7 @@ function Choice({ sale, payment }) {
   const amount = part !== null && part < all ? part : all;
   useEffect(() => {
     update({ tender: null });
-    return () => update({ notice: null, refusal: null });
+    return () => { forgetNotice(); update({ refusal: null }); };
   }, []);
   const leave = () => begin(null);
   const goOn = () => { setPart(null); leave(); };
@@ -168,10 +170,10 @@ export function ChangedDialog({ from, to, currency, onClose }) {
 }
 
 function LoadedCash({ sale, amount, onTaken, onBack }) {
-  const [Cash, failed] = useModule(() => import("./_cash.js"));
+  const [Cash, hasFailed] = useModule(() => import("./_cash.js"));
   const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onTaken());
-  if (failed) {
-    return html`<${Screen} title="Take payment"><${Problem}>${failed}<//><${Button} onPress=${onBack}>Back<//><//>`;
+  if (hasFailed && !Cash) {
+    return html`<${Screen} title="Take payment"><${Problem}>${NOT_LOADED}<//><${Button} onPress=${onBack}>Back<//><//>`;
   }
   return Cash && html`<${Cash} sale=${sale} amount=${amount} onDone=${done} onBack=${onBack} />`;
 }
@@ -180,17 +182,6 @@ function LoadedCash({ sale, amount, onTaken, onBack }) {
 function LoadedParts({ sale }) {
   const [Parts] = useModule(() => import("./_parts.js"), sale.paid.length > 0);
   return Parts && html`<${Parts} sale=${sale} />`;
-}
-
-/** The default export of a module that is loaded when it is first shown: `[Component, error]`. */
-function useModule(load, isWanted = true) {
-  const [loaded, set] = useState([null, null]);
-  useEffect(() => {
-    if (!isWanted) return;
-    const failed = "This part of the app could not be loaded. Check the network and try again.";
-    load().then((module) => set([module.default, null]), () => set([null, failed]));
-  }, [isWanted]);
-  return loaded;
 }
 
 function backOf(sale) {

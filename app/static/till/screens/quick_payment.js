@@ -1,5 +1,6 @@
 // An amount without products.
 
+import { forPeople } from "../failure.js";
 import { money } from "../money.js";
 import { beginCard, limitProblem } from "../payments.js";
 import { go } from "../router.js";
@@ -56,7 +57,7 @@ async function charge(tender, { amount, description }) {
   const { configuration } = app();
   const isCard = tender === "CARD";
   const problem = limitProblem(amount, configuration.currency, { isCard });
-  if (problem) throw Object.assign(new Error(problem), { isForPeople: true });
+  if (problem) throw forPeople(problem);
   const sale = await startQuick({ amount, description: description.trim() });
   if (!isCard || configuration.tips) {
     update({ tender });

@@ -1,5 +1,6 @@
 // The work session: opening float, X report, cash movements, closing.
 
+import { timeOf } from "../moments.js";
 import { amountText, money, parseMoney } from "../money.js";
 import { useApp } from "../state.js";
 import {
@@ -123,5 +124,3 @@ function OpenMovement({ currency }) {
       ${error && html`<${Button} kind="quiet" onPress=${drop}>I looked, forget it<//>`}
     </div>`;
 }
-
-function timeOf(moment) { return new Date(moment).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }); }

@@ -1,5 +1,6 @@
 // What this device does its own way, and who uses it.
 
+import { forPeople } from "../failure.js";
 import { installedVersion } from "../installation.js";
 import { chosenLook, chooseLook } from "../look.js";
 import { hasUnansweredRefund } from "../refunds.js";
@@ -57,8 +58,6 @@ function Location() {
       <${Problem}>${error}<//>
     <//>`;
 }
-
-function forPeople(message) { return Object.assign(new Error(message), { isForPeople: true }); }
 
 function Look() {
   const [look, setLook] = useState(null);

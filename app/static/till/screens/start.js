@@ -1,5 +1,5 @@
 import { go } from "../router.js";
-import { update, useApp } from "../state.js";
+import { forgetNotice, useApp } from "../state.js";
 import { money } from "../money.js";
 import { due, startOrder } from "../sale.js";
 import { Button, html, Icon, Note, Problem, Screen, useAction, useEffect } from "../ui.js";
@@ -13,7 +13,7 @@ const LINKS = [
 
 export function Start() {
   const { location, configuration, sale, payment, isOnline, isTraining, unsent, notice } = useApp();
-  useEffect(() => () => update({ notice: null }), []);
+  useEffect(() => forgetNotice, []);
   const [order, isBusy, error] = useAction(async () => {
     if (!sale) await startOrder();
     go("/till/order");

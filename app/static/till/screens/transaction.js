@@ -1,8 +1,9 @@
 // One payment: how it stands, its receipt, and giving the money back.
 
 import { desk } from "../desk.js";
+import { dayOf, shortDayOf, timeOf } from "../moments.js";
 import { money } from "../money.js";
-import { paidAmount, dayOf, shortDayOf, stateOf, tenderOf, timeOf } from "../transaction_words.js";
+import { paidAmount, stateOf, tenderOf } from "../transaction_words.js";
 import { mayRefund, openRefund, refundable } from "../refunds.js";
 import { notePayment } from "../sale.js";
 import { app, useApp } from "../state.js";
@@ -104,6 +105,12 @@ function FailedRefunds({ payment: { refunds = [], currency } }) {
       did not take it. The customer has not got this money.<//>`);
 }
 
+async function voidCash(id, reason, key) {
+  const taken = await desk().voidCash(id, reason, key);
+  await notePayment(taken);
+  return taken;
+}
+
 /** What to hand over, or what happens to the card, after something was given back. */
 function GivenBack({ done }) {
   if (done.status === "CANCELLED") {
@@ -130,6 +137,7 @@ function GiveBack({ payment, onChange }) {
       ${payment.mayVoid && html`<${Button} disabled=${isAway} onPress=${() => open("void")}>Take back<//>`}
       ${may && html`<${Button} kind="danger" disabled=${isAway} onPress=${() => open("refund")}>Refund<//>`}
       ${dialog === "refund" && html`<${RefundDialog} payment=${payment} onClose=${close} />`}
-      ${dialog === "void" && html`<${VoidDialog} payment=${payment} onClose=${close} />`}
+      ${dialog === "void" && html`<${VoidDialog} payment=${payment} onClose=${close}
+        takeBack=${(reason, key) => voidCash(payment.id, reason, key)} />`}
     </section>`;
 }

@@ -1,7 +1,8 @@
 // The payments of the location, the newest first. Without a network: those that were loaded last, and that is said.
 
 import { desk } from "../desk.js";
-import { dateOf, dayOf, paidAmount, stateOf, STATUS_NAMES, tenderOf, timeOf } from "../transaction_words.js";
+import { dateOf, dayOf, timeOf } from "../moments.js";
+import { paidAmount, stateOf, STATUS_NAMES, tenderOf } from "../transaction_words.js";
 import { change, read } from "../store.js";
 import { app, useApp } from "../state.js";
 import {

@@ -1,8 +1,9 @@
 // The log of sales that were made without a network.
 
+import { momentOf } from "../moments.js";
 import { money } from "../money.js";
 import { dealWith, isUnsent, offlineSales, REFUSED, sendWaiting, SENT, WAITING } from "../offline.js";
-import { app, useApp } from "../state.js";
+import { useApp } from "../state.js";
 import { Amount, Button, html, Loading, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 
 const STATES = { [WAITING]: ["warn", "Waiting"], [SENT]: ["good", "Sent"], [REFUSED]: ["bad", "Needs a look"] };
@@ -43,7 +44,7 @@ function Sale({ sale, onChange }) {
   return html`
     <li class="entry">
       <p class="row apart">
-        <span><span class="strong">${timeOf(sale)}</span> <span class=${`badge ${kind}`}>${label}</span></span>
+        <span><span class="strong">${momentOf(sale.soldAt)}</span> <span class=${`badge ${kind}`}>${label}</span></span>
         <${Amount} of=${sale.toPay} currency=${sale.currency} className="strong" /></p>
       <p class="muted small">${sale.lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(", ")}</p>
       <p class="muted small">
@@ -55,9 +56,4 @@ function Sale({ sale, onChange }) {
         <${Problem}>${error}<//>
         <${Button} onPress=${settle} isBusy=${isBusy}>Mark as dealt with<//>`}
     </li>`;
-}
-
-function timeOf({ soldAt }) {
-  const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
-  return new Date(soldAt).toLocaleString("en-GB", { timeZone: app().configuration?.timeZone, ...parts });
 }
