@@ -12,8 +12,8 @@ from typing import Any
 from playwright.sync_api import Error, Locator, Page
 
 from tests.e2e.till.books import Books
-from tests.e2e.till.conftest import PASSWORD, PIN, set_up_pin
 from tests.e2e.till.selling import CANDLES, TEALIGHTS, go, in_app, order
+from tests.e2e.till.signing_in import PASSWORD, PIN, set_up_pin
 from tests.e2e.till.web_server import MortalShop
 from tests.waiting import until
 
