@@ -10,7 +10,8 @@ import * as tokens from "./tokens.js";
 import { shownConfiguration } from "./training.js";
 import * as vault from "./vault.js";
 
-const PROBE = 3_000; // Milliseconds between looks whether a shop that did not answer is there again.
+// Milliseconds between looks whether a shop that did not answer is there again; the last one from then on.
+const PROBES = [500, 1_000, 2_000, 3_000];
 const channel = new BroadcastChannel("till-session");
 const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
 const AGAIN = "Sign in again to go on.";
@@ -211,13 +212,17 @@ async function loadConfiguration() {
 }
 
 let probing = null;
+let probes = 0;
 
 onUpdate(({ isOnline, phase }) => {
-  if (!isOnline && phase === "ready") probing ??= setTimeout(probe, PROBE);
+  if (isOnline) probes = 0;
+  if (isOnline || phase !== "ready" || probing) return;
+  probing = setTimeout(probe, PROBES[Math.min(probes, PROBES.length - 1)]);
 });
 
 /** See whether the shop is there again; the first answer says so to all. */
 async function probe() {
+  probes += 1;
   await loadConfiguration().catch(() => {});
   probing = null;
   if (!app().isOnline) update({});

@@ -33,6 +33,8 @@ CARD_STEPS: list[list[tuple[Moment, re.Pattern[str]]]] = [
     [("before", CREATE), ("amid", PRESENT), ("amid", CAPTURE)],
 ]
 
+pytestmark = pytest.mark.thorough  # A web server is killed and started anew some twenty times.
+
 
 @pytest.fixture(scope="module")
 def mortal(shop: RunningShop) -> Iterator[MortalShop]:
