@@ -29,6 +29,7 @@ from tests.e2e.till.selling import (
     reopen,
     unlock,
 )
+from tests.waiting import until
 
 FAKE_PRINTERS = Path(__file__).parent / "fake_printers.js"
 Api = Callable[..., dict[str, Any]]
@@ -90,7 +91,7 @@ def test_the_receipt_of_a_sale_without_a_network_is_printed(till: Page) -> None:
     again = reopen(till)
     again.get_by_role("link", name="Go on with the sale").click()
     again.get_by_role("button", name="Print receipt").click()
-    again.wait_for_function("window.device.jobs.length > 0")
+    until(lambda: again.evaluate("window.device.jobs.length > 0"))  # The driver’s own wait needs eval.
     receipt = readable(bytes(again.evaluate("device.jobs[0]")))
     for words in ("Market stall", "Not sent yet", "1 x Beeswax dinner candles", "£18.00", "£20.00", "£2.00"):
         assert words in receipt, receipt

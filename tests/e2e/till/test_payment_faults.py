@@ -26,6 +26,7 @@ from tests.e2e.till.selling import (
     reopen,
 )
 from tests.e2e.till.test_card_payments import CREATE, Payment
+from tests.waiting import until
 
 FAKE_PRINTERS = Path(__file__).parent / "fake_printers.js"
 Api = Callable[..., dict[str, Any]]
@@ -166,6 +167,6 @@ def test_the_drawer_opens_once_when_cash_is_known_to_be_taken(till: Page) -> Non
     expect(till.get_by_text("We don't know yet")).to_be_visible()
     again = reopen(till)
     is_paid(again)
-    again.wait_for_function("window.device.jobs.length > 0")
+    until(lambda: again.evaluate("window.device.jobs.length > 0"))  # The driver’s own wait needs eval.
     next_sale(again)
     assert len(again.evaluate("device.jobs")) == 1

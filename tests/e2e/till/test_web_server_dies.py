@@ -178,7 +178,7 @@ def test_an_order_that_the_dead_shop_cannot_take_is_sent_to_it_once(
 
 def expect_basket(page: Page) -> None:
     """The shop has the order."""
-    in_app(page, "sale.js", "await module.checkOrder();")
+    in_app(page, "order_check.js", "await module.checkOrder();")
 
 
 def test_a_payment_that_is_given_up_is_cancelled(page: Page, mortal: MortalShop, books: Books) -> None:
