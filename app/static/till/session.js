@@ -12,6 +12,7 @@ import * as vault from "./vault.js";
 
 // Milliseconds between looks whether a shop that did not answer is there again; the last one from then on.
 const PROBES = [500, 1_000, 2_000, 3_000];
+const FRESH = 2 * 60_000; // Milliseconds that an access token must still hold to be used after unlocking.
 const channel = new BroadcastChannel("till-session");
 const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
 const AGAIN = "Sign in again to go on.";
@@ -95,15 +96,15 @@ async function storedConfiguration(location) {
   return stored && stored.locationId === location?.id ? shownConfiguration(stored) : null;
 }
 
-/** Unlock: `open` gives the refresh token and, where the shop wants one, an assertion. Raises what `open` raises. */
+/** Unlock: `open` gives the tokens and, where the shop wants one, an assertion. Raises what `open` raises. */
 export async function unlock(open) {
   await locking;
   const { sessionExpiresAt } = await read("device", "signedIn") ?? {};
   if (Date.parse(sessionExpiresAt) <= serverNow()) return end("session_expired");
   try {
-    const { refreshToken, assertion } = await open();
-    tokens.holdToken(refreshToken);
-    if (navigator.onLine) await tokens.refresh(assertion);
+    const { tokens: opened, assertion } = await open();
+    tokens.holdTokens(opened);
+    if (navigator.onLine && !tokens.holdsFor(FRESH)) await tokens.refresh(assertion);
   } catch (error) {
     if (error.code in tokens.ENDED) return end(error.code);
     if (!tokens.hasTokens() || !comesLater(error)) {

@@ -1,8 +1,7 @@
-// The tokens of the session. Each tab has an access token of its own, in memory alone; the refresh token is one, sealed
-// by the vault, and one tab at a time exchanges it.
+// The tokens of the session, sealed by the vault. The refresh token is one, and one tab at a time exchanges it.
 
 import { ApiError, post, request, useTokens } from "./api.js";
-import { saveClock } from "./clock.js";
+import { saveClock, serverNow } from "./clock.js";
 import { nameOfDevice } from "./device_name.js";
 import { read, write } from "./store.js";
 import { update } from "./state.js";
@@ -20,7 +19,7 @@ export const ENDED = {
   token_invalid: "The shop does not know this session any more. Sign in again.",
 };
 
-let tokens = null; // {access, expiresAt (milliseconds by this clock), refresh}
+let tokens = null; // {access, accessEnds (the shop's time as text), refresh}
 // Set by session.js: what becomes of the app where the session ended, wants a passkey again, or has no tokens here.
 let session = { ended: async () => {}, unproven: async () => {}, lost: async () => {} };
 
@@ -32,9 +31,7 @@ useTokens({
       await session.lost();
       throw locked();
     }
-    if (tokens.expiresAt - Date.now() < EARLY) {
-      await refresh().catch((error) => { if (!tokens || tokens.expiresAt < Date.now()) throw error; });
-    }
+    if (!holdsFor(EARLY)) await refresh().catch((error) => { if (!tokens || !holdsFor(0)) throw error; });
     if (!tokens) throw locked();
     return tokens.access;
   },
@@ -49,15 +46,22 @@ function locked() { return new ApiError(401, "locked", "The till is locked."); }
 
 export function hasTokens() { return tokens !== null; }
 
-/** Begin with a refresh token that was unsealed. */
-export function holdToken(refreshToken) { tokens = { access: null, expiresAt: 0, refresh: refreshToken }; }
+/** Begin with tokens that were unsealed. */
+export function holdTokens({ refresh: sealed, access = null, accessEnds = null }) {
+  tokens = { refresh: sealed, access, accessEnds };
+}
+
+/** Whether the access token holds for so many milliseconds at least. */
+export function holdsFor(milliseconds) {
+  return tokens.access !== null && Date.parse(tokens.accessEnds) - serverNow() >= milliseconds;
+}
 
 export function dropTokens() {
   tokens = null;
   vault.forgetKeys();
 }
 
-export function refreshToken() { return tokens?.refresh; }
+export function currentTokens() { return tokens; }
 
 /** Exchange the refresh token, with the passkey's assertion where the shop wants one. Raises ApiError. */
 export async function refresh(assertion) {
@@ -67,7 +71,7 @@ export async function refresh(assertion) {
       if (!tokens) throw locked();
       if (tokens.access !== before) return; // Another call of this tab was first.
       // An assertion is for the token that it was made with; else another tab may have sealed a newer one.
-      const current = assertion ? tokens.refresh : await vault.openToken() ?? tokens.refresh;
+      const current = assertion ? tokens.refresh : (await vault.openTokens() ?? tokens).refresh;
       const { id: deviceId } = await deviceOfTill();
       await accept(await exchange({ refreshToken: current, deviceId, ...(assertion ? { assertion } : {}) }));
     });
@@ -92,10 +96,9 @@ async function exchange(body) {
 
 /** Take over what a sign-in or a refresh granted. */
 export async function accept(granted) {
-  const { token: access, refreshToken: refreshed, user, agent, locations, sessionExpiresAt } = granted;
-  // By this device's clock, which may be wrong by hours: how long it holds is what the shop says.
-  tokens = { access, expiresAt: Date.now() + granted.expiresIn * 1000, refresh: refreshed };
-  await vault.seal(refreshed);
+  const { token, refreshToken, expiresAt, user, agent, locations, sessionExpiresAt } = granted;
+  tokens = { access: token, accessEnds: expiresAt, refresh: refreshToken };
+  await vault.seal(tokens);
   await saveClock();
   await write("device", granted.endToken, "endToken");
   await write("device", { user, agent, locations, sessionExpiresAt }, "signedIn");

@@ -1,6 +1,7 @@
-// The sealed refresh token. It is encrypted with the vault key, which is in memory while the till is unlocked and lies
-// on the device only wrapped: by a PIN, by a passkey that gives a secret (PRF), by one that the shop verifies, or by
-// nothing but the device where the shop lets agents go without.
+// The sealed tokens: the refresh token, and the access token, so that not every unlocking spends a refresh. They are
+// encrypted with the vault key, which is in memory while the till is unlocked and lies on the device only wrapped: by a
+// PIN, by a passkey that gives a secret (PRF), by one that the shop verifies, or by nothing but the device where the
+// shop lets agents go without.
 //
 // Every wrapping is also encrypted with a key of the device that no script can read out, so that a copy of the database
 // is worth nothing on another device. A PIN of four digits still falls to whoever runs scripts in this browser and
@@ -12,7 +13,7 @@ const ITERATIONS = 600_000; // Of PBKDF2 with SHA-256, as OWASP advises.
 export const MOST_TRIES = 5;
 const AES = "AES-GCM";
 const DEVICE_KEY = "deviceKey";
-const TOKEN = "token"; // {iv, data}: the refresh token under the vault key.
+const TOKEN = "token"; // {iv, data}: {refresh, access, accessEnds} as JSON under the vault key.
 const WAYS = ["device", "pin", "passkey"]; // Each a record of how the vault key is wrapped.
 
 let vaultKey = null;
@@ -32,31 +33,35 @@ export async function needsGesture() {
   return ways.pin || ways.passkey !== null;
 }
 
-/** Seal the refresh token. Before any way of unlocking is set up nothing is kept. */
-export async function seal(refreshToken) {
+/** Seal the tokens, `{refresh, access, accessEnds}`. Before any way of unlocking is set up nothing is kept. Where the
+    shop verifies the passkey, scripts could open the vault without it: then the access token, which is good for itself,
+    is left out. */
+export async function seal({ refresh, access, accessEnds }) {
   if (!vaultKey) return;
-  await write("vault", await encrypt(vaultKey, new TextEncoder().encode(refreshToken)), TOKEN);
+  const { passkey } = await waysToUnlock();
+  const sealed = JSON.stringify(passkey?.isVerified ? { refresh } : { refresh, access, accessEnds });
+  await write("vault", await encrypt(vaultKey, new TextEncoder().encode(sealed)), TOKEN);
 }
 
 /** Let the till be opened by a PIN, besides or instead of what opened it before. */
-export async function setPin(pin, refreshToken) {
+export async function setPin(pin, tokens) {
   const salt = crypto.getRandomValues(new Uint8Array(16));
   const wrapped = await wrap(await keyOfPin(pin, salt));
-  await keepWay("pin", { salt, ...wrapped }, refreshToken);
+  await keepWay("pin", { salt, ...wrapped }, tokens);
   await remove("vault", "failures");
 }
 
 /** Let the till be opened by a passkey: `secret` is what the passkey gives (PRF), null where the shop verifies it. */
-export async function setPasskey({ credentialId, secret, salt }, refreshToken) {
+export async function setPasskey({ credentialId, secret, salt }, tokens) {
   const wrapped = await wrap(secret && await keyOfSecret(secret));
-  await keepWay("passkey", { credentialId, salt, isVerified: !secret, ...wrapped }, refreshToken);
+  await keepWay("passkey", { credentialId, salt, isVerified: !secret, ...wrapped }, tokens);
 }
 
 /** Let the till be opened by whoever holds the device. */
-export async function setOpen(refreshToken) { await keepWay("device", await wrap(null), refreshToken); }
+export async function setOpen(tokens) { await keepWay("device", await wrap(null), tokens); }
 
 /** Open with the PIN. The try is counted before it is checked, so that neither a reload nor a second tab gives more of
-    them. Returns `{refreshToken}` or `{attemptsLeft}`. */
+    them. Returns `{tokens}` or `{attemptsLeft}`. */
 export async function openWithPin(pin) {
   const tries = await change("vault", "failures", (before = 0) => before + 1);
   if (tries > MOST_TRIES) return { attemptsLeft: 0 };
@@ -64,7 +69,7 @@ export async function openWithPin(pin) {
   const opened = way && await unwrap(way, await keyOfPin(pin, way.salt));
   if (!opened) return { attemptsLeft: MOST_TRIES - tries };
   await remove("vault", "failures");
-  return { refreshToken: await openToken() };
+  return { tokens: await openTokens() };
 }
 
 /** Open with the passkey's secret, or with a gesture that the shop verifies (`secret` null). */
@@ -72,12 +77,12 @@ export async function openWithPasskey(secret) {
   const way = await read("vault", "passkey");
   if (!await unwrap(way, secret && await keyOfSecret(secret))) throw new Error("The passkey does not fit the vault.");
   await remove("vault", "failures");
-  return { refreshToken: await openToken() };
+  return { tokens: await openTokens() };
 }
 
 export async function openWithoutGesture() {
   await unwrap(await read("vault", "device"), null);
-  return { refreshToken: await openToken() };
+  return { tokens: await openTokens() };
 }
 
 /** Forget the key in memory, as the till locks. */
@@ -89,20 +94,21 @@ export async function erase() {
   await writeTogether([TOKEN, DEVICE_KEY, "failures", ...WAYS].map((name) => ["vault", undefined, name]));
 }
 
-async function keepWay(name, way, refreshToken) {
+async function keepWay(name, way, tokens) {
   const entries = [["vault", way, name]];
   // Whoever can be asked for a finger or a PIN is asked.
   if (name !== "device") entries.push(["vault", undefined, "device"]);
   await writeTogether(entries);
-  if (await isEmpty()) await seal(refreshToken); // Else it may be older than what another tab sealed.
+  // What is sealed already may be newer than this tab's; it is sealed anew, since a passkey may have come to it.
+  await seal(await openTokens() ?? tokens);
 }
 
-/** The sealed refresh token as it is now, also where another tab sealed it; null while nothing can be opened. */
-export async function openToken() {
+/** The sealed tokens as they are now, also where another tab sealed them; null while nothing can be opened. */
+export async function openTokens() {
   const sealed = await read("vault", TOKEN);
   if (!sealed || !vaultKey) return null;
   const { iv, data } = sealed;
-  return new TextDecoder().decode(await crypto.subtle.decrypt({ name: AES, iv }, vaultKey, data));
+  return JSON.parse(new TextDecoder().decode(await crypto.subtle.decrypt({ name: AES, iv }, vaultKey, data)));
 }
 
 /** Wrap the vault key, which is made now where there is none, with `key` (null for none) and the key of the device. */

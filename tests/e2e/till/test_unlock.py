@@ -264,6 +264,9 @@ def test_a_refresh_without_an_answer_is_had_again_and_a_session_that_ended_stays
         page.reload()
         type_pin(page, PIN)
         expect_heading(page, "Market stall")
+        assert network.passed.count("POST /v1/auth/refresh") == 0  # The access token still holds.
+        page.evaluate(REFRESH)
+        assert page.evaluate("window.refreshed") == "refreshed"
         assert network.passed.count("POST /v1/auth/refresh") == 2
 
         devices = page.evaluate(OWN_DEVICES)

@@ -41,7 +41,7 @@ function Unlock({ ways }) {
     if (!pin) return setWrong("Enter your PIN.");
     const opened = await openWithPin(pin);
     type("");
-    if (opened.refreshToken) return unlock(() => opened);
+    if (opened.tokens) return unlock(() => opened);
     if (!opened.attemptsLeft) return lockOut();
     return setWrong(`This PIN is wrong. ${opened.attemptsLeft} of ${MOST_TRIES} attempts left.`);
   });
@@ -61,6 +61,6 @@ async function openWithFinger(passkey) {
     await gestureAlone(passkey);
     return openWithPasskey(null);
   }
-  const { refreshToken } = await openWithPasskey(null);
-  return { refreshToken, assertion: await assertPasskey(refreshToken) };
+  const { tokens } = await openWithPasskey(null);
+  return { tokens, assertion: await assertPasskey(tokens.refresh) };
 }

@@ -5,7 +5,7 @@ import { problemOfPin } from "../pins.js";
 import { go } from "../router.js";
 import { enter } from "../session.js";
 import { useApp } from "../state.js";
-import { refreshToken } from "../tokens.js";
+import { currentTokens } from "../tokens.js";
 import { Button, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { setOpen, setPasskey, setPin, waysToUnlock } from "../vault.js";
 
@@ -35,7 +35,7 @@ export default function QuickUnlock() {
 function Passkey({ isBound, onDone }) {
   const [make, isBusy, error] = useAction(async () => {
     const made = await makePasskey(isBound);
-    await setPasskey(made, refreshToken());
+    await setPasskey(made, currentTokens());
     await onDone();
   });
   return html`
@@ -57,7 +57,7 @@ function Pin({ hasReader, onDone }) {
     const differs = !problem && pin !== again ? "The two PINs differ. Type the same again." : null;
     setWrong({ pin: problem, again: differs });
     if (problem || differs) return;
-    await setPin(pin, refreshToken());
+    await setPin(pin, currentTokens());
     await onDone();
   });
   const digits = { type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 6 };
@@ -75,7 +75,7 @@ function Pin({ hasReader, onDone }) {
 
 function NotNow({ onDone }) {
   const [skip, isBusy, error] = useAction(async () => {
-    await setOpen(refreshToken());
+    await setOpen(currentTokens());
     await onDone();
   });
   return html`<${Problem}>${error}<//><${Button} kind="quiet" isBusy=${isBusy} onPress=${skip}>Not now<//>`;
