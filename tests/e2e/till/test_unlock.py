@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
 
-from tests.e2e.till.selling import CANDLES, order
+from tests.e2e.till.selling import CANDLES, installed, order
 from tests.e2e.till.signing_in import PASSWORD, PHONE, PIN, set_up_pin, sign_in_to_till
 from tests.e2e.till.unreliable_network import network_before
 from tests.processes import RunningShop
@@ -144,6 +144,7 @@ def test_a_passkey_with_a_secret_opens_the_till_without_the_shop(phone: BrowserC
     page.goto("/till")
     with authenticator(page, has_secret=True) as (session, reader):
         sign_in_with_finger(page)
+        installed(page)
         page.reload()
         expect_heading(page, "Locked")
         phone.set_offline(True)
