@@ -6,7 +6,7 @@ import { KEY_HOLDS, serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { offlineRefusal, storeOfflineSale } from "./offline.js";
 import { checkOrder, refreshOrder, settle } from "./order_check.js";
-import { changeSale, due, ORDER } from "./sale.js";
+import { changeSale, due, keepPayment, ORDER } from "./sale.js";
 import { read, readAll, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
@@ -123,7 +123,7 @@ async function begin(sale, amount, tendered) {
     id: crypto.randomUUID(), tender: CASH, saleId: sale.id, userId: app().user.id, locationId: sale.locationId,
     isTraining: sale.isTraining, key: crypto.randomUUID(), request, createdAt: serverNow(),
   };
-  await navigator.locks.request("till-payment-begins", () => keepNew(record)); // Of cards as well.
+  await keepPayment(record, sale);
   update({ payment: record });
   try {
     return await note(record, await desk().takeCash(request, record.key));
@@ -133,11 +133,6 @@ async function begin(sale, amount, tendered) {
     await giveUp(record);
     throw error;
   }
-}
-
-async function keepNew(record) {
-  if ((await readAll("payments")).length) throw refusal("A payment is not final yet. Finish it first.");
-  await writeTogether([["payments", record]]);
 }
 
 /** Whether a first request may have been carried out. */

@@ -9,7 +9,7 @@ import { bringToEnd } from "./payment_run.js";
 import { send } from "./readers/hand.js";
 import { readerOf } from "./readers/readers.js";
 import { go } from "./router.js";
-import { due, isToBeFinished, loadSale, ORDER } from "./sale.js";
+import { due, isToBeFinished, keepPayment, loadSale, ORDER } from "./sale.js";
 import { change, read, readAll, write, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
@@ -63,24 +63,20 @@ export async function beginCard({ amount, tip = 0, shown }) {
     currency: sale.currency, description: isOrder ? undefined : sale.description, intentId: null, transactionId: null,
     createdAt: serverNow(), state: "starting",
   };
-  await navigator.locks.request("till-payment-begins", () => keepNew(payment, sale));
+  await keepNew(payment, sale);
   update({ payment, notice: null, refusal: null });
   tellOthers();
   await new Promise((resolve, reject) => { drive(payment.id, resolve).then(resolve, reject); });
 }
 
-/** Write a new payment, unless another tab was first with this sale or with a payment. Raises ApiError. */
+/** Write a new payment. Raises ApiError; where another one is open, that one is shown. */
 async function keepNew(payment, sale) {
-  const [stored, open] = [await read("sales", sale.id), await readAll("payments")];
-  if (open.length) {
-    await resumePayment();
-    throw refusal("open_payment", "A payment is not final yet. Wait until it is.");
+  try {
+    await keepPayment(payment, sale);
+  } catch (error) {
+    if (error.code === "open_payment") await resumePayment();
+    throw error;
   }
-  if (!stored || stored.isFinished || stored.paid.length !== sale.paid.length) {
-    await loadSale();
-    throw refusal("sale_changed", "This sale was changed in another tab. Look at what is to pay now.");
-  }
-  await writeTogether([["payments", payment]]);
 }
 
 /** Refuse what cannot be paid as it is. Raises ApiError. */

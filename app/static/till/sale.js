@@ -127,6 +127,26 @@ export async function refuseWhilePaying(stores, id) {
   throw refusal("open_payment", "A payment of this sale is not final yet. Wait until it is.");
 }
 
+/** Write the record of a payment that begins for a sale. Raises ApiError where another tab was first with a payment or
+    with this sale, which is shown then as it stands. */
+export async function keepPayment(record, sale) {
+  try {
+    await inOne(["sales", "payments"], async (stores) => {
+      if (await stores.objectStore("payments").count()) {
+        throw refusal("open_payment", "A payment is not final yet. Wait until it is.");
+      }
+      const stored = await stores.objectStore("sales").get(sale.id);
+      if (!stored || stored.isFinished || stored.paid.length !== sale.paid.length) {
+        throw refusal("sale_changed", "This sale was changed in another tab. Look at what is to pay now.");
+      }
+      await stores.objectStore("payments").put(record);
+    });
+  } catch (error) {
+    if (error.code === "sale_changed") await showCurrent();
+    throw error;
+  }
+}
+
 /** Within a transaction: the sale is no longer the one under way, if it was. */
 export async function leave(stores, id) {
   const device = stores.objectStore("device");

@@ -196,6 +196,26 @@ def test_a_till_that_nobody_uses_locks(phone: BrowserContext) -> None:
     expect_heading(page, "Locked")
 
 
+def test_a_day_after_signing_in_the_password_is_wanted_and_the_sale_goes_on(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.clock.install()
+    sign_in_to_till(page)
+    order(page, CANDLES)
+    phone.set_offline(True)  # Else an answer says that it is the phone's clock that went ahead.
+    page.clock.fast_forward("24:00:01")
+    expect_heading(page, "Locked")
+    type_pin(page, PIN)
+    expect_heading(page, "Sign in")
+    phone.set_offline(False)
+    expect(page.get_by_text("You were signed in for 24 hours.")).to_be_visible()
+    assert database_of(page)["vault"] == 0
+    page.get_by_role("textbox", name="E-mail").fill("agent@demo.test")
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    set_up_pin(page)
+    expect(page.get_by_role("link", name="Go on with the sale £18.00")).to_be_visible()
+
+
 REFRESH = """async () => {
   const { refresh } = await import(document.querySelector("link[href$='till/tokens.js']").href);
   window.refreshed = refresh().then(() => "refreshed", (error) => error.code);
