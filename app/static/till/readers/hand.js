@@ -14,7 +14,7 @@ export function wait(milliseconds) {
     const timer = milliseconds === undefined ? null : setTimeout(() => finish(null), milliseconds);
     const finish = (sent) => {
       clearTimeout(timer);
-      waiting = null;
+      if (waiting === finish) waiting = null;
       resolve(sent);
     };
     waiting = finish;
