@@ -15,15 +15,17 @@ let lockNow = null;
 
 channel.addEventListener("message", () => { lastUse = Date.now(); });
 
-/** Call `lock` once the till was not used for long. */
+/** Whether somebody is in, so that the till can be locked. */
+export function isIn() { return ["location", "notReady", "ready"].includes(app().phase); }
+
+/** Call `lock` whenever the till was not used for long, from now on. */
 export function watchUse(lock) {
-  lastUse = Date.now();
   if (lockNow) return;
   lockNow = lock;
   for (const event of ["pointerdown", "keydown", "touchstart"]) addEventListener(event, noteUse, { passive: true });
   document.addEventListener("visibilitychange", () => {
+    lockIfDue(); // No timer may have run while it was hidden.
     hiddenSince = document.hidden ? Date.now() : null;
-    if (!document.hidden) lockIfDue();
   });
   setInterval(lockIfDue, LOOKS);
 }
@@ -36,7 +38,7 @@ function noteUse() {
 }
 
 function lockIfDue() {
-  if (app().phase !== "ready") return;
+  if (!isIn()) return;
   const isHiddenLong = hiddenSince !== null && Date.now() - hiddenSince >= HIDDEN;
   if (isHiddenLong || Date.now() - lastUse >= IDLE) lockNow();
 }
