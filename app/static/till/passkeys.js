@@ -5,6 +5,7 @@
 import { post } from "./api.js";
 import { deviceOfTill } from "./tokens.js";
 
+const SECONDS = 6; // In which the shop gives a challenge, or cannot be reached.
 const REFUSED = "The device did not recognise you, or you cancelled. Try again.";
 
 /** A failure that a person can do something about. */
@@ -55,15 +56,18 @@ export async function secretOfPasskey({ credentialId, salt }) {
   return secret;
 }
 
-/** Use a passkey that the shop verifies: what the next refresh sends. */
+/** Use a passkey that the shop verifies: what the next refresh sends; null where the shop does not answer. */
 export async function assertPasskey(refreshToken) {
   const body = { refreshToken, deviceId: (await deviceOfTill()).id };
-  const { publicKey, challengeToken } = await post("/v1/auth/passkeys/assertionOptions", body, { isOpen: true });
+  const options = await post("/v1/auth/passkeys/assertionOptions", body, { isOpen: true, seconds: SECONDS })
+    .catch((error) => { if (!error.isUncertain) throw error; });
+  if (!options) return null;
+  const { publicKey, challengeToken } = options;
   const credential = await assertion(PublicKeyCredential.parseRequestOptionsFromJSON(publicKey));
   return { challengeToken, credential: credential.toJSON() };
 }
 
-/** Without a network nobody verifies: the gesture only keeps others from looking. */
+/** Without the shop nobody verifies: the gesture only keeps others from looking. */
 export async function gestureAlone({ credentialId }) {
   await assertion({
     challenge: crypto.getRandomValues(new Uint8Array(32)), userVerification: "required", timeout: 60_000,

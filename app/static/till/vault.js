@@ -33,41 +33,53 @@ export async function needsGesture() {
   return ways.pin || ways.passkey !== null;
 }
 
-/** Seal the tokens, `{refresh, access, accessEnds}`. Before any way of unlocking is set up nothing is kept. Where the
-    shop verifies the passkey, scripts could open the vault without it: then the access token, which is good for itself,
-    is left out. */
-export async function seal({ refresh, access, accessEnds }) {
+/** Seal the tokens, `{refresh, access, accessEnds}`. Before any way of unlocking is set up nothing is kept. */
+export async function seal(tokens) {
   if (!vaultKey) return;
-  const { passkey } = await waysToUnlock();
-  const sealed = JSON.stringify(passkey?.isVerified ? { refresh } : { refresh, access, accessEnds });
-  await write("vault", await encrypt(vaultKey, new TextEncoder().encode(sealed)), TOKEN);
+  await write("vault", await sealed(tokens, (await waysToUnlock()).passkey), TOKEN);
+}
+
+/** Where the shop verifies the passkey, scripts could open the vault without it: then the access token, which is good
+    for itself, is left out. */
+async function sealed({ refresh, access, accessEnds }, passkey) {
+  const kept = passkey?.isVerified ? { refresh } : { refresh, access, accessEnds };
+  return encrypt(vaultKey, new TextEncoder().encode(JSON.stringify(kept)));
 }
 
 /** Let the till be opened by a PIN, besides or instead of what opened it before. */
 export async function setPin(pin, tokens) {
   const salt = crypto.getRandomValues(new Uint8Array(16));
   const wrapped = await wrap(await keyOfPin(pin, salt));
-  await keepWay("pin", { salt, ...wrapped }, tokens);
-  await remove("vault", "failures");
+  await keepWay("pin", { salt, ...wrapped }, tokens, ["device", "failures"]);
 }
 
-/** Let the till be opened by a passkey: `secret` is what the passkey gives (PRF), null where the shop verifies it. */
+/** Let the till be opened by a passkey: `secret` is what the passkey gives (PRF), null where the shop verifies it, and
+    then nothing else opens the till. */
 export async function setPasskey({ credentialId, secret, salt }, tokens) {
   const wrapped = await wrap(secret && await keyOfSecret(secret));
-  await keepWay("passkey", { credentialId, salt, isVerified: !secret, ...wrapped }, tokens);
+  const replaced = secret ? ["device"] : ["device", "pin", "failures"];
+  await keepWay("passkey", { credentialId, salt, isVerified: !secret, ...wrapped }, tokens, replaced);
 }
 
 /** Let the till be opened by whoever holds the device. */
-export async function setOpen(tokens) { await keepWay("device", await wrap(null), tokens); }
+export async function setOpen(tokens) { await keepWay("device", await wrap(null), tokens, []); }
+
+/** The PIN was not the one that was set up. */
+export class WrongPin extends Error {
+  constructor(attemptsLeft) {
+    super("This PIN is wrong.");
+    this.attemptsLeft = attemptsLeft;
+  }
+}
 
 /** Open with the PIN. The try is counted before it is checked, so that neither a reload nor a second tab gives more of
-    them. Returns `{tokens}` or `{attemptsLeft}`. */
+    them. Returns `{tokens}`. Raises WrongPin. */
 export async function openWithPin(pin) {
   const tries = await change("vault", "failures", (before = 0) => before + 1);
-  if (tries > MOST_TRIES) return { attemptsLeft: 0 };
+  if (tries > MOST_TRIES) throw new WrongPin(0);
   const way = await read("vault", "pin");
   const opened = way && await unwrap(way, await keyOfPin(pin, way.salt));
-  if (!opened) return { attemptsLeft: MOST_TRIES - tries };
+  if (!opened) throw new WrongPin(MOST_TRIES - tries);
   await remove("vault", "failures");
   return { tokens: await openTokens() };
 }
@@ -76,7 +88,7 @@ export async function openWithPin(pin) {
 export async function openWithPasskey(secret) {
   const way = await read("vault", "passkey");
   if (!await unwrap(way, secret && await keyOfSecret(secret))) throw new Error("The passkey does not fit the vault.");
-  await remove("vault", "failures");
+  if (secret) await remove("vault", "failures"); // Without one the key alone opened it, and nobody's finger.
   return { tokens: await openTokens() };
 }
 
@@ -94,20 +106,28 @@ export async function erase() {
   await writeTogether([TOKEN, DEVICE_KEY, "failures", ...WAYS].map((name) => ["vault", undefined, name]));
 }
 
-async function keepWay(name, way, tokens) {
-  const entries = [["vault", way, name]];
-  // Whoever can be asked for a finger or a PIN is asked.
-  if (name !== "device") entries.push(["vault", undefined, "device"]);
-  await writeTogether(entries);
-  // What is sealed already may be newer than this tab's; it is sealed anew, since a passkey may have come to it.
-  await seal(await openTokens() ?? tokens);
+/** Keep a way to unlock, with the tokens, instead of what is `replaced`: whoever can be asked for a finger or a PIN is
+    asked. */
+async function keepWay(name, way, tokens, replaced) {
+  await navigator.locks.request("till-refresh", async () => {
+    // What is sealed already may be newer than this tab's. What this key does not open is of another sign-in.
+    const known = await openTokens().catch((error) => { if (error.name !== "OperationError") throw error; });
+    const passkey = name === "passkey" ? way : (await waysToUnlock()).passkey;
+    const gone = known ? replaced : ["failures", ...WAYS].filter((other) => other !== name);
+    await writeTogether([
+      ["vault", way, name], ["vault", await sealed(known ?? tokens, passkey), TOKEN],
+      ...gone.map((other) => ["vault", undefined, other]),
+    ]);
+  });
 }
 
-/** The sealed tokens as they are now, also where another tab sealed them; null while nothing can be opened. */
+/** The sealed tokens as they are now, also where another tab sealed them; null where nothing is sealed. Raises Error
+    where there is no key for them here: what a refresh gave could not be sealed either. */
 export async function openTokens() {
-  const sealed = await read("vault", TOKEN);
-  if (!sealed || !vaultKey) return null;
-  const { iv, data } = sealed;
+  const stored = await read("vault", TOKEN);
+  if (!stored) return null;
+  if (!vaultKey) throw new Error("The vault is not open in this tab.");
+  const { iv, data } = stored;
   return JSON.parse(new TextDecoder().decode(await crypto.subtle.decrypt({ name: AES, iv }, vaultKey, data)));
 }
 

@@ -5,7 +5,7 @@ import { abandon, lockOut, unlock } from "../session.js";
 import { keptWork } from "../signing_out.js";
 import { useApp } from "../state.js";
 import { Button, Field, html, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
-import { MOST_TRIES, openWithPasskey, openWithPin, waysToUnlock } from "../vault.js";
+import { MOST_TRIES, openWithPasskey, openWithPin, waysToUnlock, WrongPin } from "../vault.js";
 import { SignOut } from "./_sign_out.js";
 
 export default function Locked() {
@@ -39,11 +39,12 @@ function Unlock({ ways }) {
     setWrong(null);
     if (ways.passkey && !pin) return unlock(() => openWithFinger(ways.passkey).catch(namePin));
     if (!pin) return setWrong("Enter your PIN.");
-    const opened = await openWithPin(pin);
     type("");
-    if (opened.tokens) return unlock(() => opened);
-    if (!opened.attemptsLeft) return lockOut();
-    return setWrong(`This PIN is wrong. ${opened.attemptsLeft} of ${MOST_TRIES} attempts left.`);
+    return unlock(() => openWithPin(pin)).catch((failure) => {
+      if (!(failure instanceof WrongPin)) throw failure;
+      if (!failure.attemptsLeft) return lockOut();
+      return setWrong(`${failure.message} ${failure.attemptsLeft} of ${MOST_TRIES} attempts left.`);
+    });
   });
   return html`
     <form class="stack" onSubmit=${open} novalidate>
@@ -57,10 +58,8 @@ function Unlock({ ways }) {
 
 async function openWithFinger(passkey) {
   if (!passkey.isVerified) return openWithPasskey(await secretOfPasskey(passkey));
-  if (!navigator.onLine) {
-    await gestureAlone(passkey);
-    return openWithPasskey(null);
-  }
   const { tokens } = await openWithPasskey(null);
-  return { tokens, assertion: await assertPasskey(tokens.refresh) };
+  const assertion = navigator.onLine ? await assertPasskey(tokens.refresh) : null;
+  if (!assertion) await gestureAlone(passkey);
+  return { tokens, assertion };
 }
