@@ -3,7 +3,7 @@
 
 import { forPeople } from "./failure.js";
 import { desk } from "./desk.js";
-import { change, read, readKeys, remove, write } from "./store.js";
+import { change, read, readAll, remove, write } from "./store.js";
 import { app } from "./state.js";
 
 const PREFIX = "refund-"; // In the store `device`, with the id of the transaction.
@@ -22,11 +22,11 @@ const REFUSALS = new Set([
 /** The refund of a payment that is not final yet, undefined where there is none. */
 export async function openRefund(transactionId) { return read("device", PREFIX + transactionId); }
 
-/** Whether there is a refund of which the shop has not said anything yet. */
-export async function hasUnansweredRefund() {
-  const names = (await readKeys("device")).filter((name) => String(name).startsWith(PREFIX));
-  const records = await Promise.all(names.map((name) => read("device", name)));
-  return records.some((record) => record?.state === ASKED);
+/** Whether there is a refund of which the shop has not said anything yet. `stores`: the transaction to look in. */
+export async function hasUnansweredRefund(stores) {
+  const names = IDBKeyRange.bound(PREFIX, `${PREFIX}\uffff`);
+  const records = await (stores ? stores.objectStore("device").getAll(names) : readAll("device", names));
+  return records.some(({ state }) => state === ASKED);
 }
 
 /** Give back a payment, or a part of it. `body`: {amountInPence, reason, tender}. As `sendRefund`. */

@@ -31,15 +31,16 @@ function open() {
     // Another tab has a newer version of the app: this connection would keep it waiting.
     blocking: (_current, _blocked, event) => { event.target.close(); opened = null; },
     terminated: () => { opened = null; },
+  }).catch((error) => {
+    opened = null; // The next one tries again.
+    throw error;
   });
   return opened;
 }
 
 export async function read(store, key) { return (await open()).get(store, key); }
 
-export async function readAll(store) { return (await open()).getAll(store); }
-
-export async function readKeys(store) { return (await open()).getAllKeys(store); }
+export async function readAll(store, keys) { return (await open()).getAll(store, keys); }
 
 export async function write(store, value, key) {
   await (await open()).put(store, value, key);
@@ -88,11 +89,5 @@ export async function writeTogether(entries) {
       if (record === undefined) objects.delete(key);
       else objects.put(record, ...(key === undefined ? [] : [key]));
     }
-  });
-}
-
-export async function clear(...stores) {
-  await inOne(stores, async (transaction) => {
-    for (const store of stores) transaction.objectStore(store).clear();
   });
 }

@@ -1,20 +1,15 @@
 // Signing out from wherever it is offered: refused with the reason, or after a question about what would be lost.
 
-import { applyLook } from "../look.js";
 import { signOut } from "../session.js";
-import { lostSales, refuseToForget } from "../signing_out.js";
 import { Button, Dialog, html, Problem, useAction, useState } from "../ui.js";
 
 /** The button, with its question. `onRefused` is called where signing out would lose money. */
 export function SignOut({ kind = "quiet", onRefused = () => {} }) {
   const [lost, ask] = useState(null);
   const [leave, isBusy, error] = useAction(async (isSure) => {
-    await refuseToForget().catch((refusal) => { onRefused(); throw refusal; });
-    const sales = isSure ? [] : await lostSales();
-    if (sales.length) return ask(sales);
     ask(null);
-    await signOut();
-    return applyLook();
+    const sales = await signOut(isSure).catch((refusal) => { onRefused(); throw refusal; });
+    if (sales.length) ask(sales);
   });
   return html`
     <${Problem}>${error}<//>
