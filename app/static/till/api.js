@@ -17,8 +17,8 @@ export class ApiError extends Error {
   get isUncertain() { return this.code === "no_answer" || this.status >= 500; }
 }
 
-// Set by session.js, which knows the tokens: `token()` gives the access token, fresh enough; `refused(error)` hears of
-// a 401 and says whether another try makes sense.
+// Set by session.js, which knows the tokens: `token()` gives the access token, fresh enough; `refused(error, token)`
+// hears of a 401 to one and says whether another try makes sense.
 let tokens = { token: async () => null, refused: async () => false };
 
 export function useTokens(source) { tokens = source; }
@@ -26,10 +26,11 @@ export function useTokens(source) { tokens = source; }
 /** Call the API. `options`: body, key (Idempotency-Key), isOpen (without a token), token (instead of the session's),
     seconds, signal (an AbortSignal). Returns `{status, body, headers}`. Raises ApiError, and AbortError by `signal`. */
 export async function request(method, path, options = {}) {
-  const answer = await send(method, path, options, options.isOpen ? null : options.token ?? await tokens.token());
+  const token = options.isOpen ? null : options.token ?? await tokens.token();
+  const answer = await send(method, path, options, token);
   if (answer.status !== 401 || options.isOpen || options.token) return read(answer);
   const error = await errorOf(answer);
-  if (!await tokens.refused(error)) throw error;
+  if (!await tokens.refused(error, token)) throw error;
   return read(await send(method, path, options, await tokens.token()));
 }
 

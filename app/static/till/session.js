@@ -2,17 +2,16 @@
 
 import { ApiError, get, post } from "./api.js";
 import { serverNow } from "./clock.js";
-import { watchUse } from "./locking.js";
+import { isIn, watchUse } from "./locking.js";
 import { loadSale } from "./sale.js";
-import { clear, read, remove, STORES, write, writeTogether } from "./store.js";
+import { change, read, remove, write, writeTogether } from "./store.js";
 import { app, onUpdate, update } from "./state.js";
 import * as tokens from "./tokens.js";
-import { shownConfiguration } from "./training.js";
+import { follow as followTraining, shownConfiguration } from "./training.js";
 import * as vault from "./vault.js";
 
 // Milliseconds between looks whether a shop that did not answer is there again; the last one from then on.
 const PROBES = [500, 1_000, 2_000, 3_000];
-const FRESH = 2 * 60_000; // Milliseconds that an access token must still hold to be used after unlocking.
 const channel = new BroadcastChannel("till-session");
 const LOCKED_OUT = "The PIN was wrong five times, so this session was ended. Sign in with your password.";
 const AGAIN = "Sign in again to go on.";
@@ -29,9 +28,17 @@ addEventListener("online", sendEnd);
 tokens.followSession({ ended: end, unproven: showLocked, lost: recover });
 
 channel.addEventListener("message", ({ data }) => {
+  if (data.kind === "signedOut") leave();
   if (data.kind === "ended" && app().phase !== "signIn") showSignIn(data.reason);
-  if (data.kind === "locked" && app().phase === "ready") showLocked();
+  if (data.kind === "locked" && isIn()) showLocked();
+  if (data.kind === "signedIn" || (data.kind === "setUp" && ["signIn", "setUp"].includes(app().phase))) restart();
 });
+
+/** Another tab signed in, or set up the quick unlock of its session, which is the one of this tab, too. */
+async function restart() {
+  tokens.dropTokens();
+  await start();
+}
 
 /** Sign in. Raises ApiError; who may not sell gets one with the code `pos_role_required`. */
 export async function signIn(email, password) {
@@ -43,27 +50,49 @@ export async function signIn(email, password) {
     await tokens.giveBack(granted);
     throw MAY_NOT_SELL;
   }
+  await endAtShop(); // The session before this one, in whichever tab that was.
+  tokens.dropTokens();
+  await vault.erase();
   await write("device", granted.deviceToken, "deviceToken");
   await tokens.accept(granted);
+  channel.postMessage({ kind: "signedIn" });
+  await followTraining();
   await chooseFirstLocation();
-  if (app().location) await loadConfiguration().catch(() => {});
-  if (tokens.hasTokens()) update({ phase: "setUp", notice: null });
+  return enter();
 }
 
-/** What the sign-in screen leads to once the quick unlock is set up, or where none is needed. The session may end on
-    the way, or the till be locked. */
+/** What signing in and unlocking lead to: a location is chosen, the quick unlock set up, and what the shop configured
+    known, each where that is not so already. The session may end on the way, the till be locked, or another location
+    be chosen. */
 export async function enter() {
-  if (!app().location) return update({ phase: app().locations.length ? "location" : "ready" });
-  const failure = await loadConfiguration().then(() => null, (error) => error);
-  if (!tokens.hasTokens()) return undefined;
+  if (app().phase === "setUp") channel.postMessage({ kind: "setUp" });
+  const { location, locations, configuration: known } = app();
+  const isOver = () => !tokens.hasTokens() || app().location?.id !== location?.id;
+  if (isOver()) return undefined;
+  if (!location && locations.length) return update({ phase: "location" });
+  const failure = location && !known ? await loadConfiguration().then(() => null, (error) => error) : null;
+  if (isOver()) return undefined;
+  if (await lacksUnlock()) return update({ phase: "setUp", notice: null });
+  if (!location) return update({ phase: "ready" });
   if (!app().configuration) return update({ phase: "notReady", notice: failure.message });
   if (app().phase === "notReady") update({ notice: null });
   await loadSale();
   await (await payments()).resumePayment();
-  if (!tokens.hasTokens()) return undefined;
+  if (isOver()) return undefined;
   update({ phase: "ready" });
-  watchUse(() => showLocked());
+  if (known) loadAgain().catch(() => {}); // Nobody waits for it: it is tried again when the shop is back.
   return (await pendingWork()).resumePendingWork();
+}
+
+/** Whether the quick unlock is still to be set up: by everybody at first, and where the shop wants one by now also by
+    who went without. */
+async function lacksUnlock() {
+  return await vault.isEmpty() || (app().configuration?.unlockRequired === true && !await vault.needsGesture());
+}
+
+async function loadAgain() {
+  await loadConfiguration();
+  if (app().phase === "ready" && await lacksUnlock()) update({ phase: "setUp" });
 }
 
 export async function chooseLocation(location) {
@@ -80,6 +109,7 @@ export async function leaveLocation() {
 /** At the start of the app: signed out, locked, or in. */
 export async function start() {
   sendEnd();
+  watchUse(showLocked);
   const signedIn = await read("device", "signedIn");
   if (await read("device", "zReport")) await (await pendingWork()).showPendingReport();
   if (!signedIn || await vault.isEmpty()) return update({ phase: "signIn" });
@@ -96,7 +126,8 @@ async function storedConfiguration(location) {
   return stored && stored.locationId === location?.id ? shownConfiguration(stored) : null;
 }
 
-/** Unlock: `open` gives the tokens and, where the shop wants one, an assertion. Raises what `open` raises. */
+/** Unlock: `open` gives the tokens and, where the shop wants one, an assertion. It is called once nothing of the time
+    before is under way any more. Raises what it raises. */
 export async function unlock(open) {
   await locking;
   const { sessionExpiresAt } = await read("device", "signedIn") ?? {};
@@ -104,7 +135,7 @@ export async function unlock(open) {
   try {
     const { tokens: opened, assertion } = await open();
     tokens.holdTokens(opened);
-    if (navigator.onLine && !tokens.holdsFor(FRESH)) await tokens.refresh(assertion);
+    if (assertion) await tokens.refresh(assertion); // Others are refreshed by the first request, as ever.
   } catch (error) {
     if (error.code in tokens.ENDED) return end(error.code);
     if (!tokens.hasTokens() || !comesLater(error)) {
@@ -142,18 +173,20 @@ async function endAtShop(reason) {
   const endToken = await read("device", "endToken");
   if (!endToken) return;
   await writeTogether([["device", { endToken, reason }, "sessionToEnd"], ["device", undefined, "endToken"]]);
-  await sendEnd();
+  sendEnd(); // Nobody waits for it: the session is over here.
 }
 
 async function sendEnd() {
   const body = await read("device", "sessionToEnd");
   if (!body) return;
-  await post("/v1/auth/logout", body, { isOpen: true }).then(() => remove("device", "sessionToEnd"), () => {});
+  const isSent = await post("/v1/auth/logout", body, { isOpen: true }).then(() => true, () => false);
+  const isOther = (stored) => stored && stored.endToken !== body.endToken;
+  if (isSent) await change("device", "sessionToEnd", (stored) => (isOther(stored) ? stored : undefined));
 }
 
 /** Lock the till in every tab. */
 export function lock() {
-  if (app().phase !== "ready") return;
+  if (!isIn()) return;
   channel.postMessage({ kind: "locked" });
   showLocked();
 }
@@ -168,33 +201,35 @@ async function showLocked() {
   await locking;
 }
 
-/** Sign out: nothing stays on the device. Raises ApiError (`unsent_sales`, `open_payment`) where that would lose
-    money. */
-export async function signOut() {
-  await (await import("./signing_out.js")).refuseToForget();
-  await endAtShop();
-  channel.postMessage({ kind: "ended", reason: null });
-  await forget();
+/** Sign out: nothing stays on the device. Unless the agent `isSure`, what that would lose is returned in words, and
+    nothing happens where it is anything. Raises ApiError (`unsent_sales`, `open_payment`, `open_refund`) where it would
+    lose money. */
+export async function signOut(isSure) {
+  const lost = await (await import("./signing_out.js")).clearDevice(isSure);
+  if (lost.length) return lost;
+  channel.postMessage({ kind: "signedOut" });
+  for (const name of await caches.keys()) if (name.startsWith("till-pictures")) await caches.delete(name);
+  leave();
+  return [];
 }
 
-async function forget() {
+/** Begin anew, with nothing in memory; the start also ends the session at the shop. */
+function leave() {
   tokens.dropTokens();
-  await clear(...STORES);
-  for (const name of await caches.keys()) if (name.startsWith("till-pictures")) await caches.delete(name);
-  const nobody = { user: null, agent: null, locations: [], location: null, configuration: null };
-  update({ phase: "signIn", ...nobody, sale: null, payment: null, unsent: 0, isTraining: false, path: "/till" });
-  history.replaceState(null, "", "/till");
+  update({ phase: "starting" });
+  location.replace("/till");
 }
 
 /** End the session because the shop says so, or the PIN was wrong too often. Sales stay. */
 export async function end(code) {
   channel.postMessage({ kind: "ended", reason: code });
-  await showSignIn(code);
+  tokens.dropTokens();
+  await vault.erase(); // By this tab alone: one that hears of it late would erase what was sealed since.
+  showSignIn(code);
 }
 
-async function showSignIn(code) {
+function showSignIn(code) {
   tokens.dropTokens();
-  await vault.erase();
   update({ phase: "signIn", notice: tokens.ENDED[code] ?? code });
 }
 
@@ -203,11 +238,14 @@ async function chooseFirstLocation() {
   const places = app().locations;
   const location = places.find((place) => place.id === known?.id) ?? (places.length === 1 ? places[0] : null);
   if (location) await write("device", location, "location");
-  update({ location });
+  update({ location, configuration: null });
 }
 
+/** Ask the shop what it configured for the location; an answer that comes after another one was chosen is left. */
 async function loadConfiguration() {
-  const configuration = await get(`/v1/pos/${encodeURIComponent(app().location.id)}/configuration`);
+  const { id } = app().location;
+  const configuration = await get(`/v1/pos/${encodeURIComponent(id)}/configuration`);
+  if (app().location?.id !== id) return;
   await write("device", configuration, "configuration");
   update({ configuration: shownConfiguration(configuration) });
 }

@@ -3,6 +3,7 @@
 import { ApiError, post, request, useTokens } from "./api.js";
 import { saveClock, serverNow } from "./clock.js";
 import { nameOfDevice } from "./device_name.js";
+import { forPeople } from "./failure.js";
 import { read, write } from "./store.js";
 import { update } from "./state.js";
 import * as vault from "./vault.js";
@@ -11,6 +12,7 @@ const EARLY = 60_000; // Milliseconds before the access token is over that it is
 // The shop gives the same answer again for 20 seconds, so a lost one is had by asking again at once.
 const TRIES = 3;
 const SECONDS = 6;
+const ANOTHER_TAB = "The till was used in another tab meanwhile. Unlock again.";
 export const ENDED = {
   session_expired: "You were signed in for 24 hours. Sign in again to go on.",
   session_revoked: "This session was ended, by an admin or because something about it was suspicious. Sign in again.",
@@ -35,7 +37,9 @@ useTokens({
     if (!tokens) throw locked();
     return tokens.access;
   },
-  refused: async (error) => {
+  refused: async (error, token) => {
+    // Of an earlier session nothing follows for this one; within this one the token was renewed meanwhile.
+    if (token !== tokens?.access) return error.code === "token_expired" && tokens !== null;
     if (error.code === "token_expired") return refresh().then(() => true);
     if (error.code in ENDED) await session.ended(error.code);
     return false;
@@ -52,7 +56,7 @@ export function holdTokens({ refresh: sealed, access = null, accessEnds = null }
 }
 
 /** Whether the access token holds for so many milliseconds at least. */
-export function holdsFor(milliseconds) {
+function holdsFor(milliseconds) {
   return tokens.access !== null && Date.parse(tokens.accessEnds) - serverNow() >= milliseconds;
 }
 
@@ -70,10 +74,14 @@ export async function refresh(assertion) {
     await navigator.locks.request("till-refresh", async () => {
       if (!tokens) throw locked();
       if (tokens.access !== before) return; // Another call of this tab was first.
-      // An assertion is for the token that it was made with; else another tab may have sealed a newer one.
-      const current = assertion ? tokens.refresh : (await vault.openTokens() ?? tokens).refresh;
+      const held = tokens;
+      const { refresh: refreshToken } = await vault.openTokens() ?? held; // Another tab may have sealed a newer one,
+      if (assertion && refreshToken !== held.refresh) throw forPeople(ANOTHER_TAB); // for which the assertion is not.
       const { id: deviceId } = await deviceOfTill();
-      await accept(await exchange({ refreshToken: current, deviceId, ...(assertion ? { assertion } : {}) }));
+      const granted = await exchange({ refreshToken, deviceId, ...(assertion ? { assertion } : {}) });
+      if (tokens === held) return accept(granted);
+      giveBack(granted); // The session ended here meanwhile.
+      throw locked();
     });
   } catch (error) {
     if (error.code in ENDED) await session.ended(error.code);

@@ -1,6 +1,7 @@
 import { chooseLocation } from "../session.js";
 import { useApp } from "../state.js";
 import { html, Problem, Screen, useAction } from "../ui.js";
+import { SignOut } from "./_sign_out.js";
 
 export default function Locations() {
   const { locations } = useApp();
@@ -15,5 +16,6 @@ export default function Locations() {
             <span class="muted small">${[place.address.line1, place.address.city].filter(Boolean).join(", ")}</span>
           </button></li>`)}
       </ul>
+      <${SignOut} />
     <//>`;
 }

@@ -8,6 +8,7 @@ import { useApp } from "../state.js";
 import { currentTokens } from "../tokens.js";
 import { Button, Field, html, Note, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
 import { setOpen, setPasskey, setPin, waysToUnlock } from "../vault.js";
+import { SignOut } from "./_sign_out.js";
 
 export default function QuickUnlock() {
   const { phase, configuration } = useApp();
@@ -29,6 +30,7 @@ export default function QuickUnlock() {
         ? html`<${Note}>The shop verifies the passkey of this device at each unlock, so there is no PIN beside it.<//>`
         : html`<${Pin} hasReader=${hasReader} onDone=${finish} />`}
       ${mayGoWithout && html`<${NotNow} onDone=${finish} />`}
+      ${isFirst && html`<${SignOut} />`}
     <//>`;
 }
 

@@ -8,6 +8,7 @@ import { chooseLocation, lock } from "../session.js";
 import { app, useApp } from "../state.js";
 import { switchTraining } from "../training.js";
 import { Button, html, Icon, Problem, Screen, useAction, useEffect, useState } from "../ui.js";
+import { needsGesture } from "../vault.js";
 import PrinterSettings from "../printing/_printer_settings.js";
 import { Devices } from "./_devices.js";
 import { SignOut } from "./_sign_out.js";
@@ -91,12 +92,16 @@ function Training() {
 function Account() {
   const { user, agent } = useApp();
   const [version, setVersion] = useState(null);
-  useEffect(() => { installedVersion().then(setVersion, () => {}); }, []);
+  const [locks, setLocks] = useState(false); // Whether there is a way to unlock the till again.
+  useEffect(() => {
+    installedVersion().then(setVersion, () => {});
+    needsGesture().then(setLocks);
+  }, []);
   return html`
     <${Section} title="Account">
       <p><strong>${agent?.displayName ?? user?.displayName}</strong><br /><span class="muted">${user?.email}</span></p>
       <div class="even">
-        <${Button} icon="lock" onPress=${lock}>Lock now<//>
+        ${locks && html`<${Button} icon="lock" onPress=${lock}>Lock now<//>`}
         <${SignOut} kind="danger" />
       </div>
       <p class="help">${version ? `Version ${version}` : "The app is not installed on this device."}</p>
