@@ -9,10 +9,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
 
-from tests.e2e.till.selling import CANDLES, installed, order
+from tests.e2e.till.selling import CANDLES, go, installed, order
 from tests.e2e.till.signing_in import PASSWORD, PHONE, PIN, set_up_pin, sign_in_to_till
 from tests.e2e.till.unreliable_network import network_before
 from tests.processes import RunningShop
+from tests.waiting import until
 
 # Other tests of the same shop make agents of its staff, and switch them off again.
 NO_AGENT = re.compile("This account may not sell|Your agent account is switched off")
@@ -175,13 +176,66 @@ def test_a_passkey_without_a_secret_is_verified_by_the_shop(phone: BrowserContex
         expect_heading(page, "Market stall")
 
 
+def test_a_passkey_that_the_shop_verifies_takes_the_place_of_the_pin(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.goto("/till")
+    with authenticator(page, has_secret=False):
+        sign_in_to_till(page)
+        page.reload()
+        type_pin(page, "9999")
+        expect(page.get_by_role("alert").first).to_contain_text("4 of 5 attempts left")
+        type_pin(page, PIN)
+        expect_heading(page, "Market stall")
+        go(page, "/till/unlock")
+        page.get_by_role("button", name="Use fingerprint or face").click()
+        expect_heading(page, "Settings")
+        page.reload()
+        expect(page.get_by_role("button", name="Unlock")).to_be_visible()
+        expect(page.get_by_role("textbox", name="PIN")).to_be_hidden()
+        page.get_by_role("button", name="Unlock").click()
+        expect_heading(page, "Settings")
+
+
+def test_a_passkey_that_the_shop_verifies_opens_the_till_while_the_shop_is_down(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.goto("/till")
+    with authenticator(page, has_secret=False):
+        sign_in_with_finger(page)
+        page.reload()
+        phone.route("**/v1/**", lambda route: route.abort())
+        page.get_by_role("button", name="Unlock").click()
+        expect_heading(page, "Market stall")
+        expect(page.get_by_role("status").filter(has_text="Offline")).to_be_visible()
+        # Once the shop is there again it wants the proof.
+        phone.unroute("**/v1/**")
+        expect_heading(page, "Locked")
+        with page.expect_response("**/v1/auth/refresh") as refreshed:
+            page.get_by_role("button", name="Unlock").click()
+        assert refreshed.value.status == 200
+        expect_heading(page, "Market stall")
+
+
 def test_signing_out_leaves_nothing_here_and_nothing_at_the_shop(till: Page) -> None:
     till.reload()
     with till.expect_response("**/v1/auth/logout") as ended:
         till.get_by_role("button", name="Sign out").click()
     assert ended.value.status == 204
     expect_heading(till, "Sign in")
-    assert set(database_of(till).values()) == {0}
+    until(lambda: set(database_of(till).values()) == {0})
+
+
+def test_signing_out_waits_for_no_shop_and_ends_the_session_once_it_answers(till: Page) -> None:
+    hanging = till.context
+    hanging.route("**/v1/auth/logout", lambda route: None)
+    go(till, "/till/settings")
+    till.get_by_role("button", name="Sign out").click()
+    expect_heading(till, "Sign in")
+    assert database_of(till) == dict.fromkeys(database_of(till), 0) | {"device": 1}
+    hanging.unroute("**/v1/auth/logout")
+    with till.expect_response("**/v1/auth/logout") as ended:
+        till.reload()
+    assert ended.value.status == 204
+    until(lambda: set(database_of(till).values()) == {0})
 
 
 def test_a_till_that_nobody_uses_locks(phone: BrowserContext) -> None:
@@ -194,6 +248,24 @@ def test_a_till_that_nobody_uses_locks(phone: BrowserContext) -> None:
     expect_heading(page, "Market stall")
     page.clock.fast_forward("00:15")
     expect_heading(page, "Locked")
+
+
+def test_a_till_that_slept_in_the_background_is_locked_as_it_wakes(phone: BrowserContext) -> None:
+    page = phone.new_page()
+    page.clock.install()
+    sign_in_to_till(page)
+    for minutes, then in ((1, "Market stall"), (3, "Locked")):
+        page.evaluate(HIDE, True)
+        # No timer of the page runs meanwhile.
+        page.clock.set_system_time(page.evaluate("Date.now()") / 1000 + minutes * 60)
+        page.evaluate(HIDE, False)
+        expect_heading(page, then)
+
+
+HIDE = """(isHidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 
 
 def test_a_day_after_signing_in_the_password_is_wanted_and_the_sale_goes_on(phone: BrowserContext) -> None:
