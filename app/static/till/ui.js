@@ -180,25 +180,30 @@ const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0"];
 
 /** Digits for an amount in minor units. The keys of a keyboard do the same while no field has the focus. */
 export function Keypad({ label, value, onChange, largest = 99_999_999 }) {
-  const press = (key) => {
-    const next = Number(`${value}${key}`);
-    if (next <= largest) onChange(next);
+  const typed = useRef(value); // A quick typist is ahead of what is on the screen.
+  typed.current = value;
+  const change = (next) => {
+    if (next > largest) return;
+    typed.current = next;
+    onChange(next);
   };
+  const press = (key) => change(Number(`${typed.current}${key}`));
+  const removeLast = () => change(Math.floor(typed.current / 10));
   useEffect(() => {
     const follow = (event) => {
       const isElsewhere = event.target.closest("input, textarea, select, dialog");
       if (isElsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
       if (/^\d$/.test(event.key)) press(event.key);
-      else if (event.key === "Backspace") onChange(Math.floor(value / 10));
+      else if (event.key === "Backspace") removeLast();
     };
     document.addEventListener("keydown", follow);
     return () => document.removeEventListener("keydown", follow);
-  }, [value]);
+  });
   return html`
     <div class="keypad" role="group" aria-label=${label}>
       ${KEYS.map((key) => html`
         <button type="button" key=${key} class="btn key" onClick=${() => press(key)}>${key}</button>`)}
-      <button type="button" class="btn key" aria-label="Delete" onClick=${() => onChange(Math.floor(value / 10))}>
+      <button type="button" class="btn key" aria-label="Delete" onClick=${removeLast}>
         <${Icon} name="delete" /></button>
     </div>`;
 }

@@ -150,3 +150,15 @@ def set_rounding(admin: Page, step: str) -> None:
     admin.get_by_label(re.compile("[Rr]ound")).select_option(step)
     admin.get_by_role("button", name="Save").first.click()
     expect(admin.locator("#flashes")).to_contain_text(re.compile("[Ss]aved"))
+
+
+TYPE_AT_ONCE = """digits => {
+  for (const key of digits) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+}"""
+
+
+def test_the_keypad_loses_no_digit_of_a_quick_typist(till: Page) -> None:
+    till.get_by_role("button", name="Quick payment").click()
+    expect(till.get_by_role("group", name="Amount")).to_be_visible()
+    till.evaluate(TYPE_AT_ONCE, [*"3949", "Backspace", "0"])
+    expect(till.locator(".quick .amount")).to_have_text("£39.40")
