@@ -45,6 +45,7 @@ def test_a_location_is_chosen_before_the_quick_unlock_which_may_then_be_left_out
     page.get_by_role("button", name="Market stall").click()
     page.get_by_role("button", name="Not now").click()
     expect_heading(page, "Market stall")
+    page.unroute_all(behavior="wait")
 
 
 def test_another_location_is_chosen_while_the_first_one_is_asked_for(phone: BrowserContext) -> None:
@@ -112,3 +113,4 @@ def test_a_till_without_a_quick_unlock_cannot_be_locked_and_sets_one_up_once_the
     page.get_by_role("button", name="Lock now").click()
     unlock(page)
     expect_heading(page, "Settings")
+    page.unroute_all(behavior="wait")
