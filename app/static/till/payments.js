@@ -4,13 +4,13 @@
 import { ApiError } from "./api.js";
 import { serverNow } from "./clock.js";
 import { money } from "./money.js";
-import { checkOrder, refreshOrder } from "./order_check.js";
+import { checkOrder, refreshSale } from "./order_check.js";
 import { bringToEnd } from "./payment_run.js";
 import { send } from "./readers/hand.js";
 import { readerOf } from "./readers/readers.js";
 import { go } from "./router.js";
 import { due, isToBeFinished, keepPayment, loadSale, ORDER } from "./sale.js";
-import { change, read, readAll, write, writeTogether } from "./store.js";
+import { change, read, readAll, remove, write } from "./store.js";
 import { app, update } from "./state.js";
 
 /* A payment in the store `payments`: {id, tender: "CARD", saleId, userId, locationId, isTraining, key,
@@ -91,10 +91,8 @@ function checkSale({ locationId, unresolved }) {
 
 /** Compare what the screen shows as due with what the shop says. Raises ApiError. */
 async function checkTotal(shown) {
-  if (app().sale.kind !== ORDER) return;
-  await checkOrder();
-  await refreshOrder();
-  const { amount } = due(app().sale);
+  const sale = await checkOrder();
+  const { amount } = due(await refreshSale(sale.id));
   if (shown === undefined || amount === shown) return;
   throw Object.assign(refusal("total_changed", "The total changed."), { from: shown, to: amount });
 }
@@ -182,11 +180,8 @@ async function note(changes) {
   tellOthers();
 }
 
-/** Remove the payment from the disk, together with what else is to be there from then on. It stays on the screen. */
-async function forget(entries = [], changes = {}) {
-  await writeTogether([...entries, ["payments", undefined, app().payment.id]]);
-  update(changes);
-}
+/** Remove the payment from the disk. It stays on the screen. */
+async function forget() { await remove("payments", app().payment.id); }
 
 /** Give the payment up. It is noted first, so that it is not forgotten if the app is closed before the shop answers. */
 export async function cancelPayment() {

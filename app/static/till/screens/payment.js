@@ -23,7 +23,7 @@ export default function Payment() {
   }, [sale, payment]);
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
-  if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
+  if (!payment && isToBeFinished(sale)) return html`<${Finishing} sale=${sale} />`;
   if (!payment && isIncomplete(sale)) return null;
   return html`<${Choice} sale=${sale} payment=${payment} />`;
 }
@@ -32,9 +32,9 @@ export default function Payment() {
 function isIncomplete(sale) { return sale.unresolved?.length > 0 && !sale.isFinished && !isToBeFinished(sale); }
 
 /** Everything is paid: the order is handed in, however often that takes. */
-function Finishing() {
+function Finishing({ sale }) {
   const [finish, isBusy, error] = useAction(async () => {
-    if (await settle(null)) go("/till/done", { replaces: true });
+    if (await settle(sale.id)) go("/till/done", { replaces: true });
   });
   useEffect(() => {
     finish();
