@@ -6,7 +6,7 @@ import { serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { settle } from "./order_check.js";
 import { forgetStop, send, wait } from "./readers/hand.js";
-import { go } from "./router.js";
+import { leadTo } from "./router.js";
 import { keepPaid } from "./sale.js";
 import { app, update } from "./state.js";
 
@@ -262,7 +262,7 @@ async function approve(run, known) {
     return false; // The payment screen tries again.
   });
   update({ payment: null });
-  go(isFinished ? "/till/done" : "/till/pay", { replaces: true });
+  leadTo(isFinished ? "/till/done" : "/till/pay");
   return null;
 }
 
