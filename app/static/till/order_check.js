@@ -150,13 +150,15 @@ export async function refreshOrder(id, options = {}) {
   return changeSale(({ paid }) => ({ basket, paid: paidOf(basket, paid) }), id);
 }
 
-/** Read a sale anew from the shop: an order, or what was paid of a quick payment, of which some may have been taken
-    back. Returns the sale. Raises ApiError. */
+/** Read a sale anew from the shop: an order, or the cash of a quick payment, which may have been taken back. Returns
+    the sale. Raises ApiError. */
 export async function refreshSale(id) {
   const sale = await read("sales", id);
   if (!sale) throw gone();
   if (sale.kind === ORDER) return refreshOrder(id);
-  for (const one of sale.paid) await notePayment(await desk().readTransaction(one.id));
+  for (const { id: paid } of sale.paid.filter(({ tenderType }) => tenderType === "CASH")) {
+    await notePayment(await desk().readTransaction(paid));
+  }
   return read("sales", id);
 }
 
