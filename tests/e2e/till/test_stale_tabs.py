@@ -113,7 +113,7 @@ def test_a_parked_order_that_another_tab_went_on_with_is_not_discarded(till: Pag
     with held_reading(till) as held:
         press(dialog, "Discard")
     press(other, "Resume")
-    line = other.get_by_role("list", name="Order").get_by_role("listitem", name=CANDLES["name"])
+    line = other.get_by_role("list", name="Order").get_by_role("listitem", name="Beeswax dinner candles")
     expect(line).to_be_visible()
     held[0].continue_()
     expect(dialog).to_be_hidden()
