@@ -33,7 +33,7 @@ function Till() {
   if (phase in BEFORE_SELLING) return html`<${Loaded} key=${phase} load=${BEFORE_SELLING[phase]} parameters=${{}} />`;
   const route = routeOf(path);
   if (!route) return html`<${Unknown} />`;
-  if (/^\/till\/?$/.test(path)) return html`<${Start} />`;
+  if (!route.load) return html`<${Start} />`;
   return html`<${Loaded} key=${path} load=${route.load} parameters=${route.parameters} />`;
 }
 

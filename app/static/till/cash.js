@@ -4,9 +4,9 @@
 import { ApiError } from "./api.js";
 import { KEY_HOLDS, serverNow } from "./clock.js";
 import { desk } from "./desk.js";
-import { offlineRefusal, storeOfflineSale } from "./offline.js";
-import { checkOrder, refreshOrder, settle } from "./order_check.js";
-import { changeSale, due, keepPayment, ORDER } from "./sale.js";
+import { storeOfflineSale } from "./offline.js";
+import { checkOrder, refreshOrder, refreshSale, settle } from "./order_check.js";
+import { changeSale, due, keepPaid, keepPayment, notePayment, ORDER } from "./sale.js";
 import { read, readAll, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
@@ -25,8 +25,10 @@ export async function takeCash({ amount, tendered }) {
     const sale = await currentSale(id);
     if (sale.isFinished) return { isFinished: true, change: sale.change ?? 0 };
     if (sale.unresolved?.length) throw refusal("A scanned code is not found yet. Find it or remove it first.");
-    if (sale.kind === ORDER && !await isShopThere(sale)) return takeOffline(amount, tendered);
-    return begin(app().sale, amount, tendered);
+    const asked = await askShop(sale);
+    if (!asked) return takeOffline(sale, amount, tendered);
+    if (due(asked).amount !== due(sale).amount) throw refusal("The total has changed. Look at it, then take the cash.");
+    return begin(asked, amount, tendered);
   });
 }
 
@@ -91,28 +93,25 @@ async function currentSale(id) {
   return stored;
 }
 
-/** Have the shop check the order, and say whether it is there at all. Raises ApiError, also where the total changed. */
-async function isShopThere(sale) {
-  const before = due(sale).amount;
+/** The sale as the shop has it, its order checked; null where an order finds that the shop is not there at all. Raises
+    ApiError. */
+async function askShop(sale) {
+  if (sale.kind !== ORDER) return refreshSale(sale.id);
   try {
-    await checkOrder();
-    const basket = await desk().readBasket(app().sale.basket.id, { seconds: PROBE });
-    await changeSale({ basket });
+    const checked = await checkOrder();
+    if (checked?.id !== sale.id) throw refusal("This sale was ended in another tab.");
+    const basket = await desk().readBasket(checked.basket.id, { seconds: PROBE });
+    return await changeSale({ basket }, sale.id);
   } catch (error) {
-    if (error.code === "offline" || error.isUncertain) return false;
+    if (error.code === "offline" || error.isUncertain) return null;
     throw error;
   }
-  if (due(app().sale).amount !== before) throw refusal("The total has changed. Look at it, then take the cash.");
-  return true;
 }
 
-async function takeOffline(amount, tendered) {
-  const sale = app().sale;
-  const reason = sale.isTraining ? "Training has no sales without a network." : offlineRefusal(sale, amount);
-  if (reason) throw refusal(reason);
-  const stored = await storeOfflineSale(sale, tendered);
+async function takeOffline(sale, amount, tendered) {
+  const outcome = await storeOfflineSale(sale, amount, tendered);
   openDrawer(sale);
-  return stored;
+  return outcome;
 }
 
 async function begin(sale, amount, tendered) {
@@ -136,15 +135,16 @@ async function begin(sale, amount, tendered) {
 }
 
 /** Whether a first request may have been carried out. */
-function isUnknown(error) {
+export function isUnknown(error) {
   return error.isUncertain || error.code === "idempotency_in_progress" || error.status === 408;
 }
 
 /** Whether the answer to a repeated request proves that the first one was not carried out: it came to the checks behind
-    the key. A session that ended or a rate limit proves nothing. */
-function isDisproved(error) {
+    the key. A session that ended, a location that was taken away or a rate limit proves nothing. */
+export function isDisproved(error) {
   if (error.code.startsWith("idempotency_")) return false;
-  return [409, 422].includes(error.status) || /^(cash|quick_payments|orders)_(disabled|not_)/.test(error.code);
+  const isOfChecks = /^(cash|cash_movements|quick_payments|orders)_(disabled|not_)/.test(error.code);
+  return [409, 422].includes(error.status) || isOfChecks;
 }
 
 /** Send the same again until it is known. */
@@ -190,14 +190,11 @@ async function outcomeElsewhere(record) {
 /** Note what was taken with the sale in one step, then finish the sale where nothing is due. */
 async function note(record, transaction) {
   const isShown = app().sale?.id === record.saleId;
-  const sale = await read("sales", record.saleId);
   const change = transaction.changeInPence ?? 0;
-  const noted = sale && { ...sale, paid: [...sale.paid, transaction], change };
-  await writeTogether([["payments", undefined, record.id], ...(noted ? [["sales", noted]] : [])]);
-  if (isShown) update({ sale: noted });
+  await keepPaid(record, transaction, change);
   openDrawer(record);
   try {
-    return { isFinished: isShown ? await settle(null) : false, change };
+    return { isFinished: isShown ? await settle(record.saleId) : false, change };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { isFinished: false, change }; // The screen of the payment finishes it, and says what hinders it.
@@ -206,11 +203,23 @@ async function note(record, transaction) {
   }
 }
 
-/** Take back cash of the sale before it is finished. Doing so again changes nothing. Raises ApiError. */
-export async function takeBack(transaction, reason, key) {
-  await desk().voidCash(transaction.id, reason, key);
-  await changeSale(({ paid }) => ({ paid: paid.filter((one) => one.id !== transaction.id), change: 0 }));
-  await refreshOrder();
+/** Take back cash before its sale is finished; where the answer is lost, the shop is asked how the payment stands.
+    Again it changes nothing. Returns the payment, which its sale has noted. Raises ApiError where it stays. */
+export async function takeBack(id, reason, key) {
+  const taken = await desk().voidCash(id, reason, key).catch(async (error) => {
+    if (!isUnknown(error) && error.code !== "void_not_allowed") throw error;
+    const found = await desk().readTransaction(id).catch(() => null);
+    if (found?.status !== "CANCELLED") throw error;
+    return found;
+  });
+  await notePayment(taken);
+  return taken;
+}
+
+/** Take back cash of the sale under way. As `takeBack`. */
+export async function takeBackHere(sale, { id }, reason, key) {
+  await takeBack(id, reason, key);
+  await refreshOrder(sale.id);
 }
 
 function refusal(sentence) { return new ApiError(0, "refused_here", sentence); }

@@ -5,7 +5,7 @@
 import { ApiError, post } from "./api.js";
 import { serverNow } from "./clock.js";
 import { money, rounded } from "./money.js";
-import { isPaidInPart, ORDER, sumOfLines } from "./sale.js";
+import { isPaidInPart, ORDER, refusal, sumOfLines, whilePayable } from "./sale.js";
 import { change, read, readAll, remove, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
@@ -42,22 +42,36 @@ export function offlineRefusal(sale, amount) {
   return total > 0 ? null : "There is nothing to pay.";
 }
 
-/** Put the sale into the log and end it, in one step. `tendered` in minor units. Returns `{isFinished, change}`. */
-export async function storeOfflineSale(sale, tendered) {
+/** Put the sale into the log and end it, in one step: as it is stored, while no payment of it began. `amount` is what
+    the screen shows as due, `tendered` what was handed over, in minor units. Returns `{isFinished, change}`. Raises
+    ApiError where nothing was taken. */
+export async function storeOfflineSale(sale, amount, tendered) {
+  const ended = await whilePayable(sale, ["offline"], async (stores, stored) => {
+    const record = recordOf(stored, amount, tendered);
+    const { toPay, change } = record;
+    const after = { ...stored, isFinished: true, isChecked: true, offline: { toPay }, change };
+    await stores.objectStore("offline").put(record);
+    await stores.objectStore("sales").put(after);
+    return after;
+  });
+  if (app().sale?.id === ended.id) update({ sale: ended });
+  await count();
+  return { isFinished: true, change: ended.change };
+}
+
+/** The record of a sale for the log. Raises ApiError where it cannot be sold without a network. */
+function recordOf(sale, amount, tendered) {
+  const reason = sale.isTraining ? "Training has no sales without a network." : offlineRefusal(sale, amount);
+  if (reason) throw refusal("refused_here", reason);
   const total = sumOfLines(sale);
   const toPay = rounded(total, app().configuration.cashRounding);
-  if (tendered < toPay) throw new ApiError(0, "tendered_too_small", `${money(toPay, sale.currency)} is to be paid.`);
-  const record = {
+  if (tendered < toPay) throw refusal("tendered_too_small", `${money(toPay, sale.currency)} is to be paid.`);
+  return {
     clientSaleId: sale.id, locationId: sale.locationId, currency: sale.currency,
     soldAt: new Date(serverNow()).toISOString(), lines: sale.lines.map(lineOf),
     total, toPay, tenderedInPence: tendered, change: tendered - toPay, note: sale.note ?? "",
     state: WAITING, sentAt: null, notes: [], problem: null, isRedated: false, isDealtWith: false,
   };
-  const ended = { ...sale, isFinished: true, isChecked: true, offline: { toPay }, change: record.change };
-  await writeTogether([["offline", record], ["sales", ended]]);
-  update({ sale: ended });
-  await count();
-  return { isFinished: true, change: record.change };
 }
 
 function lineOf({ skuCode, name, options, quantity, unitPrice }) {

@@ -3,7 +3,7 @@
 
 import { ApiError } from "./api.js";
 import { desk } from "./desk.js";
-import { changeSale, due, endSale, keptOf, ORDER, refusal, showCurrent } from "./sale.js";
+import { changeSale, due, endSale, keptOf, notePayment, ORDER, refusal, showCurrent } from "./sale.js";
 import { read } from "./store.js";
 import { app, onUpdate } from "./state.js";
 
@@ -24,7 +24,7 @@ export function sendSoon(wait = WAIT) {
 
 let before = app();
 onUpdate((now) => {
-  const isDue = ({ sale, isOnline }) => isOnline && isUnchecked(sale);
+  const isDue = ({ phase, sale, isOnline }) => phase === "ready" && isOnline && isUnchecked(sale);
   const wasDue = isDue(before) && before.sale.id === now.sale?.id;
   before = now;
   if (isDue(now) && !wasDue) sendSoon();
@@ -38,9 +38,11 @@ export async function checkOrder() {
   if (sale?.kind !== ORDER) return sale;
   clearTimeout(timer);
   while (app().sale?.id === sale.id && isUnchecked(app().sale)) await exchange(sale.id);
-  if (app().sale?.id !== sale.id) throw refusal("sale_changed", "This sale was ended in another tab.");
+  if (app().sale?.id !== sale.id) throw gone();
   return app().sale;
 }
+
+function gone() { return refusal("sale_changed", "This sale was ended in another tab."); }
 
 async function send() {
   if (!isUnchecked(app().sale)) return;
@@ -126,52 +128,68 @@ function paidOf({ payments }, paid) {
   return [...counted, ...paid.filter((one) => !named.has(one.id))];
 }
 
+/** Whether the shop refuses something as it is: asking again changes nothing. */
+export function isLastWord({ status }) { return status >= 400 && status < 500 && ![401, 408, 429].includes(status); }
+
 /** Note why the shop refuses the order as it is: at its lines, or of the whole. */
 async function noteRefusal(sale, error) {
   const ofLines = (error.problem.errors ?? []).filter((one) => LINE.test(one.pointer ?? ""));
-  const isOfOrder = error.status >= 400 && error.status < 500 && ![401, 408, 429].includes(error.status);
   const problems = new Map(ofLines.map((one) => [Number(LINE.exec(one.pointer)[1]), one.message]));
   await changeSale((stored) => {
     if (contentsOf(stored) !== contentsOf(sale)) return {};
-    if (!ofLines.length) return isOfOrder ? { problem: error.message } : {};
+    if (!ofLines.length) return isLastWord(error) ? { problem: error.message } : {};
     return { lines: stored.lines.map((line, place) => ({ ...line, problem: problems.get(place) })) };
   }, sale.id);
 }
 
 /** Read an order anew from the shop, before it is paid and after a payment. Returns the sale. Raises ApiError. */
-export async function refreshOrder(id = app().sale?.id, options = {}) {
+export async function refreshOrder(id, options = {}) {
   const sale = await read("sales", id);
   if (sale?.kind !== ORDER || !sale.basket) return sale;
   const basket = await desk().readBasket(sale.basket.id, options);
   return changeSale(({ paid }) => ({ basket, paid: paidOf(basket, paid) }), id);
 }
 
-/** Throw an order away. Raises ApiError where something of it is paid or being paid; the shop is asked, if it is
-    there. */
-export async function discardOrder(id) {
-  await refreshOrder(id, { seconds: PROBE }).catch((error) => { if (!(error instanceof ApiError)) throw error; });
-  await endSale(id);
+/** Read a sale anew from the shop: an order, or the cash of a quick payment, which may have been taken back. Returns
+    the sale. Raises ApiError. */
+export async function refreshSale(id) {
+  const sale = await read("sales", id);
+  if (!sale) throw gone();
+  if (sale.kind === ORDER) return refreshOrder(id);
+  for (const { id: paid } of sale.paid.filter(({ tenderType }) => tenderType === "CASH")) {
+    await notePayment(await desk().readTransaction(paid));
+  }
+  return read("sales", id);
 }
 
-/** Note a payment that was made, and finish the sale once nothing is due. Returns whether it is finished. Doing so
-    again for the same payment changes nothing. Raises ApiError where an order cannot be submitted now; it is tried
-    again by `settle(null)`, as at every start. */
-export async function settle(transaction) {
-  const { id } = app().sale;
-  if ((await read("sales", id))?.isFinished) {
+/** Throw an order away. `mayGo` as of endSale. Raises ApiError where something of it is paid or being paid; the shop is
+    asked, if it is there. */
+export async function discardOrder(id, mayGo) {
+  await refreshOrder(id, { seconds: PROBE }).catch((error) => { if (!(error instanceof ApiError)) throw error; });
+  return endSale(id, mayGo);
+}
+
+/** Finish a sale once nothing of it is due. Returns whether it is finished. Doing so again changes nothing. Raises
+    ApiError where an order cannot be submitted now; it is tried again, as at every start. */
+export async function settle(id) {
+  const sale = await read("sales", id);
+  if (!sale) throw gone();
+  if (sale.isFinished) {
     await showCurrent();
     return true;
   }
-  const isNew = ({ paid }) => transaction && !paid.some((one) => one.id === transaction.id);
-  const sale = await changeSale((stored) => (isNew(stored) ? { paid: [...stored.paid, transaction] } : {}), id);
-  if (sale.kind === ORDER) {
-    const { basket } = await refreshOrder(id);
-    if (basket.amountDue > 0) return false;
-    if (basket.status === "OPEN") {
-      await desk().submitBasket(basket.id);
-      await refreshOrder(id);
-    }
-  } else if (due(sale).amount > 0) return false;
+  if (sale.kind === ORDER) return submitPaid(id);
+  if (sale.paid.length > 1) await refreshSale(id); // A part may have been taken back since, and the answer lost.
+  return (await changeSale((stored) => ({ isFinished: due(stored).amount <= 0 }), id)).isFinished;
+}
+
+async function submitPaid(id) {
+  const { basket } = await refreshOrder(id);
+  if (basket.amountDue > 0) return false;
+  if (basket.status === "OPEN") {
+    await desk().submitBasket(basket.id);
+    await refreshOrder(id);
+  }
   await changeSale({ isFinished: true }, id);
   return true;
 }

@@ -3,12 +3,16 @@
 
 import { sendSoon } from "./order_check.js";
 import { changeSale, refusal } from "./sale.js";
+import { app } from "./state.js";
 
 export const MOST_OF_ONE = 99; // The shop's limit for one line.
 
-/** Change what the shop knows of the order: `changes` makes what is new of the stored one. */
+/** Change the order under way: `changes` makes what is new of the stored one. */
+function changeOrder(changes) { return changeSale(changes, app().sale?.id); }
+
+/** Change what the shop knows of the order. */
 async function changeContents(changes) {
-  await changeSale((sale) => ({ ...changes(open(sale)), isChecked: false, problem: null }));
+  await changeOrder((sale) => ({ ...changes(open(sale)), isChecked: false, problem: null }));
   sendSoon();
 }
 
@@ -24,7 +28,7 @@ export async function setDiscount(discount) { await changeContents(() => ({ disc
 
 /** Note that the agent has seen the prices that changed. */
 export async function acceptPrices() {
-  await changeSale(({ lines }) => ({ lines: lines.map((line) => ({ ...line, was: undefined })) }));
+  await changeOrder(({ lines }) => ({ lines: lines.map((line) => ({ ...line, was: undefined })) }));
 }
 
 /** Add one of what is sold under a SKU, or more. `code` is the unresolved one that it stands for. */
@@ -61,11 +65,11 @@ function withQuantity(lines, skuCode, quantityAfter) {
 
 /** Note a code that was scanned, until it is known what it stands for: nothing that was scanned is left unpaid. */
 export async function addUnresolved(code) {
-  await changeSale((sale) => ({ unresolved: [...open(sale).unresolved, code] }));
+  await changeOrder((sale) => ({ unresolved: [...open(sale).unresolved, code] }));
 }
 
 export async function dropUnresolved(code) {
-  await changeSale(({ unresolved }) => ({ unresolved: without(unresolved, code) }));
+  await changeOrder(({ unresolved }) => ({ unresolved: without(unresolved, code) }));
 }
 
 function without(codes, code) {

@@ -53,5 +53,5 @@ function here(sale) {
 
 /** Throw a parked sale away, unless another tab went on with it. Raises ApiError where something of it is paid. */
 export async function discardParked(id) {
-  if ((await read("sales", id))?.parkedAt) await discardOrder(id);
+  if ((await read("sales", id))?.parkedAt) await discardOrder(id, ({ parkedAt }) => parkedAt);
 }

@@ -6,8 +6,8 @@ import { serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { settle } from "./order_check.js";
 import { forgetStop, send, wait } from "./readers/hand.js";
-import { go } from "./router.js";
-import { read } from "./store.js";
+import { leadTo } from "./router.js";
+import { keepPaid } from "./sale.js";
 import { app, update } from "./state.js";
 
 const WAITS = ["requires_payment_method", "requires_confirmation", "requires_action"];
@@ -18,6 +18,7 @@ const UNBEGUN = 30 * 60_000; // Milliseconds that a payment of which no reader h
 const NOT_FOUND = "The shop has no such payment. Nothing was charged.";
 const BEGUN_BY_OTHER = "Another agent began this payment. No card was asked for yet, so nothing was charged. " +
   "It goes on if they sign in here, and is given up after half an hour.";
+const NOT_HERE = "A payment was made whose sale is not on this device. Find it under Transactions.";
 const FORSAKEN = "The payment that another agent began was given up. Nothing was charged.";
 
 /** Bring the payment on the screen to its end. `run`: {note, forget, reader, hasBegun} of payments.js. Raises ApiError
@@ -252,17 +253,16 @@ async function approve(run, known) {
   const { payment } = app();
   const transaction = known ?? await ask(run, () => desk().readTransaction(payment.transactionId));
   await run.note({ state: "approved", notice: null });
-  const sale = await read("sales", payment.saleId);
-  if (!sale) return drop(run, "A payment was made whose sale is not on this device. Find it under Transactions.");
-  const isNoted = sale.paid.some((one) => one.id === transaction.id);
-  const after = isNoted ? sale : { ...sale, paid: [...sale.paid, transaction], change: 0 };
-  await run.forget([["sales", after]], { sale: after });
-  const isFinished = await settle(transaction).catch((error) => {
+  if (!await keepPaid(payment, transaction, 0)) {
+    update({ payment: null, notice: NOT_HERE });
+    return null;
+  }
+  const isFinished = await settle(payment.saleId).catch((error) => {
     if (!(error instanceof ApiError)) throw error;
     return false; // The payment screen tries again.
   });
   update({ payment: null });
-  go(isFinished ? "/till/done" : "/till/pay", { replaces: true });
+  leadTo(isFinished ? "/till/done" : "/till/pay");
   return null;
 }
 

@@ -4,13 +4,13 @@
 import { ApiError } from "./api.js";
 import { serverNow } from "./clock.js";
 import { money } from "./money.js";
-import { checkOrder, refreshOrder } from "./order_check.js";
+import { checkOrder, refreshSale } from "./order_check.js";
 import { bringToEnd } from "./payment_run.js";
 import { send } from "./readers/hand.js";
 import { readerOf } from "./readers/readers.js";
-import { go } from "./router.js";
+import { go, isAround } from "./router.js";
 import { due, isToBeFinished, keepPayment, loadSale, ORDER } from "./sale.js";
-import { change, read, readAll, write, writeTogether } from "./store.js";
+import { change, read, readAll, remove, write } from "./store.js";
 import { app, update } from "./state.js";
 
 /* A payment in the store `payments`: {id, tender: "CARD", saleId, userId, locationId, isTraining, key,
@@ -28,7 +28,7 @@ channel.addEventListener("message", async ({ data }) => {
   if (data.kind !== "payment" || (app().payment && !app().payment.isElsewhere)) return;
   const isNew = app().payment?.id !== data.payment.id;
   update({ payment: { ...data.payment, isElsewhere: true } });
-  if (isNew) await resumePayment();
+  if (isNew) await resumePayment({ leads: !isAround() });
 });
 
 function tellOthers() { channel.postMessage({ kind: "payment", payment: kept(app().payment, ["notice"]) }); }
@@ -91,10 +91,8 @@ function checkSale({ locationId, unresolved }) {
 
 /** Compare what the screen shows as due with what the shop says. Raises ApiError. */
 async function checkTotal(shown) {
-  if (app().sale.kind !== ORDER) return;
-  await checkOrder();
-  await refreshOrder();
-  const { amount } = due(app().sale);
+  const sale = await checkOrder();
+  const { amount } = due(await refreshSale(sale.id));
   if (shown === undefined || amount === shown) return;
   throw Object.assign(refusal("total_changed", "The total changed."), { from: shown, to: amount });
 }
@@ -119,13 +117,14 @@ export function limitProblem(amount, currency, { isCard }) {
 
 function refusal(code, words) { return new ApiError(0, code, words); }
 
-/** At the start, after unlocking, and when the app is seen again: where a card payment is not final, go on with it
-    before anything else. The shop is asked first how it stands. */
-export async function resumePayment() {
+/** At the start, after unlocking, and when the app is seen again: where a card payment is not final, go on with it. The
+    shop is asked first how it stands. With `leads` its screen comes before anything else. */
+export async function resumePayment({ leads = true } = {}) {
   const payment = (await readAll("payments")).find((one) => one.tender === "CARD");
   if (!payment) {
     if (app().payment?.tender === "CARD") update({ payment: null });
-    return goOnWithSale();
+    if (leads) goOnWithSale();
+    return;
   }
   await showSaleOf(payment);
   if (app().payment?.id !== payment.id || driven !== payment.id) {
@@ -133,7 +132,7 @@ export async function resumePayment() {
     drive(payment.id).catch((error) => update({ notice: error.message }));
     channel.postMessage({ kind: "hello" });
   } else send({ kind: "stop" });
-  go("/till/pay", { replaces: true });
+  if (leads) go("/till/pay", { replaces: true });
 }
 
 /** A sale that is paid, but not finished, is finished on the payment screen. */
@@ -182,11 +181,8 @@ async function note(changes) {
   tellOthers();
 }
 
-/** Remove the payment from the disk, together with what else is to be there from then on. It stays on the screen. */
-async function forget(entries = [], changes = {}) {
-  await writeTogether([...entries, ["payments", undefined, app().payment.id]]);
-  update(changes);
-}
+/** Remove the payment from the disk. It stays on the screen. */
+async function forget() { await remove("payments", app().payment.id); }
 
 /** Give the payment up. It is noted first, so that it is not forgotten if the app is closed before the shop answers. */
 export async function cancelPayment() {
@@ -216,7 +212,8 @@ function keepAwake() {
   return ended;
 }
 
-function lookAgain() { if (app().phase === "ready" && app().payment) resumePayment(); }
+/** See how the payment stands; nobody is led away from what they look at. */
+function lookAgain() { if (app().phase === "ready" && app().payment) resumePayment({ leads: false }); }
 
 document.addEventListener("visibilitychange", () => { if (!document.hidden) lookAgain(); });
 addEventListener("pageshow", ({ persisted }) => { if (persisted) lookAgain(); });

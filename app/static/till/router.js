@@ -1,9 +1,9 @@
-// Paths below /till and the screens that they show. A screen is loaded when it is first shown.
+// Paths below /till and the screens that they show. A screen is loaded when it is first shown; the start is there.
 
-import { update } from "./state.js";
+import { app, update } from "./state.js";
 
 const ROUTES = [
-  [/^\/till\/?$/, () => import("./screens/start.js")],
+  [/^\/till\/?$/],
   [/^\/till\/quick$/, () => import("./screens/quick_payment.js")],
   [/^\/till\/order$/, () => import("./screens/order.js")],
   [/^\/till\/parked$/, () => import("./screens/parked.js")],
@@ -18,7 +18,12 @@ const ROUTES = [
   [/^\/till\/help$/, () => import("./screens/help.js")],
 ];
 
-/** The screen of a path: `{load, parameters}`, null for an unknown one. */
+const AROUND = /^\/till\/(?:transactions|session|settings|unlock|waiting|help)\b/;
+
+/** Whether what is shown is around the sale: nothing that happens to a payment leads anybody away from there. */
+export function isAround() { return AROUND.test(app().path); }
+
+/** The screen of a path: `{load, parameters}`, null for an unknown one. The start has no `load`. */
 export function routeOf(path) {
   for (const [pattern, load] of ROUTES) {
     const found = pattern.exec(path);
@@ -32,6 +37,9 @@ export function go(path, { replaces = false } = {}) {
   update({ path });
   scrollTo(0, 0);
 }
+
+/** Go to a screen of the sale, unless the agent looks at something around it. */
+export function leadTo(path) { if (!isAround()) go(path, { replaces: true }); }
 
 /** Follow the browser's own buttons, and links to other screens. */
 export function listen() {

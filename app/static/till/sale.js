@@ -87,9 +87,9 @@ export async function putInPlace(sale) {
   }
 }
 
-/** Change a sale on the disk, then on the screen: by default the one under way. `changes` is what is new of it, or a
+/** Change a sale on the disk, then on the screen where it is the one under way. `changes` is what is new of it, or a
     function that makes that of the stored one. Returns the sale. Raises ApiError where it is gone or finished. */
-export async function changeSale(changes, id = app().sale?.id) {
+export async function changeSale(changes, id) {
   try {
     const sale = await change("sales", id ?? "", (stored) => {
       if (!stored || stored.isFinished) throw refusal("sale_changed", "This sale was ended in another tab.");
@@ -103,8 +103,8 @@ export async function changeSale(changes, id = app().sale?.id) {
   }
 }
 
-/** Remove a sale: a finished one, or one without anything paid. `mayGo` has the last word on the stored one. Raises
-    ApiError where a payment of it is made or under way. */
+/** Remove a sale: a finished one, or one without anything paid. `mayGo` has the last word on the stored one. Returns
+    whether it is gone. Raises ApiError where a payment of it is made or under way. */
 export async function endSale(id, mayGo = () => true) {
   const isGone = await inOne(["sales", "device", "payments"], async (stores) => {
     const sale = await stores.objectStore("sales").get(id);
@@ -118,6 +118,7 @@ export async function endSale(id, mayGo = () => true) {
     return true;
   });
   if (isGone && app().sale?.id === id) update({ sale: null });
+  return isGone;
 }
 
 /** Within a transaction: raise ApiError while a payment of the sale is not final. */
@@ -127,24 +128,45 @@ export async function refuseWhilePaying(stores, id) {
   throw refusal("open_payment", "A payment of this sale is not final yet. Wait until it is.");
 }
 
-/** Write the record of a payment that begins for a sale. Raises ApiError where another tab was first with a payment or
-    with this sale, which is shown then as it stands. */
-export async function keepPayment(record, sale) {
+/** Do something with a sale while it may be paid, in one transaction: `work` gets the stores, among them `more`, and
+    the stored sale. Raises ApiError where another tab was first with a payment or with this sale, which is shown then
+    as it stands. */
+export async function whilePayable(sale, more, work) {
   try {
-    await inOne(["sales", "payments"], async (stores) => {
+    return await inOne(["sales", "payments", ...more], async (stores) => {
       if (await stores.objectStore("payments").count()) {
         throw refusal("open_payment", "A payment is not final yet. Wait until it is.");
       }
       const stored = await stores.objectStore("sales").get(sale.id);
-      if (!stored || stored.isFinished || stored.paid.length !== sale.paid.length) {
+      if (!stored || stored.isFinished || stored.parkedAt || stored.paid.length !== sale.paid.length) {
         throw refusal("sale_changed", "This sale was changed in another tab. Look at what is to pay now.");
       }
-      await stores.objectStore("payments").put(record);
+      return work(stores, stored);
     });
   } catch (error) {
     if (error.code === "sale_changed") await showCurrent();
     throw error;
   }
+}
+
+/** Write the record of a payment that begins for a sale. Raises ApiError as `whilePayable`. */
+export async function keepPayment(record, sale) {
+  await whilePayable(sale, [], (stores) => stores.objectStore("payments").put(record));
+}
+
+/** Note a payment that was made with its sale and forget its record, in one step; a payment that is noted already
+    changes nothing. `change` was given back. Returns the sale, undefined where it is not on this device. */
+export async function keepPaid({ id, saleId }, transaction, change) {
+  const sale = await inOne(["sales", "payments"], async (stores) => {
+    await stores.objectStore("payments").delete(id);
+    const stored = await stores.objectStore("sales").get(saleId);
+    if (!stored || stored.paid.some((one) => one.id === transaction.id)) return stored;
+    const noted = { ...stored, paid: [...stored.paid, transaction], change };
+    await stores.objectStore("sales").put(noted);
+    return noted;
+  });
+  if (app().sale?.id === saleId) update({ sale: sale ?? null });
+  return sale;
 }
 
 /** Within a transaction: the sale is no longer the one under way, if it was. */
@@ -188,15 +210,17 @@ export function isEmpty(sale) {
 /** The sum of the lines by the prices that were shown, in minor units. */
 export function sumOfLines({ lines }) { return lines.reduce((sum, line) => sum + line.quantity * line.unitPrice, 0); }
 
+/** The total by the prices that were shown, less the discount: what the shop has not checked yet. */
+export function shownTotal(sale) { return Math.max(0, sumOfLines(sale) - (sale.discount ?? 0)); }
+
 /** What is to be paid: `{amount, isChecked}`, of an order what is still due. */
 export function due(sale) {
   if (sale.kind === QUICK) return { amount: sale.amount - amountKept(sale.paid), isChecked: true };
   if (sale.basket && sale.isChecked) return { amount: sale.basket.amountDue, isChecked: true };
-  return { amount: sumOfLines(sale) - amountKept(sale.paid), isChecked: false };
+  return { amount: shownTotal(sale) - amountKept(sale.paid), isChecked: false };
 }
 
-/** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle(null)` goes on from there.
-    */
+/** Whether all is paid, or a payment made that the shop's answer does not have yet: `settle` goes on from there. */
 export function isToBeFinished(sale) {
   if (!sale?.paid.length || sale.isFinished) return false;
   const counted = sale.basket?.payments.map((one) => one.id) ?? [];

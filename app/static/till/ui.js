@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from "../vendor/htm-preact-3.1.1.mo
 import { ApiError } from "./api.js";
 import { focusOn } from "./focus.js";
 import { money } from "./money.js";
+import { isAround } from "./router.js";
 import { app, useApp } from "./state.js";
 
 export { html, useEffect, useRef, useState };
@@ -25,8 +26,18 @@ export function Screen({ title, back, aside, children, foot, className = "" }) {
     </header>
     ${isTraining && html`
       <aside class="training" aria-label="Training"><strong>Training</strong> No money moves.</aside>`}
+    <${WayToSale} />
     <main class=${`screen ${className}`}>${children}</main>
     ${foot && html`<footer class="foot">${foot}</footer>`}`;
+}
+
+/** On the screens around the sale: that a payment is under way or was made, and the way there. */
+function WayToSale() {
+  const { phase, sale, payment } = useApp();
+  if (phase !== "ready" || !sale || !isAround() || !(payment || sale.paid.length || sale.isFinished)) return null;
+  const paid = sale.isFinished ? "The sale is paid." : "A sale is paid in part.";
+  return html`<aside class="way-to-sale" aria-label="Sale under way">${payment ? "A payment is not final yet." : paid}
+    <a href=${sale.isFinished && !payment ? "/till/done" : "/till/pay"}>Go on with the sale</a></aside>`;
 }
 
 const PATHS = {

@@ -2,13 +2,15 @@
 // before it is sent, so that a lost answer is had by asking again.
 
 import { ApiError, at, get, post, put } from "./api.js";
+import { isDisproved, isUnknown } from "./cash.js";
 import { KEY_HOLDS, serverNow } from "./clock.js";
-import { read, readAll, remove, writeTogether } from "./store.js";
+import { change, read, readAll, remove, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
 const SESSIONS = "/v1/pos/sessions";
 const MOVEMENT = "movement"; // In the store `device`: {locationId, userId, key, request, createdAt}.
 const CLOSING = "closing"; // In the store `device`: {sessionId, userId, request}.
+const MAY_BE_CLOSED = "The session may be closed already. Sign in to see its Z report.";
 export const REPORT = "zReport"; // In the store `device`: the report to show, until it was seen.
 
 /** The session of this sign-in. Raises ApiError. */
@@ -23,12 +25,14 @@ function pathOf(sessionId, call) { return `${SESSIONS}/${encodeURIComponent(sess
 
 /** Move cash into or out of the drawer: `{type, amountInPence, reason}`. Raises ApiError. */
 export async function moveCash(request) {
-  if (await openMovement()) throw new ApiError(0, "open_movement", "Ask first whether the last one was booked.");
   const { location, user } = app();
   const movement = {
     locationId: location.id, userId: user.id, key: crypto.randomUUID(), request, createdAt: serverNow(),
   };
-  await writeTogether([["device", movement, MOVEMENT]]);
+  await change("device", MOVEMENT, (before) => {
+    if (before) throw new ApiError(0, "open_movement", "Ask first whether the last one was booked.");
+    return movement;
+  });
   return sendMovement(movement);
 }
 
@@ -54,9 +58,8 @@ async function sendMovement(movement, isRepeated = false) {
     await forgetMovement();
     return booked;
   } catch (error) {
-    const isAnswer = isRepeated ? [403, 409, 422].includes(error.status) : error.status > 0 && error.status < 500;
-    const isUnsent = error.code === "offline" && !isRepeated;
-    if ((isAnswer || isUnsent) && error.code !== "idempotency_in_progress") await forgetMovement();
+    const isRefused = error instanceof ApiError && (isRepeated ? isDisproved(error) : !isUnknown(error));
+    if (isRefused) await forgetMovement();
     throw error;
   }
 }
@@ -69,7 +72,8 @@ export async function closeSession(sessionId, countedCash, closingNote) {
   try {
     return await keepReport(await post(pathOf(sessionId, "close"), closing.request));
   } catch (error) {
-    if (error.status === 401) update({ notice: "The session may be closed already. Sign in to see its Z report." });
+    const isUnsent = error.code === "locked";
+    if (error.status === 401 && !isUnsent) update({ notice: MAY_BE_CLOSED });
     else if (error.status > 0 && error.status < 500) await remove("device", CLOSING);
     throw error;
   }
@@ -95,8 +99,10 @@ export async function closingRefusal() {
   if (app().unsent) return "Sales made without a network are not booked yet, and would miss in the report.";
   if ((await readAll("payments")).length) return "A payment is not final yet. Finish it first.";
   if (await openMovement()) return "It is not known yet whether the last movement was booked. Ask again first.";
-  const { sale } = app();
-  if (sale?.paid.length && !sale.isFinished) return "A sale is paid in part. Finish it or take the money back first.";
+  const sales = await readAll("sales");
+  if (sales.some((sale) => sale.paid.length && !sale.isFinished && !sale.isTraining)) {
+    return "A sale is paid in part, maybe a parked one. Finish it or give the money back first.";
+  }
   if (!app().isOnline) return "There is no network. Closing needs one.";
   return null;
 }

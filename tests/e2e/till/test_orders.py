@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, e
 
 from tests.e2e.till.measuring import scroll_all_products, store_products
 from tests.e2e.till.signing_in import PASSWORD, PIN, sign_in_to_till
+from tests.e2e.till.test_cash import TAP_TWICE
 from tests.e2e.till.test_unlock import type_pin
 from tests.processes import RunningShop
 from tests.waiting import until
@@ -241,9 +242,25 @@ def test_a_discount_is_taken_off_by_the_shop_and_never_more_than_the_goods(order
     expect(order.get_by_role("button", name="Discount")).to_be_focused()
     expect(order.get_by_text("−£2.50")).to_be_visible()
     expect_total(order, "£29.50")
+    order.context.set_offline(True)
+    line(order, "Enamel tumbler set").get_by_role("button", name="More").click()
+    expect(order.get_by_text("not checked yet")).to_be_visible()
+    expect(order.get_by_role("contentinfo").get_by_text("£61.50", exact=True)).to_be_visible()
+    order.context.set_offline(False)
+    expect_total(order, "£61.50")
     press(order, "Discard the order")
     press(order, "Discard")
     expect_total(order, "£0.00")
+
+
+def test_a_variant_is_added_once_however_often_it_is_pressed(order: Page) -> None:
+    find(order, "clog", "Clog").click()
+    order.get_by_role("radio", name="Rust").check()
+    order.get_by_role("radio", name="6", exact=True).check()
+    order.get_by_role("button", name="Add to the order").evaluate(TAP_TWICE)
+    expect(order.get_by_role("dialog")).to_be_hidden()
+    expect_total(order, "£39.00")
+    expect(line(order, "Clog").get_by_role("textbox", name="Quantity")).to_have_value("1")
 
 
 def test_categories_are_browsed_and_several_products_added_from_one(order: Page) -> None:

@@ -14,6 +14,7 @@ from tests.e2e.till.selling import (
     TILL,
     go,
     hand_over,
+    in_app,
     is_paid,
     lose_answers,
     lose_network,
@@ -27,6 +28,11 @@ from tests.processes import RunningShop
 Api = Callable[..., dict[str, Any]]
 CLOSE = re.compile(r"/v1/pos/sessions/[^/]+/close$")
 MOVEMENTS = re.compile(r"/cashMovements$")
+MOVE_TWICE = """
+  const request = { type: "PAY_IN", amountInPence: 100, reason: "Found" };
+  const outcomes = await Promise.allSettled([module.moveCash(request), module.moveCash(request)]);
+  return outcomes.map(({ status, reason }) => reason?.code ?? status).sort();
+"""
 
 
 def open_session(page: Page, float_: str) -> None:
@@ -150,10 +156,18 @@ def test_cash_moves_once_and_only_with_the_permission(
     expect(dialog.get_by_role("alert")).to_have_text("The shop did not answer.")
     till.reload()
     expect(unlock(till).get_by_text("We don't know yet")).to_be_visible()
+    # That the agent may not work here any more says nothing about what was booked before.
+    denied = {"status": 403, "code": "location_access_denied", "detail": "You may not work at this location."}
+    till.route(MOVEMENTS, lambda route: route.fulfill(status=403, json=denied), times=1)
+    till.get_by_role("button", name="Ask again").click()
+    expect(till.get_by_text("You may not work at this location.")).to_be_visible()
+    expect(till.get_by_text("We don't know yet")).to_be_visible()
     till.get_by_role("button", name="Ask again").click()
     expect(till.get_by_text("We don't know yet")).to_be_hidden()
+    assert in_app(till, "work_session.js", MOVE_TWICE) == ["fulfilled", "open_movement"]
     moved = api("GET", f"{TILL}/cashMovements")["items"]
-    assert [(one["type"], one["amountInPence"]) for one in moved] == [("DROP", 20_00), ("PAY_IN", 25_00)]
+    amounts = [(one["type"], one["amountInPence"]) for one in moved]
+    assert amounts == [("PAY_IN", 1_00), ("DROP", 20_00), ("PAY_IN", 25_00)]
 
 
 def permit(admin: Page, permission: str) -> None:

@@ -17,11 +17,12 @@ export function CardPayment({ payment, sale }) {
   const { currency } = sale;
   const isHere = !payment.isElsewhere;
   const mayCancel = isHere && MAY_CANCEL.includes(payment.state);
+  const mayLeave = !isHere || payment.state === "unknown"; // It may last; nothing new is charged meanwhile.
   const foot = mayCancel ? html`<${Actions} payment=${payment} />`
     : isHere && isForsaken(payment) && html`<${Button} kind="danger wide" onPress=${stopWaiting}>Stop waiting<//>`;
   const isSimulated = isHere && configuration?.simulatedCards.length > 0;
   return html`
-    <${Screen} title="Take payment" className="paying" foot=${foot}>
+    <${Screen} title="Take payment" back=${mayLeave ? "/till" : null} className="paying" foot=${foot}>
       <div class="sum">
         <p class="label">To pay</p>
         <p><${Amount} of=${payment.amount + payment.tip} currency=${currency} className="amount" /></p>

@@ -20,7 +20,7 @@ export default function Cash({ sale, amount, onDone, onBack }) {
   const record = payment?.tender === CASH ? payment : null;
   useEffect(() => { if (record && !isTaking) resume(); }, []);
   return html`
-    <${Screen} title="Take payment">
+    <${Screen} title="Take payment" back=${record?.isUncertain ? "/till" : null}>
       <${Sum} amount=${amount} all=${due(sale).amount} isChecked=${due(sale).isChecked} currency=${sale.currency} />
       ${record?.isUncertain && html`<${Unknown} record=${record} />`}
       ${record && !record.isUncertain && html`<${Loading}>Taking cash…<//>`}

@@ -2,7 +2,7 @@
 
 import { readProduct, stockOf } from "../catalogue.js";
 import { MOST_OF_ONE } from "../order_lines.js";
-import { Amount, Button, Dialog, Field, html, Problem, useEffect, useState } from "../ui.js";
+import { Amount, Button, Dialog, Field, html, Problem, useAction, useEffect, useState } from "../ui.js";
 
 /** `onChoose(product, variant, quantity)`. */
 export function ChooseVariant({ product: known, onChoose, onClose }) {
@@ -14,16 +14,16 @@ export function ChooseVariant({ product: known, onChoose, onClose }) {
   useEffect(() => { readProduct(known.skuCode).then(setProduct, () => {}); }, []);
   const names = [...new Set(product.variants.flatMap((variant) => Object.keys(variant.options)))];
   const variant = product.variants.find((one) => names.every((name) => one.options[name] === chosen[name]));
-  const add = () => {
+  const [add, isBusy, refused] = useAction(async () => {
     const many = /^\d+$/.test(quantity) ? Number(quantity) : 0;
     const missing = names.filter((name) => !chosen[name]).join(" and ").toLowerCase();
     if (!variant) setProblem(`Choose ${missing || "another one"}.`);
     else if (!variant.inStock) setProblem("This one is sold out.");
     else if (!(many >= 1 && many <= MOST_OF_ONE)) setProblem(`Choose a number from 1 to ${MOST_OF_ONE}.`);
-    else onChoose(product, variant, many);
-  };
+    else await onChoose(product, variant, many);
+  });
   return html`<${Dialog} title=${product.name} onClose=${onClose}
-    foot=${html`<${Button} kind="primary big wide" onPress=${add}>Add to the order<//>`}>
+    foot=${html`<${Button} kind="primary big wide" isBusy=${isBusy} onPress=${add}>Add to the order<//>`}>
     ${names.map((name) => html`<${Option} key=${name} name=${name} product=${product} chosen=${chosen}
       onChoose=${(value) => { setProblem(null); choose({ ...chosen, [name]: value }); }} />`)}
     <${Field} label="Quantity" id="variant-quantity" inputmode="numeric" maxlength="2" value=${quantity}
@@ -31,7 +31,7 @@ export function ChooseVariant({ product: known, onChoose, onClose }) {
     <p class="between" aria-live="polite">${variant && html`
       <span class="total"><${Amount} of=${variant.price} currency=${product.currency} /></span>
       <${Stock} of=${variant} />`}</p>
-    <${Problem}>${problem}<//>
+    <${Problem}>${problem ?? refused}<//>
   <//>`;
 }
 

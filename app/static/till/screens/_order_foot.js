@@ -5,7 +5,7 @@ import { money } from "../money.js";
 import { checkOrder } from "../order_check.js";
 import { park } from "../parked_sales.js";
 import { go } from "../router.js";
-import { sumOfLines } from "../sale.js";
+import { shownTotal } from "../sale.js";
 import { app } from "../state.js";
 import { Button, html, Problem, useAction } from "../ui.js";
 
@@ -32,7 +32,7 @@ export function Foot({ sale, said, onSaid, open, isLocked, mayDiscount }) {
 function Total({ sale, isEmpty }) {
   const { currency, discount } = sale;
   const isChecked = sale.isChecked && Boolean(sale.basket);
-  const total = isChecked ? sale.basket.total : sumOfLines(sale);
+  const total = isChecked ? sale.basket.total : shownTotal(sale);
   return html`
     ${discount > 0 && html`<div class="between">
       <span>Discount</span><span class="n">${money(-discount, currency)}</span></div>`}

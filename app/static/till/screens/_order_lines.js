@@ -10,7 +10,10 @@ import { Picture } from "./_product_list.js";
 /** `reasons`: by code, why it is not resolved; `looking`: the codes that are being looked up. */
 export function OrderLines({ sale, isLocked, reasons, looking, onFind, onSaid }) {
   /** Another tab may have ended the order, or begun to have it paid. */
-  const change = (done, words) => done.then(() => words && onSaid(words), (error) => onSaid(sentence(error)));
+  const change = (done, words) => done.then(() => words && onSaid(words), (error) => {
+    removed.current = null;
+    onSaid(sentence(error));
+  });
   const list = useRef(null);
   const removed = useRef(null); // The place of the line that was just removed, for the next one to have the focus.
   const [spoken, speak] = useSpokenTotal(sale);

@@ -1,7 +1,7 @@
 // What was paid of a sale so far, and taking cash back before it is finished.
 
 import { money } from "../money.js";
-import { takeBack } from "../cash.js";
+import { takeBackHere } from "../cash.js";
 import { keptOf, ORDER } from "../sale.js";
 import { tenderOf } from "../transaction_words.js";
 import { Amount, Button, html, useState } from "../ui.js";
@@ -28,7 +28,7 @@ export default function Parts({ sale }) {
         </li>`)}
       </ul>
       ${returned && html`<${VoidDialog} payment=${returned} onClose=${() => setReturned(null)}
-        takeBack=${(reason, key) => takeBack(returned, reason, key)} />`}
+        takeBack=${(reason, key) => takeBackHere(sale, returned, reason, key)} />`}
     </section>`;
 }
 

@@ -31,10 +31,10 @@ export function Tip({ sale, amount, shown, onBack }) {
       <${Sum} amount=${amount} all=${amount} currency=${currency} />
       <${Problem}>${error}<//>
       <div role="group" aria-label="Tip" class="choices">
-        <${Button} kind="big" disabled=${isBusy} onPress=${() => take(0)}>No tip<//>
+        <${Button} kind="big" isBusy=${isBusy} onPress=${() => take(0)}>No tip<//>
         ${PERCENT.map((percent) => {
           const tip = Math.round((amount * percent) / 100);
-          return html`<${Button} key=${percent} kind="big" disabled=${isBusy} onPress=${() => take(tip)}>
+          return html`<${Button} key=${percent} kind="big" isBusy=${isBusy} onPress=${() => take(tip)}>
             ${`${percent}%: ${money(tip, currency)}`}<//>`;
         })}
       </div>

@@ -4,13 +4,13 @@ import { go } from "../router.js";
 import { endSale } from "../sale.js";
 import { useApp } from "../state.js";
 import { paidAmount, tenderOf } from "../transaction_words.js";
-import { Amount, Button, html, Icon, Screen, useAction, useEffect } from "../ui.js";
+import { Amount, Button, html, Icon, Problem, Screen, useAction, useEffect } from "../ui.js";
 import { OfflineReceipt } from "./_offline_receipt.js";
 import { Receipt } from "./_receipt.js";
 
 export default function Done() {
   const { sale } = useApp();
-  const [next, isBusy] = useAction(async () => { await endSale(sale.id); go("/till"); });
+  const [next, isBusy, error] = useAction(async () => { await endSale(sale.id); go("/till"); });
   useEffect(() => {
     if (!sale) go("/till", { replaces: true });
     else if (!sale.isFinished) go("/till/pay", { replaces: true });
@@ -21,6 +21,7 @@ export default function Done() {
   const foot = html`<${Button} kind="primary big" isBusy=${isBusy} onPress=${next}>New sale<//>`;
   return html`
     <${Screen} title="Paid" className="done" foot=${foot}>
+      <${Problem}>${error}<//>
       <${Summary} sale=${sale} last=${last} change=${change} />
       ${last && html`<${Receipt} key=${last.id} transactionId=${last.id} isShown />`}
       ${sale.offline && html`<${OfflineReceipt} sale=${sale} />`}

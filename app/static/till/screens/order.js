@@ -1,5 +1,6 @@
 // The order is put together: found, scanned or browsed for; parked; charged.
 
+import { ApiError } from "../api.js";
 import { readProduct } from "../catalogue.js";
 import { go } from "../router.js";
 import { endSale, isEmpty, ORDER } from "../sale.js";
@@ -31,7 +32,9 @@ export default function Order() {
 /** An order without anything in it would keep a quick payment from being begun. */
 function leaveNothingEmpty() {
   const { sale } = app();
-  if (sale?.kind === ORDER && !sale.isFinished && isEmpty(sale)) endSale(sale.id, isEmpty);
+  if (sale?.kind !== ORDER || sale.isFinished || !isEmpty(sale)) return;
+  // Another tab may have begun to have it paid: then it stays.
+  endSale(sale.id, isEmpty).catch((error) => { if (!(error instanceof ApiError)) throw error; });
 }
 
 function OrderScreen({ sale }) {

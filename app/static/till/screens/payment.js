@@ -1,9 +1,10 @@
 // Taking a payment for the sale under way: all that is due or a part of it, by card or in cash.
 
 import { money, parseMoney } from "../money.js";
-import { checkOrder, settle } from "../order_check.js";
+import { checkOrder, isLastWord, settle } from "../order_check.js";
+import { park } from "../parked_sales.js";
 import { beginCard, limitProblem } from "../payments.js";
-import { go } from "../router.js";
+import { go, leadTo } from "../router.js";
 import { due, isToBeFinished, ORDER } from "../sale.js";
 import { app, forgetNotice, update, useApp } from "../state.js";
 import {
@@ -12,6 +13,7 @@ import {
 import { CardPayment } from "./_card.js";
 import { Tip } from "./_tip.js";
 
+const ASIDE = "The sale is under Parked orders. Go on with it there once staff have looked at it.";
 const AGAIN = 5_000; // Milliseconds until a sale that is paid is tried to be finished once more.
 
 export default function Payment() {
@@ -23,7 +25,7 @@ export default function Payment() {
   }, [sale, payment]);
   if (!sale || (sale.isFinished && !payment)) return null;
   if (payment?.tender === "CARD") return html`<${CardPayment} payment=${payment} sale=${sale} />`;
-  if (!payment && isToBeFinished(sale)) return html`<${Finishing} />`;
+  if (!payment && isToBeFinished(sale)) return html`<${Finishing} sale=${sale} />`;
   if (!payment && isIncomplete(sale)) return null;
   return html`<${Choice} sale=${sale} payment=${payment} />`;
 }
@@ -31,23 +33,44 @@ export default function Payment() {
 /** Whether it is not known yet what a scanned code stands for. */
 function isIncomplete(sale) { return sale.unresolved?.length > 0 && !sale.isFinished && !isToBeFinished(sale); }
 
-/** Everything is paid: the order is handed in, however often that takes. */
-function Finishing() {
+/** Everything is paid: the order is handed in, however often that takes, unless the shop refuses it. */
+function Finishing({ sale }) {
+  const [isRefused, setRefused] = useState(false);
   const [finish, isBusy, error] = useAction(async () => {
-    if (await settle(null)) go("/till/done", { replaces: true });
+    try {
+      if (await settle(sale.id)) leadTo("/till/done");
+    } catch (failure) {
+      setRefused(isLastWord(failure));
+      throw failure;
+    }
   });
   useEffect(() => {
-    finish();
-    const timer = setInterval(finish, AGAIN);
+    if (!isRefused) finish();
+    const timer = isRefused ? null : setInterval(finish, AGAIN);
     return () => clearInterval(timer);
-  }, []);
+  }, [isRefused]);
   return html`
-    <${Screen} title="Take payment">
-      <${Note} kind="warn">
-        The payment was made. The sale is finished once the shop answers; nothing is charged again.<//>
+    <${Screen} title="Take payment" back="/till">
+      <${Note} kind="warn">${isRefused
+        ? "The payment was made, but the shop refuses to finish the sale. Staff of the shop must look at it."
+        : "The payment was made. The sale is finished once the shop answers; nothing is charged again."}<//>
       <${Problem}>${error}<//>
       <${Button} kind="primary big" isBusy=${isBusy} busy="Finishing…" onPress=${finish}>Finish the sale<//>
+      ${isRefused && html`<${Refused} sale=${sale} />`}
     <//>`;
+}
+
+/** A sale that the shop does not take as it was paid keeps the till from no other one. */
+function Refused({ sale }) {
+  const [setAside, isBusy, error] = useAction(async () => {
+    await park(sale.label ?? null);
+    update({ notice: ASIDE });
+    go("/till", { replaces: true });
+  });
+  return html`
+    <${Button} kind="big" icon="park" isBusy=${isBusy} onPress=${setAside}>Set it aside<//>
+    <a class="btn" href="/till/transactions">Transactions</a>
+    <${Problem}>${error}<//>`;
 }
 
 function Choice({ sale, payment }) {
@@ -171,7 +194,7 @@ export function ChangedDialog({ from, to, currency, onClose }) {
 
 function LoadedCash({ sale, amount, onTaken, onBack }) {
   const [Cash, hasFailed] = useModule(() => import("./_cash.js"));
-  const done = (isFinished) => (isFinished ? go("/till/done", { replaces: true }) : onTaken());
+  const done = (isFinished) => (isFinished ? leadTo("/till/done") : onTaken());
   if (hasFailed && !Cash) {
     return html`<${Screen} title="Take payment"><${Problem}>${NOT_LOADED}<//><${Button} onPress=${onBack}>Back<//><//>`;
   }

@@ -57,5 +57,3 @@ function SaleUnderWay({ sale, payment }) {
     <span class="strong">Go on with the sale</span>
     <span class="n">${money(due(sale).amount, sale.currency)}</span></a>`;
 }
-
-export default Start;

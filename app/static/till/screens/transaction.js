@@ -1,5 +1,6 @@
 // One payment: how it stands, its receipt, and giving the money back.
 
+import { takeBack } from "../cash.js";
 import { desk } from "../desk.js";
 import { dayOf, shortDayOf, timeOf } from "../moments.js";
 import { money } from "../money.js";
@@ -105,12 +106,6 @@ function FailedRefunds({ payment: { refunds = [], currency } }) {
       did not take it. The customer has not got this money.<//>`);
 }
 
-async function voidCash(id, reason, key) {
-  const taken = await desk().voidCash(id, reason, key);
-  await notePayment(taken);
-  return taken;
-}
-
 /** What to hand over, or what happens to the card, after something was given back. */
 function GivenBack({ done }) {
   if (done.status === "CANCELLED") {
@@ -138,6 +133,6 @@ function GiveBack({ payment, onChange }) {
       ${may && html`<${Button} kind="danger" disabled=${isAway} onPress=${() => open("refund")}>Refund<//>`}
       ${dialog === "refund" && html`<${RefundDialog} payment=${payment} onClose=${close} />`}
       ${dialog === "void" && html`<${VoidDialog} payment=${payment} onClose=${close}
-        takeBack=${(reason, key) => voidCash(payment.id, reason, key)} />`}
+        takeBack=${(reason, key) => takeBack(payment.id, reason, key)} />`}
     </section>`;
 }
