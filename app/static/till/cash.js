@@ -6,8 +6,9 @@ import { KEY_HOLDS, serverNow } from "./clock.js";
 import { desk } from "./desk.js";
 import { storeOfflineSale } from "./offline.js";
 import { checkOrder, refreshOrder, refreshSale, settle } from "./order_check.js";
-import { changeSale, due, keepPaid, keepPayment, notePayment, ORDER } from "./sale.js";
-import { read, readAll, writeTogether } from "./store.js";
+import { go } from "./router.js";
+import { changeSale, due, keepPaid, keepPayment, leave, notePayment, ORDER } from "./sale.js";
+import { inOne, read, readAll, writeTogether } from "./store.js";
 import { app, update } from "./state.js";
 
 export const CASH = "CASH";
@@ -63,6 +64,19 @@ export function canRepeat(record) {
 export async function giveUp(record) {
   await writeTogether([["payments", undefined, record.id]]);
   update({ payment: null });
+  endPause(); // Else the next tap on Take cash would get the outcome of this waiting.
+}
+
+/** End a quick payment in cash that a person found among the transactions: it is paid. */
+export async function endFound(record) {
+  await inOne(["payments", "sales", "device"], async (stores) => {
+    await stores.objectStore("payments").delete(record.id);
+    await stores.objectStore("sales").delete(record.saleId);
+    await leave(stores, record.saleId);
+  });
+  update({ payment: null, sale: null });
+  endPause();
+  go("/till", { replaces: true });
 }
 
 const running = new Map();
@@ -172,12 +186,15 @@ async function repeat(record) {
   }
 }
 
-/** Until the time is over, or there is a network again. */
+let endPause = () => {};
+
+/** Until the time is over, there is a network again, or a person ends the waiting. */
 function pause(milliseconds) {
   return new Promise((resolve) => {
     const end = () => { clearTimeout(timer); removeEventListener("online", end); resolve(); };
     const timer = setTimeout(end, milliseconds);
     addEventListener("online", end);
+    endPause = end;
   });
 }
 

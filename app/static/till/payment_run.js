@@ -25,9 +25,22 @@ const FORSAKEN = "The payment that another agent began was given up. Nothing was
     where the shop refuses to begin it: then it is forgotten. */
 export async function bringToEnd(run) {
   forgetStop();
-  let found = await begin(run);
+  let found = await unlessHandedOver(() => begin(run));
   run.hasBegun();
-  while (found) found = await next(run, found);
+  while (found) found = await unlessHandedOver(() => next(run, found));
+}
+
+/** While a request waited to be sent again, another agent signed in, or another location was chosen. */
+class HandedOver extends Error {}
+
+/** Take a step, which looks anew who is in where what it was about to send is no longer theirs to send. */
+async function unlessHandedOver(step) {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof HandedOver)) throw error;
+    return { status: "processing", isUnknown: true };
+  }
 }
 
 /* What is found: {status (of the intent), declineCode?, transaction?, isUnknown?} */
@@ -51,7 +64,7 @@ async function begin(run) {
   if (isOfOther() || isOfOtherPlace()) return { status: "processing", isUnknown: true };
   if (payment.intentId) return look(run);
   try {
-    const intent = await ask(run, () => create(payment));
+    const intent = await order(run, () => create(payment));
     const { id: intentId, transactionId, clientSecret } = intent;
     await run.note({ intentId, transactionId, clientSecret, state: "waiting", notice: null });
     return intent;
@@ -155,7 +168,7 @@ async function waitForAgent() {
 
 async function capture(run) {
   try {
-    const { status, body } = await ask(run, () => desk().captureIntent(app().payment.intentId));
+    const { status, body } = await order(run, () => desk().captureIntent(app().payment.intentId));
     if (status === 202) return { status: "processing", isUnknown: body.transaction.status === "UNKNOWN" };
     return { status: body.status, transaction: body.transaction };
   } catch (error) {
@@ -165,7 +178,8 @@ async function capture(run) {
 
 async function giveUp(run) {
   try {
-    const { status, body } = await ask(run, () => desk().cancelIntent(app().payment.intentId, "requested_by_customer"));
+    const cancel = () => desk().cancelIntent(app().payment.intentId, "requested_by_customer");
+    const { status, body } = await order(run, cancel);
     return status === 202 ? { status: "processing", isUnknown: true } : { status: body.status };
   } catch (error) {
     if (error.code === "payment_processing") await run.note({ isGivenUp: false });
@@ -189,6 +203,15 @@ async function outcomeOf(run, error) {
       await pause(PAUSES.length);
       return { status: "processing", isUnknown: true };
   }
+}
+
+/** Have the shop do something with the payment, until it answers: the agent who began it, at its location, and nobody
+    else, or a second intent would be made under the same key. Raises the ApiError of an answer, and HandedOver. */
+function order(run, call) {
+  return ask(run, () => {
+    if (isOfOther() || isOfOtherPlace()) throw new HandedOver();
+    return call();
+  });
 }
 
 /** Ask the shop until it answers. Raises the ApiError of an answer. */

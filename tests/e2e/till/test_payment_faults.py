@@ -25,7 +25,7 @@ from tests.e2e.till.selling import (
     quick_payment,
     reopen,
 )
-from tests.e2e.till.test_card_payments import CREATE, Payment
+from tests.e2e.till.test_card_payments import CREATE, Payment, lose_answer
 from tests.waiting import until
 
 FAKE_PRINTERS = Path(__file__).parent / "fake_printers.js"
@@ -98,6 +98,54 @@ def test_a_payment_that_another_agent_left_is_given_up(till: Page) -> None:
     expect(payment.page.get_by_text("was given up. Nothing was charged.")).to_be_visible()
     payment.page.get_by_role("button", name="Card", exact=True).click()
     payment.waits()
+
+
+BE_SOMEBODY_ELSE = "module.update({ user: { ...module.app().user, id: argument } })"
+
+
+def test_a_payment_whose_answer_was_lost_is_sent_again_by_its_own_agent_alone(till: Page, api: Api) -> None:
+    own = in_app(till, "state.js", "return module.app().user.id")
+    payment = Payment(till)
+    lose_answer(till, CREATE)
+    payment.type_amount(47_13)
+    till.get_by_role("button", name="Card", exact=True).click()
+    expect(payment.status).to_contain_text("We don't know yet")
+    sent: list[str] = []
+    till.on("request", lambda request: CREATE.search(request.url) and sent.append(request.method))
+    in_app(till, "state.js", BE_SOMEBODY_ELSE, "999")
+    expect(payment.status).to_contain_text("Another agent began this payment.")
+    expect(till.get_by_role("button", name="Stop waiting")).to_be_visible()
+    assert sent == []
+    in_app(till, "state.js", BE_SOMEBODY_ELSE, own)
+    payment = Payment(reopen(till)).waits()
+    payment.hold("visa")
+    payment.is_paid()
+    listed = api("GET", "/v1/pos/tml_demo_market/transactions?pageSize=100")["items"]
+    assert [one["status"] for one in listed if one["amountInPence"] == 47_13] == ["SUCCEEDED"]
+
+
+def test_cash_that_is_too_old_to_be_asked_for_is_ended_by_whoever_looked_for_it(till: Page) -> None:
+    def leave_behind(page: Page) -> Page:
+        page.route(CASH, lambda route: route.abort())
+        quick_payment(page, 12_37)
+        hand_over(page, "£20.00")
+        expect(page.get_by_text("We don't know yet")).to_be_visible()
+        change_stored(page, "payments", createdAt=0)
+        return reopen(page)
+
+    page = leave_behind(till)
+    expect(page.get_by_text("This is too long ago for the shop to be asked.")).to_be_visible()
+    expect(page.get_by_text("the shop is asked again")).to_be_hidden()
+    page.get_by_role("button", name="It is not there: stop waiting").click()
+    expect(page.get_by_text("£12.37").first).to_be_visible()
+    page.get_by_role("button", name="Cash", exact=True).click()
+    hand_over(page, "£20.00")
+    is_paid(page)
+    next_sale(page)
+
+    page = leave_behind(page)
+    page.get_by_role("button", name="It is there: end the sale").click()
+    expect(page.get_by_role("button", name="Quick payment")).to_be_enabled()
 
 
 def test_a_sale_of_another_location_is_paid_there(till: Page) -> None:

@@ -1,6 +1,6 @@
 // Taking cash, within the screen of the payment.
 
-import { canRepeat, CASH, giveUp, resumeCash, takeCash } from "../cash.js";
+import { canRepeat, CASH, endFound, giveUp, resumeCash, takeCash } from "../cash.js";
 import { amountText, likelyTenders, money, parseMoney, rounded } from "../money.js";
 import { offlineRefusal } from "../offline.js";
 import { due, QUICK } from "../sale.js";
@@ -79,18 +79,24 @@ function Unknown({ record }) {
     <div class="card unsure" role="status">
       <h2>We don't know yet</h2>
       <p>${why} ${money(amount, currency)} in cash may be booked already. Keep what was handed over
-        (${money(tendered, currency)}) apart: the shop is asked again until it answers, and nothing is booked twice.</p>
+        (${money(tendered, currency)}) apart${canRepeat(record) &&
+        ": the shop is asked again until it answers, and nothing is booked twice"}.</p>
     </div>
     ${!canRepeat(record) && html`<${Forsaken} record=${record} isOther=${user?.id !== record.userId} />`}`;
 }
 
 /** The shop cannot say any more what became of the cash; a person has to look. */
 function Forsaken({ record, isOther }) {
-  const [stop, isBusy, error] = useAction(() => giveUp(record));
+  const [end, isBusy, error] = useAction((isThere) => (isThere ? endFound(record) : giveUp(record)));
+  const { amount, currency } = record.request;
+  const isOrder = Boolean(record.request.orderId);
   return html`
     <${Note} kind="warn">${isOther ? OF_ANOTHER : "This is too long ago for the shop to be asked."}
-      ${" "}Or look into the transactions, and stop waiting once you know whether it is there.<//>
+      ${" "}Look into the transactions for ${money(amount, currency)} in cash, maybe rounded, then say what you
+      found.<//>
     <${Problem}>${error}<//>
     <a class="btn wide" href="/till/transactions">Transactions</a>
-    <${Button} kind="danger wide" onPress=${stop} isBusy=${isBusy}>Stop waiting<//>`;
+    ${!isOrder && html`<${Button} kind="wide" onPress=${() => end(true)} isBusy=${isBusy}>It is there: end the sale<//>`}
+    <${Button} kind="danger wide" onPress=${() => end(false)} isBusy=${isBusy}>
+      ${isOrder ? "Stop waiting" : "It is not there: stop waiting"}<//>`;
 }

@@ -55,5 +55,11 @@ function SaleUnderWay({ sale, payment }) {
   const path = sale.isFinished ? "/till/done" : isPaying ? "/till/pay" : "/till/order";
   return html`<a class="card link" href=${path}>
     <span class="strong">Go on with the sale</span>
-    <span class="n">${money(due(sale).amount, sale.currency)}</span></a>`;
+    <span class="n">${standOf(sale)}</span></a>`;
+}
+
+function standOf(sale) {
+  if (sale.isFinished) return "Paid";
+  if (sale.kind === "ORDER" && !sale.lines.length) return "Empty";
+  return money(due(sale).amount, sale.currency);
 }
