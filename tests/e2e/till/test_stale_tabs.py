@@ -12,17 +12,14 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.till.selling import (
     CANDLES,
-    TEALIGHTS,
     cash_of,
     go,
     hand_over,
     in_app,
     is_paid,
     lose_answers,
-    order,
     pay_order,
     quick_payment,
-    unlock,
 )
 from tests.e2e.till.test_card_payments import Payment
 from tests.e2e.till.test_sales_in_tabs import BASKET, another_tab, checked_order, parts, pay_part, press, stored_sales
@@ -35,10 +32,6 @@ IS_OVER = "await navigator.locks.request(`till-payment-${argument}`, () => {});"
 OTHER_ORDER = """
   await module.park(null);
   await (await import(app.replace("app.js", "sale.js"))).startOrder();
-"""
-ONE_MORE_AND_LOCK = """
-  await module.stepQuantity(argument, 1);
-  (await import(app.replace("app.js", "session.js"))).lock();
 """
 
 
@@ -169,16 +162,3 @@ def test_cash_taken_back_during_a_card_payment_leaves_the_sale_unfinished(till: 
     press(till, "Cash")
     hand_over(till, "£21.00")
     is_paid(till)
-
-
-def test_an_order_that_was_changed_as_the_till_locked_is_sent_once_it_is_unlocked(till: Page) -> None:
-    order(till, CANDLES, TEALIGHTS)
-    go(till, "/till/order")
-    foot = till.get_by_role("contentinfo")
-    expect(foot).to_contain_text("£32.00")
-    expect(foot).not_to_contain_text("not checked yet")
-    in_app(till, "order_lines.js", ONE_MORE_AND_LOCK, CANDLES["skuCode"])
-    expect(till.get_by_role("heading", name="Locked")).to_be_visible()
-    unlock(till)
-    expect(foot).to_contain_text("£50.00")
-    expect(foot).not_to_contain_text("not checked yet")

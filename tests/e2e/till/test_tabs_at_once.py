@@ -49,8 +49,10 @@ def test_two_tabs_that_charge_at_the_same_moment_charge_one_card(till: Page, oth
     tabs = [Payment(till), Payment(other)]
     for tab, amount in zip(tabs, (75_30, 75_40), strict=True):
         tab.type_amount(amount)
-    for tab in tabs:
-        tab.page.get_by_role("button", name="Card", exact=True).evaluate("button => setTimeout(() => button.click())")
+    buttons = [tab.page.get_by_role("button", name="Card", exact=True).element_handle() for tab in tabs]
+    moment = till.evaluate("Date.now() + 1000")
+    for button in buttons:
+        button.evaluate("(button, moment) => setTimeout(() => button.click(), moment - Date.now())", moment)
     for tab in tabs:
         tab.waits()
     [owner] = [tab for tab in tabs if tab.page.get_by_role("group", name="Simulated cards").is_visible()]
