@@ -100,7 +100,7 @@ def test_a_payment_that_another_agent_left_is_given_up(till: Page) -> None:
     payment.waits()
 
 
-BE_SOMEBODY_ELSE = "module.update({ user: { ...module.app().user, id: argument } })"
+ANOTHER_USER = "module.update({ user: { ...module.app().user, id: argument } })"
 
 
 def test_a_payment_whose_answer_was_lost_is_sent_again_by_its_own_agent_alone(till: Page, api: Api) -> None:
@@ -112,11 +112,11 @@ def test_a_payment_whose_answer_was_lost_is_sent_again_by_its_own_agent_alone(ti
     expect(payment.status).to_contain_text("We don't know yet")
     sent: list[str] = []
     till.on("request", lambda request: CREATE.search(request.url) and sent.append(request.method))
-    in_app(till, "state.js", BE_SOMEBODY_ELSE, "999")
+    in_app(till, "state.js", ANOTHER_USER, "999")
     expect(payment.status).to_contain_text("Another agent began this payment.")
     expect(till.get_by_role("button", name="Stop waiting")).to_be_visible()
     assert sent == []
-    in_app(till, "state.js", BE_SOMEBODY_ELSE, own)
+    in_app(till, "state.js", ANOTHER_USER, own)
     payment = Payment(reopen(till)).waits()
     payment.hold("visa")
     payment.is_paid()
