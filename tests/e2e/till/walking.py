@@ -30,8 +30,8 @@ SEEN = """
   const name = (one) => (one.getAttribute("aria-label") ?? one.textContent).trim();
   const names = (which) => [...document.querySelectorAll(which)].map(name);
   return {
-    heading: document.querySelector("h1")?.textContent ?? "", buttons: names("button:enabled"), links: names("a"),
-    dialog: document.querySelector("dialog h2")?.textContent ?? "", text: document.body.innerText,
+    heading: document.querySelector("h1")?.textContent ?? "", links: names("a"),
+    buttons: names("button:enabled:not([aria-busy])"), dialog: document.querySelector("dialog h2")?.textContent ?? "", text: document.body.innerText,
   };
 }
 """
