@@ -31,7 +31,8 @@ SEEN = """
   const names = (which) => [...document.querySelectorAll(which)].map(name);
   return {
     heading: document.querySelector("h1")?.textContent ?? "", links: names("a"),
-    buttons: names("button:enabled:not([aria-busy])"), dialog: document.querySelector("dialog h2")?.textContent ?? "", text: document.body.innerText,
+    buttons: names("button:enabled:not([aria-busy])"),
+    dialog: document.querySelector("dialog h2")?.textContent ?? "", text: document.body.innerText,
   };
 }
 """
