@@ -18,7 +18,7 @@ from app.blueprints.storefront import attribution
 from app.config import Config
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.spool import search_spool
+from app.domain.search_statistics.counting.file_spool import search_spool
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.jobs.search_statistics import drain
