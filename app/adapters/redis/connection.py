@@ -22,10 +22,17 @@ T = TypeVar("T")
 
 
 class RestingRedis:
-    """A Redis that is given up after `timeout` seconds and then, for PAUSE, is not tried again: a server that hangs
-    costs a process one timeout every few seconds, not one for each request. `purpose` names it in the log."""
+    """A Redis that is given up after `timeout` seconds and then, for `pause` seconds, is not tried again: a server that
+    hangs costs a process one timeout every few seconds, not one for each request. `purpose` names it in the log."""
 
-    def __init__(self, url: str, purpose: str, timeout: float, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        url: str,
+        purpose: str,
+        timeout: float,
+        pause: float = PAUSE,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._redis = Redis.from_url(
             url,
             socket_connect_timeout=timeout,
@@ -34,7 +41,7 @@ class RestingRedis:
             # Else a server that announces maintenance could make the timeout longer.
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
-        self._purpose, self._monotonic = purpose, monotonic
+        self.pause, self._purpose, self._monotonic = pause, purpose, monotonic
         self._resting_until = self._logged_at = float("-inf")
         self._fault = ""
         self._lock = threading.Lock()
@@ -60,7 +67,7 @@ class RestingRedis:
         """Log a failure, once a minute."""
         with self._lock:
             now = self._monotonic()
-            self._fault, self._resting_until = reason, now + PAUSE
+            self._fault, self._resting_until = reason, now + self.pause
             if now - self._logged_at < SECONDS_BETWEEN_ERRORS:
                 return
             self._logged_at = now

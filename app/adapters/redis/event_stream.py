@@ -123,8 +123,17 @@ class Entry:
 class EventStream:
     """The stream of one kind of events. Whatever asks Redis raises OSError where it does not answer."""
 
-    def __init__(self, redis: RestingRedis, name: str, largest: int, now: Callable[[], float] = time.time) -> None:
-        self._redis, self._name, self._largest, self._now = redis, name, largest, now
+    def __init__(
+        self,
+        redis: RestingRedis,
+        name: str,
+        largest: int,
+        most_entries: int = MOST_ENTRIES,
+        most_bad: int = MOST_BAD,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._redis, self._name, self._now = redis, name, now
+        self._largest, self._most_entries, self._most_bad = largest, most_entries, most_bad
         self._keys = [f"{name}:{part}" for part in PARTS]
         texts = (APPEND, REMOVE, FAIL, BEGIN, RENEW, RELEASE, CLAIM)
         scripts = map(redis.script, texts)
@@ -133,7 +142,7 @@ class EventStream:
 
     def append(self, batch_id: str, lines: bytes) -> bool:
         """Append a batch, once however often it comes; return False where the stream is full."""
-        return bool(self._append(self._keys, [batch_id, lines, MOST_ENTRIES, self._largest, MOST_REMEMBERED]))
+        return bool(self._append(self._keys, [batch_id, lines, self._most_entries, self._largest, MOST_REMEMBERED]))
 
     def has_entries(self) -> bool:
         return bool(self._redis.run(lambda redis: redis.xlen(self._keys[0])))
@@ -190,7 +199,7 @@ class EventStream:
 
     def fail(self, entry: Entry) -> None:
         """Note that an entry could not be counted; after MOST_TRIES it is set aside."""
-        arguments = [entry.id, len(entry.lines), entry.batch_id, entry.lines, self._day(), MOST_TRIES, MOST_BAD]
+        arguments = [entry.id, len(entry.lines), entry.batch_id, entry.lines, self._day(), MOST_TRIES, self._most_bad]
         if self._fail(self._keys, arguments):
             log.error("events_cannot_be_counted", stream=self._name, batch=entry.batch_id)
 

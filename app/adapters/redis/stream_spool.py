@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from app.adapters.redis.connection import PAUSE, RestingRedis
+from app.adapters.redis.connection import RestingRedis
 from app.adapters.redis.event_stream import Entry, EventStream
 from app.domain.search_statistics.counting.events import EventBatch
 from app.domain.search_statistics.counting.file_spool import FileSpool, json_of
@@ -50,7 +50,7 @@ class StreamSpool(Generic[E]):
         self._file = FileSpool(format, folder, report_error=report_error)
         self._stream = EventStream(redis, f"{prefix}-counting:{format.name}", format.largest)
         lines: EventFormat[Any] = EventFormat(format.name, _as_it_is, _as_it_is, format.largest)
-        self._sender = _Sender(FileSpool(lines, folder, report_error=report_error), self._stream)
+        self._sender = _Sender(FileSpool(lines, folder, report_error=report_error), self._stream, redis.pause)
         self._delivered: dict[str, tuple[Entry, bytes]] = {}  # With the lines that a later release understands.
 
     def note(self, events: Sequence[E]) -> None:
@@ -106,8 +106,8 @@ class _Sender:
     """The thread of a process that moves what its machine noted into the stream. It begins with the first note, since
     many processes never note anything, and once more in a process that was forked."""
 
-    def __init__(self, file: FileSpool[Any], stream: EventStream) -> None:
-        self._file, self._stream = file, stream
+    def __init__(self, file: FileSpool[Any], stream: EventStream, pause: float) -> None:
+        self._file, self._stream, self._pause = file, stream, pause
         self._process: int | None = None
         self._lock = threading.Lock()
         self._is_woken, self._is_closing = threading.Event(), threading.Event()
@@ -134,7 +134,7 @@ class _Sender:
             self._is_woken.wait()
             self._is_woken.clear()
             is_closing = self._is_closing.is_set()
-            pause = BETWEEN_TURNS if self._send() else PAUSE
+            pause = BETWEEN_TURNS if self._send() else self._pause
             if self._file.has_pending():  # Another process had its turn, or Redis takes nothing now.
                 self._is_woken.set()
             self._is_closing.wait(pause)

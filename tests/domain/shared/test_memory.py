@@ -1,19 +1,18 @@
-"""Requests and shoppers are counted once for all processes of a shop, and nothing of it is ever on a disk."""
+"""Requests and shoppers are counted once for all processes of a machine, and nothing of it is ever on a disk. What
+every memory promises is in tests/contracts/test_shared_memories.py."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from app.config import MEMORY_NAME
-from app.domain.shared.memory import WEEK, RunningCount, MachineMemory, Span, week_of
+from app.domain.shared.memory import MachineMemory, RunningCount, Span
 from app.domain.shared.rate_limit import Rate
 
 NOW = 1_800_000_000.0
@@ -30,15 +29,6 @@ def descriptor() -> Iterator[int]:
 
 def admitted(memory: MachineMemory, key: str, tries: int, rate: Rate) -> int:
     return sum(memory.take(key, rate, NOW) == 0 for _ in range(tries))
-
-
-def test_each_key_has_a_window_of_its_own() -> None:
-    memory = MachineMemory()
-    assert admitted(memory, "pos_create:user:1:1", 5, Rate(3)) == 3
-    assert admitted(memory, "pos_create:user:1:2", 5, Rate(3)) == 3
-    assert admitted(memory, "pos_read:user:1:1", 5, Rate(4)) == 4
-    assert memory.take("pos_create:user:1:1", Rate(3), NOW + 20) == 40
-    assert memory.take("pos_create:user:1:1", Rate(3), NOW + 60) == 0
 
 
 def test_processes_and_threads_count_together(descriptor: int) -> None:
@@ -103,24 +93,6 @@ def test_a_memory_that_another_release_laid_out_is_left_alone(descriptor: int) -
     assert os.fstat(descriptor).st_size == 4096 and not any(os.pread(descriptor, 4096, 0))
 
 
-def test_counts_and_weights_of_a_span_add_up_and_spans_are_apart() -> None:
-    memory = MachineMemory()
-    assert memory.add(TODAY, "tent", NOON, 100) == RunningCount(1, 100)
-    assert memory.add(TODAY, "tent", NOON, 163) == RunningCount(2, 263)
-    assert memory.add(TODAY, "stove", NOON) == RunningCount(1)
-    assert memory.add(Span(NOON.date() - timedelta(days=1)), "tent", NOON) == RunningCount(1)
-    assert memory.add(Span(week_of(NOON.date()), WEEK), "tent", NOON) == RunningCount(1)
-
-
-def test_a_day_is_remembered_as_long_as_it_lasts_anywhere_on_earth() -> None:
-    memory, day = MachineMemory(), Span(date(2026, 11, 20))
-    in_kiribati = datetime(2026, 11, 19, 10, 30, tzinfo=UTC)
-    on_baker_island = datetime(2026, 11, 21, 11, 30, tzinfo=UTC)
-    assert memory.add(day, "network", in_kiribati) == RunningCount(1)
-    assert memory.add(day, "network", on_baker_island) == RunningCount(2)
-    assert memory.add(day, "network", datetime(2026, 11, 22, tzinfo=UTC)) is None
-
-
 def test_once_a_day_is_over_nobody_can_ask_for_it_not_even_with_the_memory_and_the_clock_set_back(
     descriptor: int,
 ) -> None:
@@ -138,20 +110,6 @@ def test_the_same_is_hashed_otherwise_in_each_memory_and_on_each_day(descriptor:
     first, second = (os.pread(one, os.fstat(one).st_size, 0) for one in (descriptor, other))
     os.close(other)
     assert first != second and b"203.0.113" not in first and b"kettle" not in first
-
-
-@given(st.lists(st.tuples(st.integers(0, 400), st.integers(-3, 3), st.booleans()), max_size=60))
-def test_whatever_the_clock_says_a_span_counts_up_or_is_not_remembered(steps: list[tuple[int, int, bool]]) -> None:
-    memory = MachineMemory(sets_of_rates=1, sets_of_spans=16)
-    for ahead, off, is_week in steps:
-        now = NOON + timedelta(days=ahead)
-        day = now.date() + timedelta(days=off)
-        span = Span(week_of(day), WEEK) if is_week else Span(day)
-        counted = memory.add(span, "key", now)
-        assert (counted is None) == (not span.is_remembered(now.date()))
-        if counted is not None:
-            again = memory.add(span, "key", now)
-            assert again == RunningCount(counted.count + 1)
 
 
 def test_what_a_clock_that_was_ahead_counted_gives_way() -> None:
