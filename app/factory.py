@@ -69,7 +69,7 @@ def create_app(
     login_manager.init_app(app)
     csrf.init_app(app)
     app.extensions[EXTENSION] = ports = ports or _ports(config)
-    app.extensions[STORES] = stores = stores or _stores(config)
+    app.extensions[STORES] = stores = stores or stores_for(config)
 
     with app.app_context():
         sqlite.prepare(db.engine)
@@ -122,7 +122,7 @@ def _ports(config: Config) -> Ports:
     )
 
 
-def _stores(config: Config) -> Stores:
+def stores_for(config: Config) -> Stores:
     """Return the stores of this machine, and those that it shares with others where it is to."""
     spool: SpoolMaker | None = None
     if config.counting == "redis" and config.redis_url:
