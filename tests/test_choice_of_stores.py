@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from app.ports import Stores
 
 
 def stores(folder: Path, **settings: Any) -> Stores:
-    return stores_for(Config(secret_key="k" * 32, redis_url="redis://queue", counting_dir=folder, **settings))
+    config = Config(secret_key="k" * 32, database_url="sqlite://", redis_url="redis://queue", counting_dir=folder)
+    return stores_for(replace(config, **settings))
 
 
 def kinds_of(chosen: Stores) -> tuple[set[type], type]:

@@ -1,5 +1,5 @@
-"""What every spool promises: that of one machine, which is a file, and the streams in Redis, where one machine notes and
-another counts."""
+"""What every spool promises: that of one machine, which is a file, and the streams in Redis, where one machine notes
+and another counts."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_whoever_notes_and_whoever_dies_each_event_counts_once(
     machines = maker(tmp_path_factory.mktemp("machines"), redis_url)
     database = _Database()
     numbers = count()
-    for step, machine, detail in steps:
+    for _step, machine, detail in steps:
         if isinstance(detail, int):
             machines.spool(machine).note([searched(f"tent {next(numbers)}") for _ in range(detail)])
         else:

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS, MOST_A_DAY, WORDS_A_DAY, gather
-from app.domain.shared.memory import RunningCount, MachineMemory, Span
+from app.domain.shared.memory import MachineMemory, RunningCount, Span
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)  # A Friday.
 MONDAY = date(2026, 11, 16)
