@@ -4,6 +4,8 @@ counts twice."""
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ from app.domain.search_statistics.counting.spool import MOST_TRIES, SEARCHES
 from app.operations.supervisor.embedded_redis import EmbeddedRedis
 from tests.faults.proxy import proxied
 from tests.redis_servers import running_redis
+from tests.surroundings import ROOT
 from tests.waiting import until
 
 DAY = date(2026, 11, 20)
@@ -132,12 +135,40 @@ def test_what_a_killed_process_noted_is_sent_by_the_next(server: EmbeddedRedis, 
     assert words_of(counted) == Counter(["tent", "stove"])
 
 
+NOTE_AND_END = """
+import sys
+from pathlib import Path
+from tests.adapters.test_redis_streams import searched, spool_at
+
+spool_at(sys.argv[1], Path(sys.argv[2])).note([searched("tent")])
+"""
+
+
 def test_a_process_that_ends_sends_what_it_noted(server: EmbeddedRedis, tmp_path: Path) -> None:
-    spool = spool_at(server.url, tmp_path / "web")
-    spool.note([searched("tent")])
-    spool.close()
+    command = [sys.executable, "-c", NOTE_AND_END, server.url, str(tmp_path / "web")]
+    subprocess.run(command, cwd=ROOT, check=True)
     assert not FileSpool(SEARCHES, tmp_path / "web").has_pending()
     assert spool_at(server.url, tmp_path / "worker").has_pending()
+
+
+def test_a_search_at_one_machine_comes_before_its_click_at_another(server: EmbeddedRedis, tmp_path: Path) -> None:
+    """Which is not sent yet; without its search it would count for nothing."""
+    noting = spool_at(server.url, tmp_path / "one")
+    noting.note([searched("tent")])
+    noting.close()
+    FileSpool(SEARCHES, tmp_path / "two").note([Event(EventKind.CLICKED, 1, "tent", DAY)])
+    counting = spool_at(server.url, tmp_path / "two")
+    with counting.batches() as batches:
+        assert [event.kind for batch in batches for event in batch.events] == [EventKind.SEARCHED, EventKind.CLICKED]
+
+
+def test_a_process_that_closed_its_spool_and_notes_again_sends_that_too(server: EmbeddedRedis, tmp_path: Path) -> None:
+    spool, counted = spool_at(server.url, tmp_path / "web"), {}
+    for word in ("tent", "stove"):
+        spool.note([searched(word)])
+        spool.close()
+    drain(spool_at(server.url, tmp_path / "worker"), counted)
+    assert words_of(counted) == Counter(["tent", "stove"])
 
 
 def test_a_batch_whose_answer_was_lost_is_sent_again_and_appended_once(redis_url: str, prefix: str) -> None:

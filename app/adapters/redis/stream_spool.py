@@ -66,10 +66,11 @@ class StreamSpool(Generic[E]):
 
     @contextmanager
     def batches(self) -> Iterator[Iterator[EventBatch[E]]]:
-        """Return a context that yields first what this machine has not sent yet, then what all have sent."""
+        """Return a context that yields first what all machines have sent, then what this one has not sent yet: a click
+        here may follow from a search there, and does not count before it."""
         self._delivered.clear()
         with self._file.batches() as own, self._stream.entries(self._understands) as entries:
-            yield chain(own, map(self._read_entry, entries))
+            yield chain(map(self._read_entry, entries), own)
 
     def _understands(self, line: bytes) -> bool:
         return not self._format.is_of_unknown_version(json_of(line))
@@ -98,7 +99,7 @@ class StreamSpool(Generic[E]):
             self._stream.fail(entry)
 
     def close(self) -> None:
-        """Send what is noted, within AT_THE_END, and send nothing more."""
+        """Send what is noted, for AT_THE_END at most, and end the thread that does."""
         self._sender.close()
 
 
@@ -114,18 +115,22 @@ class _Sender:
         self._thread: threading.Thread | None = None
 
     def wake(self) -> None:
-        if self._process != os.getpid():
-            with self._lock:
+        """Have sent what is noted. Never raises: where there is no room for a thread, the next note tries again."""
+        if not self._is_running():
+            with self._lock, suppress(RuntimeError):
                 self._start()
         self._is_woken.set()
 
+    def _is_running(self) -> bool:
+        return self._process == os.getpid() and self._thread is not None and self._thread.is_alive()
+
     def _start(self) -> None:
-        if self._process == os.getpid():
+        if self._is_running():
             return
-        self._process = os.getpid()
         self._is_woken, self._is_closing = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._send_on, name="events to Redis", daemon=True)
         self._thread.start()
+        self._process = os.getpid()
         atexit.register(self.close)
 
     def _send_on(self) -> None:
@@ -154,7 +159,7 @@ class _Sender:
         return True
 
     def close(self) -> None:
-        if self._process == os.getpid() and self._thread is not None:
+        if self._thread is not None and self._is_running():
             atexit.unregister(self.close)
             self._is_closing.set()
             self._is_woken.set()
