@@ -265,6 +265,7 @@ class _Database:
 
     def __init__(self) -> None:
         self.batches: set[str] = set()
+        self.failed: set[str] = set()
         self.counted: Counter[str] = Counter()
 
     def drain(self, spool: Spool[Event], how: str) -> None:
@@ -272,9 +273,9 @@ class _Database:
             for batch in batches:
                 if how == "dies before":
                     return
-                if how == "fails once":
+                if how == "fails once" and batch.id not in self.failed:
+                    self.failed.add(batch.id)
                     spool.failed(batch.id)
-                    how = "all"
                     continue
                 if batch.id not in self.batches:
                     self.batches.add(batch.id)
