@@ -29,6 +29,7 @@ from tests.processes import free_port
 from tests.redis_servers import redis_without_disk
 from tests.waiting import until
 
+ATTEMPTS = 8
 A_MINUTE = 60  # Searches of one network that count in a minute.
 
 
@@ -127,10 +128,18 @@ def test_each_search_counts_once_though_a_machine_is_killed_while_it_serves(
 
 
 def test_machines_limit_a_network_together(shop: Shop, machines: tuple[Machine, Machine]) -> None:
-    for number in range(A_MINUTE + 20):
-        assert machines[number % 2].search("tent", "203.0.113.7")
-    for machine in machines:
-        assert machine.search("stove", "198.51.100.2")
-    seen: dict[str, int] = {}
-    until(lambda: seen.update(counted(shop)) or seen.get("stove") == 2)
-    assert seen["tent"] == A_MINUTE
+    """A machine that is too busy for an answer in time limits alone for some seconds, so it may take several networks
+    to see it; machines that share nothing would let each of them search 80 times."""
+    found: list[int] = []
+    for attempt in range(ATTEMPTS):
+        word, last = f"tent {attempt}", f"stove {attempt}"
+        for number in range(A_MINUTE + 20):
+            assert machines[number % 2].search(word, f"203.0.113.{attempt}")
+        for machine in machines:
+            assert machine.search(last, f"198.51.100.{attempt}")
+        seen: dict[str, int] = {}
+        until(lambda seen=seen, last=last: seen.update(counted(shop)) or seen.get(last) == 2)
+        found.append(seen[word])
+        if found[-1] == A_MINUTE:
+            break
+    assert found[-1] == A_MINUTE and min(found) >= A_MINUTE, found

@@ -27,7 +27,7 @@ from app.adapters.redis.connection import RestingRedis
 from app.domain.shared.memory import KEY_SIZE, RunningCount, SharedMemory, Span, end_of
 from app.domain.shared.rate_limit import Rate
 
-TIMEOUT = 0.05  # Seconds: a page may wait this long for a Redis that hangs, once in a pause.
+TIMEOUT = 0.1  # Seconds: a page may wait this long for a Redis that hangs, once in a pause.
 UNKNOWN_KEY = -1
 TRIES = 3
 
