@@ -67,6 +67,8 @@ class Config:
     index_dir: Path = INSTANCE / "index"
     media_dir: Path = INSTANCE / "media"
     counting_dir: Path | None = None
+    counting: str = "files"
+    limits_redis_url: str | None = field(default=None, repr=False)
     themes_dir: Path | None = None
     sitemap_dir: Path | None = None
     bundle_dir: Path | None = None
@@ -208,6 +210,8 @@ def from_environment(environ: Environment | None = None) -> Config:
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
         counting_dir=read_path(env, "COUNTING_DIR"),
+        counting=_counting(env),
+        limits_redis_url=_limits_redis_url(env),
         themes_dir=_themes_folder(env),
         sitemap_dir=read_path(env, "SITEMAP_DIR"),
         bundle_dir=read_path(env, "BUNDLE_DIR"),
@@ -300,6 +304,21 @@ def _database_url(url: str) -> str:
     for plain in ("postgres://", "postgresql://"):
         if url.startswith(plain):
             return "postgresql+psycopg://" + url.removeprefix(plain)
+    return url
+
+
+def _counting(env: Environment) -> str:
+    """Return where searches wait to be counted. The embedded Redis serves one machine, whose files are as good."""
+    place = _read_choice(env, "COUNTING", "files", ("files", "redis"))
+    if place == "redis" and not env.get("REDIS_URL"):
+        raise ConfigurationError("COUNTING is 'redis'; REDIS_URL must name the Redis of all machines.")
+    return place
+
+
+def _limits_redis_url(env: Environment) -> str | None:
+    url = env.get("LIMITS_REDIS_URL") or None
+    if url is not None and not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ConfigurationError("LIMITS_REDIS_URL must begin with redis://, rediss:// or unix://.")
     return url
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from flask import Flask
 
@@ -15,6 +15,11 @@ from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.receipt_printer import NetworkPrinter
+from app.adapters.redis.connection import RestingRedis
+from app.adapters.redis.memory import TIMEOUT as TIMEOUT_OF_MEMORY
+from app.adapters.redis.memory import RedisMemory
+from app.adapters.redis.stream_spool import TIMEOUT as TIMEOUT_OF_STREAMS
+from app.adapters.redis.stream_spool import StreamSpool
 from app.adapters.sentence_model import installed_model
 from app.adapters.simulator import Simulator
 from app.adapters.tls import TlsCertificates
@@ -28,7 +33,9 @@ from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
 from app.domain.search.index.healing import is_awaited
 from app.domain.search_statistics.counting import before_after
+from app.domain.search_statistics.counting.spool import SpoolMaker
 from app.domain.shared.clock import Clock
+from app.domain.shared.memory import MachineMemory, SharedMemory
 from app.domain.sites import versioning
 from app.domain.work.mailing import Mailer
 from app.extensions import csrf, db, login_manager
@@ -62,7 +69,7 @@ def create_app(
     login_manager.init_app(app)
     csrf.init_app(app)
     app.extensions[EXTENSION] = ports = ports or _ports(config)
-    app.extensions[STORES] = stores = stores or stores_of(config, note_storage_fault)
+    app.extensions[STORES] = stores = stores or stores_for(config)
 
     with app.app_context():
         sqlite.prepare(db.engine)
@@ -113,6 +120,19 @@ def _ports(config: Config) -> Ports:
         mailer=_mailer(config),
         receipt_printer=NetworkPrinter(PrinterReach(config.printer_networks, not config.production)),
     )
+
+
+def stores_for(config: Config) -> Stores:
+    """Return the stores of this machine, and those that it shares with others where it is to."""
+    spool: SpoolMaker | None = None
+    if config.counting == "redis" and config.redis_url:
+        streams = RestingRedis(config.redis_url, "counting", TIMEOUT_OF_STREAMS)
+        spool = partial(StreamSpool, streams, config.queue_prefix, report_error=note_storage_fault)
+    memory: SharedMemory = MachineMemory(config.memory)
+    if config.limits_redis_url:
+        limits = RestingRedis(config.limits_redis_url, "rate limits", TIMEOUT_OF_MEMORY)
+        memory = RedisMemory(limits, config.queue_prefix, config.key_for("rate limits"), memory)
+    return stores_of(config, note_storage_fault, spool, memory)
 
 
 def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> PaymentProcessor:

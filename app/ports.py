@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from flask import Flask, current_app
@@ -20,14 +21,15 @@ from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search.sentence_model import SentenceModel
-from app.domain.search_statistics.counting.daily_counts import SuggestionsShown, suggestion_spool
+from app.domain.search_statistics.counting.daily_counts import SUGGESTIONS_SHOWN, SuggestionsShown
 from app.domain.search_statistics.counting.events import Event
-from app.domain.search_statistics.counting.spool import ReportError, Spool, search_spool
-from app.domain.seo.crawlers import CrawlerVisit, visit_spool
+from app.domain.search_statistics.counting.file_spool import FileSpool
+from app.domain.search_statistics.counting.spool import SEARCHES, ReportError, Spool, SpoolMaker
+from app.domain.seo.crawlers import CRAWLER_VISITS, CrawlerVisit
 from app.domain.seo.landing.directory import LandingDirectory
 from app.domain.seo.sitemap.store import SitemapStore
 from app.domain.shared.clock import Clock
-from app.domain.shared.memory import SharedMemory
+from app.domain.shared.memory import MachineMemory, SharedMemory
 from app.domain.system.facts import JobFacts
 from app.domain.work.context import WorkerLocks
 from app.domain.work.mailing import Mailer, NoMailer
@@ -83,7 +85,8 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The files and the memory of this machine that the shop keeps outside its database, in one form."""
+    """The files and the memory that the shop keeps outside its database: those of this machine, or those that machines
+    share."""
 
     images: ImageStore
     counting: Spool[Event]
@@ -95,17 +98,23 @@ class Stores:
     erasures: ErasureList
 
 
-def stores_of(config: Config, report_error: ReportError) -> Stores:
-    """Return the stores where the configuration places them. `report_error` gets the errors of spools, which
-    raise none."""
+def stores_of(
+    config: Config,
+    report_error: ReportError,
+    spool: SpoolMaker | None = None,
+    memory: SharedMemory | None = None,
+) -> Stores:
+    """Return the stores where the configuration places them: files and the memory of this machine, but for what is
+    given. `report_error` gets the errors of spools that are files, which raise none."""
+    spool = spool or partial(FileSpool, report_error=report_error)
     return Stores(
         images=ImageStore(config.media_dir),
-        counting=search_spool(config.counting_folder, report_error=report_error),
-        suggestions_shown=suggestion_spool(config.counting_folder / "suggestions", report_error),
-        crawler_visits=visit_spool(config.counting_folder / "crawlers", report_error),
+        counting=spool(SEARCHES, config.counting_folder),
+        suggestions_shown=spool(SUGGESTIONS_SHOWN, config.counting_folder / "suggestions"),
+        crawler_visits=spool(CRAWLER_VISITS, config.counting_folder / "crawlers"),
         sitemaps=SitemapStore(config.sitemap_folder),
         worker_locks=WorkerLocks(config.lock_folder),
-        memory=SharedMemory(config.memory),
+        memory=memory or MachineMemory(config.memory),
         erasures=ErasureList(config.erasure_list),
     )
 

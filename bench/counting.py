@@ -1,4 +1,5 @@
-"""What counting costs a search, and how fast what was noted gets into the database."""
+"""What counting costs a search, and how fast what was noted gets into the database; the same, and rate limits, where
+machines share them through Redis."""
 
 from __future__ import annotations
 
@@ -14,14 +15,21 @@ from app import create_app, ports
 from app.adapters.clock import SystemClock
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
+from app.adapters.redis.connection import RestingRedis
+from app.adapters.redis.memory import RedisMemory
+from app.adapters.redis.stream_spool import StreamSpool
 from app.blueprints.storefront import attribution
 from app.config import Config
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.search_statistics.counting.events import Event, EventKind
-from app.domain.search_statistics.counting.spool import search_spool
+from app.domain.search_statistics.counting.file_spool import search_spool
+from app.domain.search_statistics.counting.spool import SEARCHES
+from app.domain.shared.memory import MachineMemory
+from app.domain.shared.rate_limit import Rate
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.jobs.search_statistics import drain
+from app.operations.supervisor import embedded_redis
 from app.ports import Ports
 from app.transaction import transaction
 from bench.measuring import (
@@ -41,6 +49,7 @@ from bench.yardsticks import bare_commit, bare_page
 REQUESTS = 3_000
 EVENTS = sized(50_000)
 NOTE, SLOW_NOTE, IN_REQUEST, DRAINED, ALONE = 3, 8, 0.1, 0.3, 130
+SHARED_NOTE, SHARED_LIMIT = 4, 4
 WORDS = 5_000
 HITS = [f"p{number}" for number in range(100_000, 100_024)]
 AGENT = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"}
@@ -53,6 +62,8 @@ def main() -> None:
         with _shop(directory) as app:
             _requests(app)
             _draining(app)
+        with _redis(directory / "redis") as url:
+            _sharing(directory, url)
 
 
 def _notes(directory: Path) -> None:
@@ -66,6 +77,38 @@ def _notes(directory: Path) -> None:
     plain = Yardstick("a line appended to a file", 1000 * median(milliseconds(append, range(REQUESTS))), "µs")
     at_most("one event noted, p50", 1000 * median(times), NOTE * plain)
     at_most("one event noted, p95", 1000 * percentile(times, 0.95), SLOW_NOTE * plain)
+
+
+def _sharing(directory: Path, url: str) -> None:
+    redis = RestingRedis(url, "a benchmark", 5)
+    spool = StreamSpool(redis, "bench", SEARCHES, directory / "shared")
+    memory = RedisMemory(redis, "bench", b"a secret", MachineMemory())
+    now = datetime.now(UTC).timestamp()
+
+    def append(_: int) -> None:
+        with (directory / "plain").open("ab") as file:
+            file.write(b"x" * 200)
+
+    plain = Yardstick("a line appended to a file", 1000 * median(milliseconds(append, range(REQUESTS))), "µs")
+    times = milliseconds(lambda number: spool.note([_event(1, number)]), range(REQUESTS))
+    at_most("one event noted for all machines, p50", 1000 * median(times), SHARED_NOTE * plain)
+    spool.close()
+    pings = milliseconds(lambda _number: redis.run(lambda client: client.ping()), range(REQUESTS))
+    ping = Yardstick("a ping of Redis", 1000 * median(pings), "µs")
+    limits = milliseconds(lambda number: memory.take(f"network {number % 50}", Rate(60), now), range(REQUESTS))
+    at_most("one rate limit checked for all machines, p50", 1000 * median(limits), SHARED_LIMIT * ping)
+
+
+@contextmanager
+def _redis(folder: Path) -> Iterator[str]:
+    """A server without a disk, as rate limits need it."""
+    folder.mkdir()
+    server = embedded_redis.prepare(folder)
+    server.part.command = [*server.part.command, "--appendonly", "no"]
+    server.part.start()
+    server.wait_until_it_answers()
+    yield server.url
+    server.stop(5)
 
 
 def _requests(app: Flask) -> None:

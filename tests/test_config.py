@@ -133,6 +133,7 @@ def test_the_configuration_in_a_log_line_names_no_secret_of_stripe() -> None:
         ("MCP_PORT", "65536"),
         ("SMTP_PORT", "99999"),
         ("LOG_LEVEL", "loud"),
+        ("COUNTING", "kafka"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
@@ -167,6 +168,24 @@ def test_searches_wait_beside_the_index_unless_another_folder_is_named(elsewhere
     assert from_environment({}).counting_folder == elsewhere / "instance" / "counting"
     assert from_environment({"INDEX_DIR": "/data/index"}).counting_folder == Path("/data/counting")
     assert from_environment({"COUNTING_DIR": "/data/spool"}).counting_folder == Path("/data/spool")
+
+
+def test_searches_wait_in_files_unless_a_redis_of_all_machines_is_named(elsewhere: Path) -> None:
+    """The embedded one is of one machine, and its address is nobody's decision."""
+    assert from_environment({}).counting == "files"
+    assert from_environment({"COUNTING": "redis", "REDIS_URL": "redis://queue"}).counting == "redis"
+    (elsewhere / "instance" / "redis.url").write_text("unix:///run/redis.sock")
+    with pytest.raises(ConfigurationError, match="COUNTING is 'redis'; REDIS_URL must name the Redis of all machines"):
+        from_environment({"COUNTING": "redis"})
+
+
+def test_limits_are_of_one_machine_unless_a_redis_for_them_is_named() -> None:
+    assert from_environment({"REDIS_URL": "redis://queue"}).limits_redis_url is None
+    for url in ("redis://limits:6379", "rediss://:hidden@limits", "unix:///run/limits.sock"):
+        config = from_environment({"LIMITS_REDIS_URL": url})
+        assert config.limits_redis_url == url and "hidden" not in repr(config)
+    with pytest.raises(ConfigurationError, match="LIMITS_REDIS_URL must begin with redis://, rediss:// or unix://"):
+        from_environment({"LIMITS_REDIS_URL": "http://limits"})
 
 
 def test_sitemaps_lie_beside_the_index_unless_another_folder_is_named(elsewhere: Path) -> None:

@@ -27,7 +27,7 @@ from app.extensions import db
 from app.jobs.processes import run_within
 from app.operations.backups.making import PART
 from app.operations.storage import cause_of, check_database, describe_fault, write_probe
-from app.ports import certificates, clock, queue
+from app.ports import certificates, clock, queue, shared_memory
 from app.transaction import transaction
 
 BETWEEN_LOOKS = 10.0  # Seconds, as those below.
@@ -101,6 +101,9 @@ class MachineWatch:
     _disk_fails: Condition = field(default_factory=lambda: Condition(Cause.DISK_IO_ERROR))
     _database_fails: Condition = field(default_factory=lambda: Condition(Cause.DATABASE_IO_ERROR))
     _queue_gone: Condition = field(default_factory=lambda: Condition(Cause.QUEUE_GONE, lasts=QUEUE_MAY_PAUSE))
+    _limits_not_shared: Condition = field(
+        default_factory=lambda: Condition(Cause.LIMITS_NOT_SHARED, lasts=QUEUE_MAY_PAUSE)
+    )
     _worker_gone: Condition = field(default_factory=lambda: Condition(Cause.WORKER_GONE, lasts=WORKERS_MAY_PAUSE))
 
     def look(self) -> None:
@@ -113,6 +116,7 @@ class MachineWatch:
         write_unwritten(transaction)
         self._look_at_disks()
         self._look_at_queue()
+        self._look_at_limits()
         self._database_gone.note(None)
 
     def _look_at_queue(self) -> None:
@@ -123,6 +127,14 @@ class MachineWatch:
             return  # Whether there are workers cannot be known; nor can they do anything.
         self._queue_gone.note(None)
         self._worker_gone.note(f"Jobs of the kind {' and '.join(idle)} are taken by no worker." if idle else None)
+
+    def _look_at_limits(self) -> None:
+        try:
+            shared_memory().check()
+        except OSError as error:
+            self._limits_not_shared.note(str(error))
+        else:
+            self._limits_not_shared.note(None)
 
     def _look_at_disks(self) -> None:
         faults: dict[Cause, str] = {}

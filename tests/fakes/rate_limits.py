@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.domain.shared.memory import SharedMemory
+from app.domain.shared.memory import MachineMemory
 from app.domain.shared.rate_limit import Rate
 
 
-class NoRateLimits(SharedMemory):
+class NoRateLimits(MachineMemory):
     def take(self, key: str, rate: Rate, now: float) -> int:
         return 0

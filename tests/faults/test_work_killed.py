@@ -19,8 +19,8 @@ from app.domain.relevance.proposals import SynonymProposal
 from app.domain.relevance.replays import REPLAY
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.file_spool import search_spool
 from app.domain.search_statistics.counting.queries import site_today
-from app.domain.search_statistics.counting.spool import search_spool
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.shared.author import Author
 from app.domain.work import leases

@@ -17,6 +17,7 @@ from app.domain.alerts.alerts import end_alert, open_alerts, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.messages import Notice, NotSent
 from app.domain.alerts.models import AlertMessage
+from app.domain.shared.memory import MachineMemory
 from app.domain.shared.problems import NotFound
 from app.extensions import db
 from app.jobs import alerts as alerts_job
@@ -24,7 +25,7 @@ from app.jobs import machine, scheduled
 from app.jobs.machine import MachineWatch
 from app.jobs.scheduled import ScheduledJob, SitesFailed, run_for_each_site, run_scheduled
 from app.jobs.scheduler import Scheduler
-from app.ports import EXTENSION
+from app.ports import EXTENSION, STORES
 from app.transaction import transaction
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
@@ -376,6 +377,28 @@ def test_a_shop_without_a_queue_misses_no_worker(
 ) -> None:
     queue.idle = None
     look_for(watch, clock, 200)
+    assert keys() == []
+
+
+def test_limits_that_each_machine_counts_alone_raise_an_alert_that_ends_once_they_are_shared(
+    watch: MachineWatch, app: Flask, clock: StoppedClock
+) -> None:
+    class Memory(MachineMemory):
+        fault: str | None = "this Redis writes to its disk"
+
+        def check(self) -> None:
+            if self.fault:
+                raise OSError(self.fault)
+
+    memory = Memory()
+    app.extensions[STORES] = dataclasses.replace(app.extensions[STORES], memory=memory)
+    look_for(watch, clock, 20)
+    assert keys() == []
+    look_for(watch, clock, 10)
+    assert keys() == [("limits_not_shared", "")]
+    assert open_alerts(None)[0].detail == "this Redis writes to its disk"
+    memory.fault = None
+    look_for(watch, clock, 70)
     assert keys() == []
 
 

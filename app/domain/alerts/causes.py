@@ -94,6 +94,13 @@ class Cause(Enum):
         "The queue (Redis) is not responding.",
         "Start it, or set REDIS_URL to one that runs. Until then the scheduler runs the jobs, more slowly.",
     )
+    LIMITS_NOT_SHARED = CauseText(
+        "limits_not_shared",
+        Severity.WARNING,
+        "The Redis of the rate limits is not responding, or is not one for them.",
+        "Start it, without a disk of its own (docs/deploy.md), or correct LIMITS_REDIS_URL. Until then each machine "
+        "counts alone, and admits as much as all of them together should.",
+    )
     BACKUP_OLD = CauseText(
         "backup_old",
         Severity.WARNING,

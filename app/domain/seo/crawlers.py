@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from app.domain.search_statistics.counting.spool import ReportError, Spool, report_nothing
+from app.domain.search_statistics.counting.spool import EventFormat
 from app.domain.seo.indexing_decision import PARAMETER_REASONS
 
 OTHER = "Other bots"
@@ -95,6 +94,4 @@ def visit_from_json(value: Any) -> CrawlerVisit | None:
         return None
 
 
-def visit_spool(folder: Path, report_error: ReportError = report_nothing) -> Spool[CrawlerVisit]:
-    """Return the spool of crawlers' visits."""
-    return Spool(folder, visit_to_json, visit_from_json, LARGEST_SPOOL, report_error=report_error)
+CRAWLER_VISITS = EventFormat("crawlers", visit_to_json, visit_from_json, LARGEST_SPOOL)

@@ -1,11 +1,13 @@
 """The memory that all processes of a shop share and that is in no file on a disk: rate limits, and what must be counted
-once for each shopper or is shared by too few of them to be stored.
+once for each shopper or is shared by too few of them to be stored. `SharedMemory` is the port to it.
 
-They lie in an anonymous file in memory that the supervisor hands to its processes, so they end with it. The table is a
-set-associative cache: a key's hash names its set, and where that is full, the slot that ends first is replaced. Keys
-are kept only as keyed hashes, because some hold addresses of people. The hashes of a day or a week have a random key
-of their own, which lies in the same memory: the first request after that time overwrites it, and nobody can ask for
-what was counted under it any more.
+`MachineMemory` is that of one machine. It lies in an anonymous file in memory that the supervisor hands to its
+processes, so it ends with it. The table is a set-associative cache: a key's hash names its set, and where that is full,
+the slot that ends first is replaced.
+
+Keys are kept only as keyed hashes, because some hold addresses of people. The hashes of a day or a week have a random
+key of their own, which lies in the same memory: the first request after that time overwrites it, and nobody can ask
+for what was counted under it any more.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
+from typing import Protocol
 
 from app.config import MEMORY_NAME
 from app.domain.shared.rate_limit import Rate, Window, admit
@@ -64,7 +67,26 @@ class RunningCount:
     weight: int = 0
 
 
-class SharedMemory:
+class SharedMemory(Protocol):
+    """Numbers that are shared by the processes of a shop, in no file on a disk."""
+
+    def take(self, key: str, rate: Rate, now: float) -> int:
+        """Count a request of a rate limit; return 0, or after how many seconds to try again. A key names what is done
+        and by whom; it is hashed with the key of the day, so a window that lasts beyond the day begins anew. Never
+        raises."""
+        ...
+
+    def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
+        """Count a key of a span once more and return its count so far; None for a span that is not remembered. Never
+        raises."""
+        ...
+
+    def check(self) -> None:
+        """Check that all who should share the numbers do. Raises OSError with the reason."""
+        ...
+
+
+class MachineMemory:
     """The numbers in the memory of a descriptor. Without one, or where that is no such memory or one that another
     release laid out otherwise, they are of this process alone. Rate limits have a table of their own, so that what is
     remembered for days displaces none of them."""
@@ -80,8 +102,6 @@ class SharedMemory:
         self._memory: mmap.mmap | None = None
 
     def take(self, key: str, rate: Rate, now: float) -> int:
-        """Count a request of a rate limit; return 0, or after how many seconds to try again. A key names what is done
-        and by whom; it is hashed with the key of the day, so a window that lasts beyond the day begins anew."""
         today = datetime.fromtimestamp(now, UTC).date()
         with self._locked() as memory:
             place, tag = _find(memory, self._rates, _key_of(memory, Span(today), today), key, now)
@@ -92,7 +112,6 @@ class SharedMemory:
         return wait
 
     def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
-        """Count a key of a span once more and return its count so far; None for a span that is not remembered."""
         today = now.astimezone(UTC).date()
         if not span.is_remembered(today):
             return None
@@ -100,8 +119,11 @@ class SharedMemory:
             place, tag = _find(memory, self._spans, _key_of(memory, span, today), key, now.timestamp())
             found, _, count, sum_ = SLOT.unpack_from(memory, place)
             counted = RunningCount(count + 1, sum_ + weight) if found == tag else RunningCount(1, weight)
-            SLOT.pack_into(memory, place, tag, _end_of(span), counted.count, counted.weight)
+            SLOT.pack_into(memory, place, tag, end_of(span), counted.count, counted.weight)
         return counted
+
+    def check(self) -> None:
+        """Nothing can be wrong with it."""
 
     @contextmanager
     def _locked(self) -> Iterator[mmap.mmap]:
@@ -171,7 +193,7 @@ def _key_of(memory: mmap.mmap, span: Span, today: date) -> bytes:
     return bytes(wanted)
 
 
-def _end_of(span: Span) -> float:
+def end_of(span: Span) -> float:
     """Return when a span is over everywhere on earth, in seconds."""
     over = span.first + timedelta(days=span.days + 1)
     return datetime(over.year, over.month, over.day, tzinfo=UTC).timestamp()

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from app.domain.search.listings.listing import is_listing_parameter, listing_parameters
 from app.domain.search_statistics.counting.events import EventBatch
+from app.domain.search_statistics.counting.file_spool import FileSpool
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.seo.crawler_hits import (
     MOST_PARAMETERS,
@@ -24,6 +25,7 @@ from app.domain.seo.crawler_hits import (
     write_visits,
 )
 from app.domain.seo.crawlers import (
+    CRAWLER_VISITS,
     OTHER,
     OTHERS,
     CrawlerVisit,
@@ -31,7 +33,6 @@ from app.domain.seo.crawlers import (
     is_browser,
     parameter_of,
     visit_from_json,
-    visit_spool,
     visit_to_json,
 )
 from app.domain.seo.models import CrawlerHits
@@ -117,9 +118,9 @@ def test_a_visit_is_written_and_read_again_and_anything_else_is_none():
 
 
 def test_visits_wait_in_a_spool_that_outlasts_the_process(tmp_path: Path):
-    visit_spool(tmp_path).note([visit(), visit(parameter="page")])
+    FileSpool(CRAWLER_VISITS, tmp_path).note([visit(), visit(parameter="page")])
 
-    with visit_spool(tmp_path).batches() as batches:
+    with FileSpool(CRAWLER_VISITS, tmp_path).batches() as batches:
         assert [batch.events for batch in batches] == [(visit(), visit(parameter="page"))]
 
 

@@ -1,19 +1,18 @@
-"""Requests and shoppers are counted once for all processes of a shop, and nothing of it is ever on a disk."""
+"""Requests and shoppers are counted once for all processes of a machine, and nothing of it is ever on a disk. What
+every memory promises is in tests/contracts/test_shared_memories.py."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from app.config import MEMORY_NAME
-from app.domain.shared.memory import WEEK, RunningCount, SharedMemory, Span, week_of
+from app.domain.shared.memory import MachineMemory, RunningCount, Span
 from app.domain.shared.rate_limit import Rate
 
 NOW = 1_800_000_000.0
@@ -28,17 +27,8 @@ def descriptor() -> Iterator[int]:
     os.close(made)
 
 
-def admitted(memory: SharedMemory, key: str, tries: int, rate: Rate) -> int:
+def admitted(memory: MachineMemory, key: str, tries: int, rate: Rate) -> int:
     return sum(memory.take(key, rate, NOW) == 0 for _ in range(tries))
-
-
-def test_each_key_has_a_window_of_its_own() -> None:
-    memory = SharedMemory()
-    assert admitted(memory, "pos_create:user:1:1", 5, Rate(3)) == 3
-    assert admitted(memory, "pos_create:user:1:2", 5, Rate(3)) == 3
-    assert admitted(memory, "pos_read:user:1:1", 5, Rate(4)) == 4
-    assert memory.take("pos_create:user:1:1", Rate(3), NOW + 20) == 40
-    assert memory.take("pos_create:user:1:1", Rate(3), NOW + 60) == 0
 
 
 def test_processes_and_threads_count_together(descriptor: int) -> None:
@@ -59,20 +49,20 @@ def test_processes_and_threads_count_together(descriptor: int) -> None:
 
 
 def admitted_in_threads(descriptor: int) -> int:
-    memory = SharedMemory(descriptor)
+    memory = MachineMemory(descriptor)
     with ThreadPoolExecutor(4) as threads:
         return sum(threads.map(lambda tries: admitted(memory, "key", tries, Rate(80)), [25] * 4))
 
 
 def test_a_process_that_is_started_again_goes_on_counting(descriptor: int) -> None:
-    assert admitted(SharedMemory(descriptor), "key", 2, Rate(2)) == 2
-    assert SharedMemory(descriptor).take("key", Rate(2), NOW + 1) == 59
-    assert SharedMemory(descriptor).add(TODAY, "tent", NOON) == RunningCount(1)
-    assert SharedMemory(descriptor).add(TODAY, "tent", NOON) == RunningCount(2)
+    assert admitted(MachineMemory(descriptor), "key", 2, Rate(2)) == 2
+    assert MachineMemory(descriptor).take("key", Rate(2), NOW + 1) == 59
+    assert MachineMemory(descriptor).add(TODAY, "tent", NOON) == RunningCount(1)
+    assert MachineMemory(descriptor).add(TODAY, "tent", NOON) == RunningCount(2)
 
 
 def test_a_full_set_forgets_the_window_that_ends_first() -> None:
-    small = SharedMemory(sets_of_rates=1)
+    small = MachineMemory(sets_of_rates=1)
     for number in range(8):
         assert small.take(f"key {number}", Rate(1), NOW + number) == 0
     assert small.take("another", Rate(1), NOW + 9) == 0
@@ -81,7 +71,7 @@ def test_a_full_set_forgets_the_window_that_ends_first() -> None:
 
 
 def test_what_is_remembered_for_days_displaces_no_rate_limit() -> None:
-    memory = SharedMemory(sets_of_rates=1, sets_of_spans=1)
+    memory = MachineMemory(sets_of_rates=1, sets_of_spans=1)
     assert memory.take("key", Rate(1), NOON.timestamp()) == 0
     for number in range(100):
         memory.add(TODAY, f"network {number}", NOON)
@@ -92,39 +82,21 @@ def test_a_number_that_is_no_memory_is_not_touched(tmp_path: Path) -> None:
     """A program that a web server starts has the variable and not the descriptor, or another file by its number."""
     file = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
     for number in (file, 999):
-        assert admitted(SharedMemory(number), "key", 3, Rate(2)) == 2
+        assert admitted(MachineMemory(number), "key", 3, Rate(2)) == 2
     os.close(file)
     assert (tmp_path / "file").read_bytes() == b""
 
 
 def test_a_memory_that_another_release_laid_out_is_left_alone(descriptor: int) -> None:
     os.ftruncate(descriptor, 4096)
-    assert admitted(SharedMemory(descriptor), "key", 3, Rate(2)) == 2
+    assert admitted(MachineMemory(descriptor), "key", 3, Rate(2)) == 2
     assert os.fstat(descriptor).st_size == 4096 and not any(os.pread(descriptor, 4096, 0))
-
-
-def test_counts_and_weights_of_a_span_add_up_and_spans_are_apart() -> None:
-    memory = SharedMemory()
-    assert memory.add(TODAY, "tent", NOON, 100) == RunningCount(1, 100)
-    assert memory.add(TODAY, "tent", NOON, 163) == RunningCount(2, 263)
-    assert memory.add(TODAY, "stove", NOON) == RunningCount(1)
-    assert memory.add(Span(NOON.date() - timedelta(days=1)), "tent", NOON) == RunningCount(1)
-    assert memory.add(Span(week_of(NOON.date()), WEEK), "tent", NOON) == RunningCount(1)
-
-
-def test_a_day_is_remembered_as_long_as_it_lasts_anywhere_on_earth() -> None:
-    memory, day = SharedMemory(), Span(date(2026, 11, 20))
-    in_kiribati = datetime(2026, 11, 19, 10, 30, tzinfo=UTC)
-    on_baker_island = datetime(2026, 11, 21, 11, 30, tzinfo=UTC)
-    assert memory.add(day, "network", in_kiribati) == RunningCount(1)
-    assert memory.add(day, "network", on_baker_island) == RunningCount(2)
-    assert memory.add(day, "network", datetime(2026, 11, 22, tzinfo=UTC)) is None
 
 
 def test_once_a_day_is_over_nobody_can_ask_for_it_not_even_with_the_memory_and_the_clock_set_back(
     descriptor: int,
 ) -> None:
-    memory = SharedMemory(descriptor)
+    memory = MachineMemory(descriptor)
     memory.add(TODAY, "network 203.0.113.7 searched kettle", NOON)
     memory.add(Span(NOON.date() + timedelta(days=2)), "anything", NOON + timedelta(days=2))
     assert memory.add(TODAY, "network 203.0.113.7 searched kettle", NOON) == RunningCount(1), "its key is overwritten"
@@ -132,30 +104,16 @@ def test_once_a_day_is_over_nobody_can_ask_for_it_not_even_with_the_memory_and_t
 
 def test_the_same_is_hashed_otherwise_in_each_memory_and_on_each_day(descriptor: int) -> None:
     """Without the random key of the day, which only the memory has, a hash answers no question."""
-    memory, other = SharedMemory(descriptor), os.memfd_create(MEMORY_NAME)
+    memory, other = MachineMemory(descriptor), os.memfd_create(MEMORY_NAME)
     memory.add(TODAY, "203.0.113.7 kettle", NOON)
-    SharedMemory(other).add(TODAY, "203.0.113.7 kettle", NOON)
+    MachineMemory(other).add(TODAY, "203.0.113.7 kettle", NOON)
     first, second = (os.pread(one, os.fstat(one).st_size, 0) for one in (descriptor, other))
     os.close(other)
     assert first != second and b"203.0.113" not in first and b"kettle" not in first
 
 
-@given(st.lists(st.tuples(st.integers(0, 400), st.integers(-3, 3), st.booleans()), max_size=60))
-def test_whatever_the_clock_says_a_span_counts_up_or_is_not_remembered(steps: list[tuple[int, int, bool]]) -> None:
-    memory = SharedMemory(sets_of_rates=1, sets_of_spans=16)
-    for ahead, off, is_week in steps:
-        now = NOON + timedelta(days=ahead)
-        day = now.date() + timedelta(days=off)
-        span = Span(week_of(day), WEEK) if is_week else Span(day)
-        counted = memory.add(span, "key", now)
-        assert (counted is None) == (not span.is_remembered(now.date()))
-        if counted is not None:
-            again = memory.add(span, "key", now)
-            assert again == RunningCount(counted.count + 1)
-
-
 def test_what_a_clock_that_was_ahead_counted_gives_way() -> None:
-    memory, ahead = SharedMemory(sets_of_rates=1, sets_of_spans=1), NOON + timedelta(days=400)
+    memory, ahead = MachineMemory(sets_of_rates=1, sets_of_spans=1), NOON + timedelta(days=400)
     for number in range(8):
         memory.add(Span(ahead.date()), f"key {number}", ahead)
         memory.take(f"key {number}", Rate(1), ahead.timestamp())
@@ -167,7 +125,7 @@ def test_what_a_clock_that_was_ahead_counted_gives_way() -> None:
 
 
 def test_the_key_of_yesterday_is_overwritten_by_any_request(descriptor: int) -> None:
-    memory = SharedMemory(descriptor)
+    memory = MachineMemory(descriptor)
     memory.add(TODAY, "203.0.113.7 kettle", NOON)
     keys = os.pread(descriptor, 640, 0)
     memory.take("any request", Rate(1), (NOON + timedelta(days=2)).timestamp())

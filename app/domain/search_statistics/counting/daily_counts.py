@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select
@@ -29,7 +28,7 @@ from app.domain.search_statistics.counting.aggregation import (
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event, EventBatch
 from app.domain.search_statistics.counting.rolling_sums import add_counts
-from app.domain.search_statistics.counting.spool import ReportError, Spool, report_nothing
+from app.domain.search_statistics.counting.spool import EventFormat
 from app.domain.search_statistics.counting.weekly_counts import write_products, write_rephrased
 from app.domain.search_statistics.models import CountedBatch, SearchDay, SearchWordDay, SuggestionDay
 from app.domain.shared.clock import Clock
@@ -44,13 +43,12 @@ ChangesBySite = Mapping[int, SiteChanges]
 
 
 def note_batch(clock: Clock, batch_id: str) -> bool:
-    """Note that a batch is counted, in the transaction that counts it; return False for one that was counted before."""
-    id = sha256(batch_id.encode()).hexdigest()
-    if db.session.get(CountedBatch, id) is not None:
-        return False
+    """Note that a batch is counted, in the transaction that counts it; return False for one that was counted before.
+    Where another machine is just counting it, that one is awaited."""
     midnight = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    db.session.add(CountedBatch(id=id, at=midnight))
-    return True
+    row = upsert(CountedBatch).values(id=sha256(batch_id.encode()).hexdigest(), at=midnight)
+    noted = row.on_conflict_do_nothing().returning(CountedBatch.id)
+    return db.session.scalar(noted) is not None
 
 
 def aggregate_by_site(batch: EventBatch[Event]) -> ChangesBySite:
@@ -142,11 +140,7 @@ def suggestions_from_json(value: Any) -> SuggestionsShown | None:
         return None
 
 
-def suggestion_spool(folder: Path, report_error: ReportError = report_nothing) -> Spool[SuggestionsShown]:
-    """Return the spool of lists of suggestions."""
-    return Spool(
-        folder, suggestions_as_json, suggestions_from_json, LARGEST_SUGGESTION_SPOOL, report_error=report_error
-    )
+SUGGESTIONS_SHOWN = EventFormat("suggestions", suggestions_as_json, suggestions_from_json, LARGEST_SUGGESTION_SPOOL)
 
 
 def suggestions_by_day(batch: EventBatch[SuggestionsShown]) -> Mapping[tuple[int, date], int]:

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.gathering import FEWEST_VISITS, MOST_A_DAY, WORDS_A_DAY, gather
-from app.domain.shared.memory import RunningCount, SharedMemory, Span
+from app.domain.shared.memory import MachineMemory, RunningCount, Span
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)  # A Friday.
 MONDAY = date(2026, 11, 16)
@@ -23,7 +23,7 @@ class Shop:
     """The gathering of one shop, with its memory."""
 
     def __init__(self) -> None:
-        self.memory, self.now = SharedMemory(), NOW
+        self.memory, self.now = MachineMemory(), NOW
 
     def gather(self, event: Event, network: str | None = None, times: int = 1) -> list[Event]:
         passed = (gather(self.memory, self.now, event, network) for _ in range(times))
@@ -109,7 +109,7 @@ def test_a_network_takes_up_no_more_than_its_share_of_a_day() -> None:
 
 
 def test_without_a_memory_nothing_that_must_be_shared_is_stored() -> None:
-    class NoMemory(SharedMemory):
+    class NoMemory(MachineMemory):
         def add(self, span: Span, key: str, now: datetime, weight: int = 0) -> RunningCount | None:
             return None
 

@@ -17,8 +17,9 @@ from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.attribution import EventContext, Journey, ResultsPage, from_text, to_text
 from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event
+from app.domain.search_statistics.counting.file_spool import search_spool
 from app.domain.search_statistics.counting.gathering import countable
-from app.domain.search_statistics.counting.spool import Spool, search_spool
+from app.domain.search_statistics.counting.spool import Spool
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.extensions import db
 from app.transaction import transaction

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json, is_of_unknown_version
-from app.domain.search_statistics.counting.spool import LARGEST_OF_LATER, MOST_TRIES, PART, Spool, search_spool
+from app.domain.search_statistics.counting.file_spool import PART, FileSpool, search_spool
+from app.domain.search_statistics.counting.spool import LARGEST_OF_LATER, MOST_TRIES, EventFormat, Spool
 
 DAY = date(2026, 11, 20)
 EVERYTHING = Event(EventKind.ORDERED, 3, "ten\u2028t “für” 👪", date(2026, 11, 19), 4, True, True, 12_345)
@@ -146,7 +147,7 @@ def older_spool(folder: Path, part: int = PART) -> Spool[Event]:
     def read(value: object) -> Event | None:
         return None if is_unknown(value) else from_json(value)
 
-    return Spool(folder, as_json, read, part=part, is_of_unknown_version=is_unknown)
+    return FileSpool(EventFormat("searches", as_json, read, is_of_unknown_version=is_unknown), folder, part)
 
 
 def rephrased(word: str) -> Event:

@@ -1,0 +1,1 @@
+"""What machines share through Redis: events that wait to be counted, and rate limits."""
