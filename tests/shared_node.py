@@ -4,6 +4,7 @@ done with it, or dead."""
 from __future__ import annotations
 
 import fcntl
+import shutil
 import subprocess
 import sys
 import time
@@ -83,6 +84,16 @@ def own_settings(url: str, **settings: object) -> Iterator[OpenSearchSettings]:
     if found:
         client.indices.delete(index=",".join(index["index"] for index in found))
     client.close()
+
+
+def lose_files(client: OpenSearch, pattern: str) -> None:
+    """Remove the files of an index from the disk of the node, which has to open them anew then and cannot."""
+    (node,) = client.nodes.info(metric="settings")["nodes"].values()
+    (index,) = client.cat.indices(index=pattern, params={"format": "json"})
+    client.indices.close(index=index["index"])
+    data = Path(node["settings"]["path"]["home"]) / "data" / "nodes" / "0" / "indices"
+    shutil.rmtree(data / index["uuid"] / "0")
+    client.indices.open(index=index["index"], params={"wait_for_active_shards": 0})
 
 
 def engine_of(settings: OpenSearchSettings, folder: Path) -> OpenSearchEngine:

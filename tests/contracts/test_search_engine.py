@@ -16,7 +16,7 @@ from tests.contracts.meaning_contract import MeaningContract, model
 from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
-from tests.shared_node import engine_of, own_settings
+from tests.shared_node import engine_of, lose_files, own_settings
 
 
 class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
@@ -60,12 +60,7 @@ class TestOpenSearchEngine(SearchEngineContract, TaughtSearchContract, RankingCo
             self.client.close()
 
     def damage(self, engine: SearchEngine) -> None:
-        """No machine of the cluster has the index any more."""
-        live = f"{self.prefix}-1-products-*"
-        nowhere = {"index.routing.allocation.require._name": "nobody"}
-        self.client.indices.put_settings(index=live, body=nowhere)
-        self.client.indices.close(index=live)
-        self.client.indices.open(index=live, params={"wait_for_active_shards": 0})
+        lose_files(self.client, f"{self.prefix}-1-products-*")
 
 
 class TestNullEngine:

@@ -303,6 +303,26 @@ class EngineFault(StrEnum):
     REFUSED = "refused"
 
 
+STATE_LABELS = {
+    EngineState.HEALTHY: "Healthy",
+    EngineState.UNREACHABLE: "Unreachable",
+    EngineState.NOT_SET_UP: "Not set up",
+}
+FAULT_LABELS = {
+    EngineFault.INDEX: "Unreachable",
+    EngineFault.UNREACHABLE: "Unreachable",
+    EngineFault.SLOW: "Too slow",
+    EngineFault.CERTIFICATE: "Certificate not trusted",
+    EngineFault.ACCESS: "Access refused",
+    EngineFault.VERSION: "Version too old",
+    EngineFault.MISSING_SHARD: "Part missing",
+    EngineFault.DISK_FULL: "Disk full",
+    EngineFault.MAPPING: "Document refused",
+    EngineFault.OVERLOADED: "Overloaded",
+    EngineFault.REFUSED: "Request refused",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
     """The status of one index of a site. An index that is UNREACHABLE has an `error` and its `fault`; a HEALTHY one
@@ -322,6 +342,11 @@ class EngineStatus:
     vectors: int | None = None
     outdated: bool = False
     fault: EngineFault | None = None
+
+    @property
+    def label(self) -> str:
+        """The state, or what is wrong, in a word or two."""
+        return FAULT_LABELS[self.fault] if self.fault else STATE_LABELS[self.state]
 
 
 class SearchUnavailable(DomainError):
