@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -113,7 +114,7 @@ class Cluster:
 
     def indices(self, pattern: str) -> Mapping[str, frozenset[str]]:
         """Return the aliases of each index that fits a pattern."""
-        found = self._read(
+        found = self._write(
             lambda client, limit: client.indices.get_alias(
                 index=pattern, params={"expand_wildcards": "all", "request_timeout": limit}
             )
@@ -150,13 +151,13 @@ class Cluster:
 
     def delete_indices(self, names: Iterable[str]) -> None:
         """Delete indices; one that is gone already is none to delete."""
-        if together := ",".join(names):
-            options = {"ignore_unavailable": "true"}
-            self._write(
-                lambda client, limit: client.indices.delete(
-                    index=together, params={**options, "request_timeout": limit}
-                )
-            )
+
+        def delete(client: OpenSearch, limit: Timeout) -> None:
+            for name in names:
+                with suppress(NotFoundError):
+                    client.indices.delete(index=name, request_timeout=limit)
+
+        self._write(delete)
 
     def change_aliases(self, actions: Sequence[Body]) -> None:
         """Make all of the actions, in one step, or none. Raises SearchUnavailable."""
@@ -185,7 +186,7 @@ class Cluster:
         script = {"source": _RAISE, "params": {"least": least}}
         body = {"scripted_upsert": True, "upsert": {"number": 0}, "script": script}
         options = {"_source": "number", "timeout": PATIENCE, "retry_on_conflict": 20}
-        answer = self._read(
+        answer = self._write(
             lambda client, limit: client.update(
                 index=index, id=key, body=body, params={**options, "request_timeout": limit}
             )
@@ -193,13 +194,13 @@ class Cluster:
         return int(answer["get"]["_source"]["number"])
 
     def number(self, index: str, key: str) -> int | None:
-        answer = self._read(lambda client, limit: client.get(index=index, id=key, request_timeout=limit, ignore=[404]))
+        answer = self._write(lambda client, limit: client.get(index=index, id=key, request_timeout=limit, ignore=[404]))
         return int(answer["_source"]["number"]) if answer.get("found") else None
 
     # Every call
 
     def _read(self, request: Request[Outcome]) -> Outcome:
-        """Make a request of which shoppers await the answer, or whose answer is quick."""
+        """Make a request of which shoppers or pages await the answer."""
         return self._call(request, self._read_limit, is_quick=True)
 
     def _write(self, request: Request[Outcome]) -> Outcome:
@@ -213,6 +214,10 @@ class Cluster:
             outcome = request(client, limit)
         except (OpenSearchException, SearchUnavailable) as error:
             raise self._noted(error, is_quick) from error
+        except (AttributeError, TypeError, ValueError) as error:
+            # The client trips over JSON that is not of OpenSearch, such as that of a proxy.
+            log.warning("search_cluster_answer_unreadable", exc_info=True)
+            raise refusal("its answer cannot be read") from error
         self._breaker.note_answer()
         self._last_fault = None
         return outcome
