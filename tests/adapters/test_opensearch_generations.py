@@ -203,6 +203,18 @@ def test_the_last_generation_stays_for_searches_that_began_on_it(
     assert len(indices(client, settings)) == 2
     engine.start_generation(SITE, PRODUCTS).discard()
     assert len(indices(client, settings)) == 2
+    engine.verify(SITE, PRODUCTS)
+    assert len(indices(client, settings)) == 1
+
+
+def test_a_builder_that_does_not_know_that_it_published_removes_nothing(engine: OpenSearchEngine) -> None:
+    """The answer to its publication was lost."""
+    generation = sealed(engine)
+    with engine.exclusive(SITE, PRODUCTS):
+        generation.publish()
+    generation.is_published = False  # type: ignore[attr-defined]
+    generation.discard()
+    assert engine.status(SITE, PRODUCTS).documents == 2
 
 
 def test_two_indexes_are_published_in_one_step(engine: OpenSearchEngine) -> None:

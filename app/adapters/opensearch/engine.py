@@ -112,7 +112,7 @@ class OpenSearchEngine:
         stored = sum(1 for _ in self._pages(name, ("id", "digest", "card")))
         if stored < documents and self._cluster.contents(name).documents > stored:
             raise SearchUnavailable(f"The search index holds {stored} of its {documents} documents. Rebuild to fix it.")
-        self._generations.prune(site_id, index, below=number_of(name))
+        self._generations.prune(site_id, index, below=number_of(name), spared=0)
 
     def _stored(self, site_id: int, index: IndexName, fields: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield from self._pages(self._live_name(site_id, index), fields)

@@ -74,7 +74,7 @@ class OpenSearchGeneration:
     def discard(self) -> None:
         if not self.is_published:
             with suppress(SearchUnavailable):  # The next build removes what could not be removed now.
-                self._cluster.delete_indices([self.name])
+                self._generations.fence_off(self.name)
 
 
 class Generations:
@@ -102,14 +102,29 @@ class Generations:
         self.prune(site_id, index, below=number)
         return generation
 
-    def prune(self, site_id: int, index: IndexName, below: int) -> None:
-        """Delete the generations with a number below one that are neither live nor the last that was: searches that
-        began before a swap end on it."""
+    def prune(self, site_id: int, index: IndexName, below: int, spared: int = 1) -> None:
+        """Delete the generations with a number below one that are not live, but for the last `spared` that were:
+        searches that began before a swap end on them."""
         live = self.names.live(site_id, index)
         found = self.cluster.indices(self.names.generations(site_id, index))
         older = sorted((name for name in found if number_of(name) < below and live not in found[name]), key=number_of)
         replaced = [name for name in older if building(name) not in found[name]]
-        self.cluster.delete_indices(name for name in older if name not in replaced[-1:])
+        self.cluster.delete_indices(replaced[: max(0, len(replaced) - spared)])
+        for name in older:
+            if building(name) in found[name]:
+                self.fence_off(name)
+
+    def fence_off(self, generation: str) -> None:
+        """Delete a generation in the making, first its builder's alias: a publication that is still on its way fails
+        without it, and where that came first, nothing is deleted."""
+        mine = {"index": generation, "alias": building(generation), "must_exist": True}
+        try:
+            self.cluster.change_aliases([{"remove": mine}])
+        except SearchUnavailable as error:
+            if error.fault is not EngineFault.INDEX:
+                raise
+        else:
+            self.cluster.delete_indices([generation])
 
     def publish(self, site_id: int, index: IndexName, generation: OpenSearchGeneration) -> None:
         """Make a generation the live one, or within `together` at its end."""

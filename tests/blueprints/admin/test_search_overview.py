@@ -16,6 +16,7 @@ from app.domain.search.engine import EngineFault
 from app.domain.search.index.runs import request_rebuild, view
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
@@ -55,13 +56,15 @@ def test_a_shop_that_was_never_indexed_is_told_to_rebuild(shop: int, signed_in) 
 def test_the_card_says_what_is_wrong_with_a_cluster(
     app: Flask, shop: int, signed_in, fault: EngineFault, word: str
 ) -> None:
-    browser: PageClient = signed_in()
+    browser: PageClient = signed_in(Role.ADMIN)
     browser.post("/admin/search/rebuild", {"scope": "ALL"})
     with app.app_context():
         search.rebuild(_run().id)
     ports: Ports = app.extensions[EXTENSION]
     app.extensions[EXTENSION] = replace(ports, search_engine=FailingEngine(ports.search_engine, fault))
-    for page in (_html(browser, address) for address in ("/admin/search", "/admin/settings/search", "/admin/system")):
+    for page in (
+        _html(browser, address) for address in ("/admin/search", "/admin/settings/search", "/admin/settings/system")
+    ):
         assert word in page and "The cluster has a fault" in page
         assert "The shop rebuilds it by itself" not in page and "never built" not in page
 
