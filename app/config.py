@@ -56,6 +56,20 @@ class StripeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenSearchSettings:
+    """The settings of a cluster of OpenSearch. `url` is the address of a node, or of several; `ca_file` holds the
+    certificate that signs theirs; `prefix` begins the names of the shop's indices; a search takes at most `seconds`."""
+
+    url: str = field(default="", repr=False)
+    user: str = ""
+    password: str = field(default="", repr=False)
+    ca_file: Path | None = None
+    prefix: str = "shop"
+    replicas: int = 0
+    seconds: float = 2
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of a process, mostly from environment variables, which README lists for operators."""
 
@@ -74,6 +88,7 @@ class Config:
     bundle_dir: Path | None = None
     sitemap_schedule: str = "0 */3 * * *"
     search_engine: str = "whoosh"
+    opensearch: OpenSearchSettings = OpenSearchSettings()
     embedding_model_dir: Path | None = None
     host: str = "127.0.0.1"
     port: int = 8000
@@ -192,7 +207,11 @@ class Config:
     def queue_prefix(self) -> str:
         """The prefix of the queue's keys, made of the database's address: two shops that share a Redis but not a
         database do not share a queue."""
-        return "shop-" + hashlib.sha256(self.database_url.encode()).hexdigest()[:12]
+        return prefix_of(self.database_url)
+
+
+def prefix_of(database_url: str) -> str:
+    return "shop-" + hashlib.sha256(database_url.encode()).hexdigest()[:12]
 
 
 def from_environment(environ: Environment | None = None) -> Config:
@@ -200,11 +219,12 @@ def from_environment(environ: Environment | None = None) -> Config:
     env = os.environ if environ is None else environ
     instance = instance_folder(env)
     environment = _read_choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
+    database_url = _database_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}")
     return Config(
         environment=environment,
         testing=environment == "testing",
         secret_key=_secret_key(env, environment, instance),
-        database_url=_database_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}"),
+        database_url=database_url,
         redis_url=env.get("REDIS_URL") or _embedded_redis(instance),
         instance_dir=instance if env.get("INSTANCE_DIR") else None,
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
@@ -216,7 +236,8 @@ def from_environment(environ: Environment | None = None) -> Config:
         sitemap_dir=read_path(env, "SITEMAP_DIR"),
         bundle_dir=read_path(env, "BUNDLE_DIR"),
         sitemap_schedule=_read_schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
-        search_engine=_read_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
+        search_engine=_read_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "opensearch", "none")),
+        opensearch=_opensearch(env, prefix_of(database_url)),
         embedding_model_dir=read_path(env, "EMBEDDING_MODEL_DIR"),
         host=env.get("HOST") or "127.0.0.1",
         port=_read_port(env, "PORT", 8000),
@@ -367,6 +388,22 @@ def _stripe(env: Environment) -> StripeSettings:
     address = _read_url(env, "STRIPE_API_BASE")
     publishable_key = (env.get("STRIPE_PUBLISHABLE_KEY") or "").strip() or None
     return StripeSettings(key, secrets_of_webhooks, publishable_key, address.rstrip("/") if address else None)
+
+
+def _opensearch(env: Environment, own_prefix: str) -> OpenSearchSettings:
+    """Return the settings of the search cluster, by default with a prefix of this shop's own; empty ones for another
+    engine. The adapter checks addresses and names (app/adapters/opensearch/addresses.py)."""
+    if env.get("SEARCH_ENGINE") != "opensearch":
+        return OpenSearchSettings()
+    return OpenSearchSettings(
+        url=env.get("OPENSEARCH_URL") or "",
+        user=env.get("OPENSEARCH_USER") or "",
+        password=env.get("OPENSEARCH_PASSWORD") or "",
+        ca_file=read_path(env, "OPENSEARCH_CA"),
+        prefix=env.get("OPENSEARCH_PREFIX") or own_prefix,
+        replicas=_read_number(env, "OPENSEARCH_REPLICAS", 0),
+        seconds=max(1, _read_number(env, "OPENSEARCH_TIMEOUT", 2)),
+    )
 
 
 def _kept_secret(file: Path) -> str:

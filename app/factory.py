@@ -24,6 +24,7 @@ from app.adapters.sentence_model import installed_model
 from app.adapters.simulator import Simulator
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
+from app.adapters.write_locks import write_lock_for
 from app.config import Config, from_environment
 from app.domain.alerts.messages import AlertChannel
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
@@ -32,6 +33,7 @@ from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSour
 from app.domain.search.engine import SearchEngine
 from app.domain.search.index import outbox
 from app.domain.search.index.healing import is_awaited
+from app.domain.search.sentence_model import SentenceModel
 from app.domain.search_statistics.counting import before_after
 from app.domain.search_statistics.counting.spool import SpoolMaker
 from app.domain.shared.clock import Clock
@@ -102,13 +104,10 @@ def _add_surfaces(app: Flask) -> None:
 
 def _ports(config: Config) -> Ports:
     model = installed_model(config.embedding_model_dir)
-    engine: SearchEngine = NullEngine()
-    if config.search_engine == "whoosh":
-        engine = WhooshEngine(config.index_dir, model, is_awaited=is_awaited)
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(
-        search_engine=engine,
+        search_engine=search_engine_for(config, model),
         sentence_model=model,
         clock=clock,
         queue=queue,
@@ -133,6 +132,17 @@ def stores_for(config: Config) -> Stores:
         limits = RestingRedis(config.limits_redis_url, "rate limits", TIMEOUT_OF_MEMORY)
         memory = RedisMemory(limits, config.queue_prefix, config.key_for("rate limits"), memory)
     return stores_of(config, note_storage_fault, spool, memory)
+
+
+def search_engine_for(config: Config, model: SentenceModel | None) -> SearchEngine:
+    """Return the search engine that was chosen. The client of OpenSearch is loaded only where it is."""
+    if config.search_engine == "opensearch":
+        from app.adapters.opensearch import OpenSearchEngine
+
+        return OpenSearchEngine(config.opensearch, write_lock_for(config), is_awaited)
+    if config.search_engine == "whoosh":
+        return WhooshEngine(config.index_dir, model, is_awaited=is_awaited)
+    return NullEngine()
 
 
 def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> PaymentProcessor:

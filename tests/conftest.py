@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from tests.fault_table import FaultTable
 from tests.kinds_of_database import left_out
 from tests.ready_app import application, config_for
 from tests.scheduling import ByWhatTheyShare, waits
+from tests.shared_node import shared_node
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -193,6 +195,15 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     redis.wait_until_it_answers()
     yield redis.url
     redis.stop(5)
+
+
+@pytest.fixture(scope="session")
+def opensearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A node of OpenSearch, one for all processes of the run. A test has a prefix of its own there."""
+    folder = tmp_path_factory.getbasetemp()
+    is_one_of_many = "PYTEST_XDIST_WORKER" in os.environ
+    with shared_node((folder.parent if is_one_of_many else folder) / "opensearch") as url:
+        yield url
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Config, ConfigurationError, SmtpServer, StripeSettings, from_environment
+from app.config import Config, ConfigurationError, OpenSearchSettings, SmtpServer, StripeSettings, from_environment
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +146,26 @@ def test_the_highest_port_leaves_none_for_the_tools_of_agents() -> None:
         from_environment({"PORT": "65535"})
     assert from_environment({"PORT": "65535", "MCP_PORT": "0"}).mcp_port is None
     assert from_environment({"PORT": "65535", "MCP_PORT": "8001"}).mcp_port == 8001
+
+
+CLUSTER = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_URL": "https://search.example:9200"}
+
+
+def test_a_cluster_has_a_prefix_of_the_shop_s_own_and_time_limits() -> None:
+    found = from_environment(CLUSTER).opensearch
+    assert (found.prefix, found.seconds, found.replicas) == (from_environment({}).queue_prefix, 2, 0)
+    set_up = {"OPENSEARCH_PREFIX": "mine", "OPENSEARCH_TIMEOUT": "5", "OPENSEARCH_REPLICAS": "1"}
+    found = from_environment(CLUSTER | set_up | {"OPENSEARCH_CA": "/srv/ca.pem"}).opensearch
+    assert (found.prefix, found.seconds, found.replicas, found.ca_file) == ("mine", 5, 1, Path("/srv/ca.pem"))
+
+
+def test_nothing_of_a_cluster_is_read_for_another_engine() -> None:
+    assert from_environment({"OPENSEARCH_URL": "x", "OPENSEARCH_TIMEOUT": "y"}).opensearch == OpenSearchSettings()
+
+
+def test_the_configuration_in_a_log_line_names_no_secret_of_a_cluster() -> None:
+    env = CLUSTER | {"OPENSEARCH_URL": "https://me:hidden@search.example", "OPENSEARCH_PASSWORD": "hidden"}
+    assert "hidden" not in repr(from_environment(env))
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])

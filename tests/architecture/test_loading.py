@@ -11,11 +11,21 @@ APP = Path(__file__).resolve().parents[2] / "app"
 MCP = re.compile(r"^(?:from|import) (?:mcp|app\.mcp\.(?:server|stdio|http))\b", re.MULTILINE)
 AT_ONCE = re.compile(r"^(?:from|import) (?:stripe|app\.adapters\.stripe)\b", re.MULTILINE)
 
+CLIENT = re.compile(r"^(?:from|import) (?:opensearchpy|app\.adapters\.opensearch)\b", re.MULTILINE)
+
 
 def test_only_the_adapter_of_stripe_imports_its_sdk_at_once() -> None:
     """Half a second of every command and worker."""
     files = {file.relative_to(APP) for file in APP.rglob("*.py") if AT_ONCE.search(file.read_text())}
     assert files == {Path("adapters/stripe.py")}
+
+
+def test_only_the_adapter_of_opensearch_imports_its_client() -> None:
+    files = {file.relative_to(APP) for file in APP.rglob("*.py") if CLIENT.search(file.read_text())}
+    assert files and {file.parts[:2] for file in files} == {("adapters", "opensearch")}
+    listing = "import sys, app.factory, worker; print(*sorted(sys.modules))"
+    loaded = subprocess.check_output([sys.executable, "-c", listing], cwd=APP.parent, text=True).split()
+    assert "opensearchpy" not in loaded and "app.adapters.opensearch" not in loaded
 
 
 def test_only_those_who_serve_mcp_import_its_sdk_at_once() -> None:

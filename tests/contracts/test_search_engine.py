@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from opensearchpy import OpenSearch
 
 from app.adapters.null_engine import NullEngine
 from app.adapters.whoosh import WhooshEngine
@@ -14,6 +16,7 @@ from tests.contracts.meaning_contract import MeaningContract, model
 from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
+from tests.shared_node import engine_of, lose_files, own_settings
 
 
 class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
@@ -46,6 +49,18 @@ class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningCon
     def damage(self, engine: SearchEngine) -> None:
         assert isinstance(engine, ReferenceEngine)
         engine.damaged.update(engine.live)
+
+
+class TestOpenSearchEngine(SearchEngineContract, TaughtSearchContract, RankingContract):
+    @pytest.fixture
+    def engine(self, opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
+        with own_settings(opensearch_url) as settings:
+            self.client, self.prefix = OpenSearch([opensearch_url]), settings.prefix
+            yield engine_of(settings, tmp_path)
+            self.client.close()
+
+    def damage(self, engine: SearchEngine) -> None:
+        lose_files(self.client, f"{self.prefix}-1-products-*")
 
 
 class TestNullEngine:

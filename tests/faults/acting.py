@@ -18,7 +18,7 @@ from app.domain.pos.processor import PaymentProcessor
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.extensions import db
-from app.factory import channels_of_alerts
+from app.factory import channels_of_alerts, search_engine_for
 from app.ports import Ports
 from tests.fakes.clock import SetClock
 from tests.faults.faulty_engine import FaultyEngine
@@ -29,7 +29,9 @@ STRIPE_SECONDS = 0.5
 
 def shop() -> Flask:
     config = from_environment()
-    engine = FaultyEngine(WhooshEngine(config.index_dir), os.environ.get("FAULT", ""))
+    is_on_files = config.search_engine == "whoosh"
+    chosen = WhooshEngine(config.index_dir) if is_on_files else search_engine_for(config, None)
+    engine = FaultyEngine(chosen, os.environ.get("FAULT", ""))
     queue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
     machine_clock = _clock(config)
     ports = Ports(

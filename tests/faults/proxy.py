@@ -1,4 +1,4 @@
-"""A stretch of network between the shop and its queue that can become slow, silent or torn."""
+"""A stretch of network between the shop and its queue, or its search cluster, that can become slow, silent or torn."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ RESET = struct.pack("ii", 1, 0)  # Linger for no time: the other side is sent a 
 
 
 class Proxy:
-    """Leads to the socket `target`. `fault` is `slow` (two seconds for each answer), `silent` (nothing gets through,
-    nothing is closed), `reset` (connections are torn as soon as something is sent), or nothing."""
+    """Leads to the socket `target`, or to that port of this machine. `fault` is `slow` (two seconds for each answer),
+    `silent` (nothing gets through, nothing is closed), `reset` (connections are torn as soon as something is sent), or
+    nothing."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path | int) -> None:
         self.fault = ""
         self._target = target
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -35,11 +36,17 @@ class Proxy:
         with suppress(OSError):
             while True:
                 client = self._server.accept()[0]
-                server = socket.socket(socket.AF_UNIX)
-                server.connect(str(self._target))
+                server = self._connect()
                 self._open += [client, server]
                 threading.Thread(target=self._pass, args=(client, server), daemon=True).start()
                 threading.Thread(target=self._pass, args=(server, client), daemon=True).start()
+
+    def _connect(self) -> socket.socket:
+        if isinstance(self._target, int):
+            return socket.create_connection(("127.0.0.1", self._target))
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(str(self._target))
+        return server
 
     def _pass(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
@@ -58,7 +65,7 @@ class Proxy:
 
 
 @contextmanager
-def proxied(target: Path) -> Iterator[Proxy]:
+def proxied(target: Path | int) -> Iterator[Proxy]:
     proxy = Proxy(target)
     yield proxy
     proxy.close()

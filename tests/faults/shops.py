@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from app.adapters.queue import NoQueue
 from app.adapters.whoosh import WhooshEngine
-from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchRequest
+from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine, SearchRequest
 from app.domain.search.index import outbox, runs
 from app.domain.search.index.documents import product_documents
 from app.domain.search.index.outbox import apply_waiting
@@ -57,6 +57,9 @@ class Shop:
     def live(self) -> str:
         return os.readlink(self.index / "current")
 
+    def engine(self) -> SearchEngine:
+        return WhooshEngine(self.config.index_dir)
+
     def environment(self, **more: str) -> dict[str, str]:
         environment = plain_environment() | {
             "SHOP_ENV": "testing",
@@ -85,7 +88,7 @@ class Shop:
     @contextmanager
     def opened(self, minutes_from_now: int = 0, queue: JobQueue | None = None) -> Iterator[SearchContext]:
         """The shop in this process, as somebody sees it who comes some minutes later."""
-        engine = WhooshEngine(self.config.index_dir)
+        engine = self.engine()
         clock = StoppedClock(datetime.now(UTC) + timedelta(minutes=minutes_from_now))
         app = application(self.config, Ports(engine, clock, queue or NoQueue()))
         with app.app_context():
@@ -126,6 +129,11 @@ def _found(indexing: SearchContext) -> dict[str, str]:
 
 def make_shop(folder: Path, database_url: str | None = None) -> Shop:
     shop = Shop(folder, database_url=database_url)
+    fill(shop)
+    return shop
+
+
+def fill(shop: Shop) -> None:
     with shop.opened() as indexing:
         db.create_all()
         with transaction():
@@ -134,7 +142,6 @@ def make_shop(folder: Path, database_url: str | None = None) -> Shop:
             for number in range(PRODUCTS):
                 add_product(SITE, f"sku-{number}", f"name-{number}")
         rebuild(indexing, request(indexing, SITE, "PRODUCTS"))
-    return shop
 
 
 def check(shop: Shop, said: Sequence[str] = ()) -> None:

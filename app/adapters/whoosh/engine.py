@@ -86,7 +86,7 @@ class WhooshEngine:
                     outdated=view.is_outdated,
                 )
         except SearchUnavailable as error:
-            return EngineStatus(EngineState.UNREACHABLE, error.message)
+            return EngineStatus(EngineState.UNREACHABLE, error.message, fault=error.fault)
 
     def size(self, site_id: int, index: IndexName) -> int | None:
         return self._folder(site_id, index).size()

@@ -38,6 +38,12 @@ class Cause(Enum):
         "A damaged search index could not be rebuilt.",
         "See the reason on the search overview, fix it, and start a rebuild there.",
     )
+    SEARCH_ENGINE_FAILING = CauseText(
+        "search_engine_failing",
+        Severity.CRITICAL,
+        "The search engine does not answer, or takes no changes.",
+        "See the reason, and fix it at the search cluster. Saves wait meanwhile and get into search by themselves.",
+    )
     DISK_FULL = CauseText(
         "disk_full",
         Severity.CRITICAL,

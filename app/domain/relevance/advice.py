@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from app.domain.catalogue.product_rules import LONGEST_TERM
 from app.domain.relevance.explanation import FIRST, ProductExplanation, SearchExplanation
-from app.domain.search.engine import EngineState
+from app.domain.search.engine import EngineFault, EngineState
 from app.domain.search.text import query_words, stem, tokens
 from app.domain.shared.text import numbered
 
@@ -69,7 +69,9 @@ def _about_engine(explanation: SearchExplanation) -> Iterator[Advice]:
         yield Advice("not_set_up", "Search is not set up, so shoppers find nothing at all.", Act.SETTINGS)
     elif state is EngineState.UNREACHABLE:
         does = "A rebuild is under way." if explanation.is_rebuilding else "Rebuild the index to bring search back."
-        yield Advice("unreachable", f"Search does not answer. {does}", Act.OVERVIEW)
+        if explanation.engine.fault not in (None, EngineFault.INDEX):
+            does = explanation.engine.error or ""
+        yield Advice("unreachable", f"Search does not answer. {does}".rstrip(), Act.OVERVIEW)
     if explanation.is_behind:
         message = "Changes of synonyms or rules are not live yet, so this answer may be out of date."
         yield Advice("not_live", message, Act.SYNONYMS)

@@ -121,7 +121,7 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
     status = engine.status(site_id, IndexName.PRODUCTS)
     explanation = SearchExplanation(
         request=request,
-        engine=EngineHealth(status.state, status.error),
+        engine=EngineHealth(status.state, status.error, status.fault),
         now=now,
         page_size=settings_of(site_id)["listing-page-size"],
         tokens=tokens,
@@ -139,7 +139,7 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
     try:
         return _with_results(_ServedSearch(engine, site_id, served, planned), explanation)
     except SearchUnavailable as unavailable:
-        health = EngineHealth(EngineState.UNREACHABLE, unavailable.message)
+        health = EngineHealth(EngineState.UNREACHABLE, unavailable.message, unavailable.fault)
         return replace(explanation, engine=health) if explanation.engine.answers else explanation
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.domain.merchandising.shop import ContentLink
 from app.domain.search.document_ids import product_document_id
-from app.domain.search.engine import EngineState, FieldMatch, Hit, ScorePart, SearchRequest
+from app.domain.search.engine import EngineFault, EngineState, FieldMatch, Hit, ScorePart, SearchRequest
 from app.domain.search.listings.content import NO_CONTENT, ContentHits
 from app.domain.search.ranking.learning import WINDOW, LearnedLevel, LearnedSearch
 from app.domain.search.ranking.scoring import rank_by_meaning
@@ -68,6 +68,7 @@ class ExplainRequest:
 class EngineHealth:
     state: EngineState
     error: str | None = None
+    fault: EngineFault | None = None
 
     @property
     def answers(self) -> bool:

@@ -13,6 +13,7 @@ from app.domain.merchandising.models import Node, Tree
 from app.domain.relevance.advice import Signs, advise_on_index
 from app.domain.search.document_ids import PAGE
 from app.domain.search.engine import (
+    EngineFault,
     EngineState,
     EngineStatus,
     IndexName,
@@ -80,7 +81,7 @@ class Overview:
 
     @property
     def was_never_built(self) -> bool:
-        return self.is_set_up and not self.is_healthy and self.run is None
+        return self.status.engine.fault is EngineFault.INDEX and self.run is None
 
     @property
     def backlog_warning(self) -> str | None:

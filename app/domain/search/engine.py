@@ -286,11 +286,49 @@ class EngineState(StrEnum):
     NOT_SET_UP = "NOT_SET_UP"
 
 
+class EngineFault(StrEnum):
+    """What is wrong with an engine or with one of its indexes. Only INDEX is for a rebuild: the index is missing or
+    damaged. MISSING_SHARD is an index whose part is on a machine that is away, and may come back with it."""
+
+    INDEX = "index"
+    UNREACHABLE = "unreachable"
+    SLOW = "slow"
+    CERTIFICATE = "certificate"
+    ACCESS = "access"
+    VERSION = "version"
+    MISSING_SHARD = "missing_shard"
+    DISK_FULL = "disk_full"
+    MAPPING = "mapping"
+    OVERLOADED = "overloaded"
+    REFUSED = "refused"
+
+
+STATE_LABELS = {
+    EngineState.HEALTHY: "Healthy",
+    EngineState.UNREACHABLE: "Unreachable",
+    EngineState.NOT_SET_UP: "Not set up",
+}
+FAULT_LABELS = {
+    EngineFault.INDEX: "Unreachable",
+    EngineFault.UNREACHABLE: "Unreachable",
+    EngineFault.SLOW: "Too slow",
+    EngineFault.CERTIFICATE: "Certificate not trusted",
+    EngineFault.ACCESS: "Access refused",
+    EngineFault.VERSION: "Version too old",
+    EngineFault.MISSING_SHARD: "Part missing",
+    EngineFault.DISK_FULL: "Disk full",
+    EngineFault.MAPPING: "Document refused",
+    EngineFault.OVERLOADED: "Overloaded",
+    EngineFault.REFUSED: "Request refused",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """The status of one index of a site. `generation` changes with every swap and `version` with every change that a
-    reader can see. Deleted documents may count in document frequencies until the engine merges its files: that moves
-    scores, not what is found. An `outdated` index answers, but was made by another version of the analysis
+    """The status of one index of a site. An index that is UNREACHABLE has an `error` and its `fault`; a HEALTHY one
+    only where it answers, but takes no changes. `generation` changes with every swap and `version` with every change
+    that a reader can see. Deleted documents may count in document frequencies until the engine merges its files: that
+    moves scores, not what is found. An `outdated` index answers, but was made by another version of the analysis
     (`ranking.analysis.ANALYSIS`), so that some words miss what they should find until a rebuild. `vectors` counts the
     documents that were embedded with the engine's sentence model, None without one. `lacks_vectors` names that model
     where it can be used and most documents were not embedded with it; a rebuild embeds them."""
@@ -303,12 +341,23 @@ class EngineStatus:
     lacks_vectors: str | None = None
     vectors: int | None = None
     outdated: bool = False
+    fault: EngineFault | None = None
+
+    @property
+    def label(self) -> str:
+        """The state, or what is wrong, in a word or two."""
+        return FAULT_LABELS[self.fault] if self.fault else STATE_LABELS[self.state]
 
 
 class SearchUnavailable(DomainError):
-    """The engine does not answer. The message is for people: what is wrong and how to fix it."""
+    """The engine does not answer. The message is for people: what is wrong and how to fix it. `fault` is None where
+    nothing is wrong but that another process has taken the work over."""
 
     code = "search_unavailable"
+
+    def __init__(self, message: str, fault: EngineFault | None = EngineFault.INDEX) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class SearchBeingPrepared(SearchUnavailable):

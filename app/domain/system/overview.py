@@ -27,10 +27,10 @@ WAITS_LONG = 60.0  # Seconds: a worker takes a job at once.
 NO_WORKER = "Start a worker with `python worker.py`, or the whole shop with `make run`. The log shows why it stopped."
 NO_QUEUE = "Start Redis, or the whole shop with `make run`. Saving still works; the scheduler runs the jobs meanwhile."
 LATEST_REBUILDS = 50
-ENGINE_WORDS = {
-    EngineState.HEALTHY: ("Healthy", Health.GOOD),
-    EngineState.UNREACHABLE: ("Unreachable", Health.BAD),
-    EngineState.NOT_SET_UP: ("Not set up", Health.WARN),
+ENGINE_HEALTH = {
+    EngineState.HEALTHY: Health.GOOD,
+    EngineState.UNREACHABLE: Health.BAD,
+    EngineState.NOT_SET_UP: Health.WARN,
 }
 MODEL_LABEL = "Sentence model"
 SETTINGS_PAGE = ("admin.search_settings", "Search settings")
@@ -172,10 +172,10 @@ def index_lines(engine: SearchEngine, site_id: int) -> list[IndexLine]:
 
 def _index_line(engine: SearchEngine, site_id: int, index: IndexName, built: dict[str, datetime]) -> IndexLine:
     status = engine.status(site_id, index)
-    word, health = ENGINE_WORDS[status.state]
+    health = Health.BAD if status.fault else ENGINE_HEALTH[status.state]
     size = engine.size(site_id, index) if status.generation else None
     at = built.get(status.generation or "")
-    return IndexLine(index, word, health, status.generation, status.documents, size, at, status.error)
+    return IndexLine(index, status.label, health, status.generation, status.documents, size, at, status.error)
 
 
 def _built_at(site_id: int) -> dict[str, datetime]:

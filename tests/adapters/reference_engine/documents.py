@@ -9,7 +9,6 @@ from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
-from app.domain.search import text
 from app.domain.search.engine import (
     Change,
     Delete,
@@ -19,7 +18,7 @@ from app.domain.search.engine import (
     ValueFilter,
 )
 from app.domain.search.ranking import scoring
-from app.domain.search.ranking.analysis import COMMONNESS, analyse
+from app.domain.search.ranking.analysis import COMMONNESS, PlainLexicon, analyse
 from app.domain.search.ranking.scoring import (
     EXACT_FIELDS,
     FIELDS,
@@ -33,22 +32,6 @@ from app.domain.search.sentence_model import SentenceModel, Vectors
 from app.domain.search.text import joined
 
 Scores = dict[str, float]  # By document id.
-
-
-class PlainLexicon:
-    """Words as they are."""
-
-    def words(self, text_: str) -> list[str]:
-        return text.words(text_)
-
-    def compound(self, first: str, second: str) -> str:
-        return first + second
-
-    def parts(self, word: str) -> tuple[str, ...]:
-        return text.parts(word)
-
-    def code(self, text_: str) -> str | None:
-        return text.code(text_) or None
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class ReferenceEngine:
         try:
             live = self._documents(site_id, index)
         except SearchUnavailable as error:
-            return EngineStatus(EngineState.UNREACHABLE, error.message)
+            return EngineStatus(EngineState.UNREACHABLE, error.message, fault=error.fault)
         version = f"{live.generation}.{live.version}"
         return EngineStatus(EngineState.HEALTHY, None, len(live.by_id), live.generation, version)
 

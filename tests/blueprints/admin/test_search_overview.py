@@ -12,18 +12,21 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
+from app.domain.search.engine import EngineFault
 from app.domain.search.index.runs import request_rebuild, view
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
 from app.domain.shared.author import Author
+from app.domain.sites.accounts import Role
 from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs import search
-from app.ports import EXTENSION, search_engine, worker_locks
+from app.ports import EXTENSION, Ports, search_engine, worker_locks
 from app.transaction import transaction
 from tests.factories import make_page, make_product, make_run
 from tests.fakes.clock import StoppedClock
+from tests.fakes.failing_engine import FailingEngine
 from tests.page_client import PageClient, check_page
 
 
@@ -45,6 +48,25 @@ def test_a_shop_that_was_never_indexed_is_told_to_rebuild(shop: int, signed_in) 
     assert "never built" in html
     assert "Unreachable" in html
     assert "Rebuild…" in html
+
+
+@pytest.mark.parametrize(
+    ("fault", "word"), [(EngineFault.CERTIFICATE, "Certificate not trusted"), (EngineFault.DISK_FULL, "Disk full")]
+)
+def test_the_card_says_what_is_wrong_with_a_cluster(
+    app: Flask, shop: int, signed_in, fault: EngineFault, word: str
+) -> None:
+    browser: PageClient = signed_in(Role.ADMIN)
+    browser.post("/admin/search/rebuild", {"scope": "ALL"})
+    with app.app_context():
+        search.rebuild(_run().id)
+    ports: Ports = app.extensions[EXTENSION]
+    app.extensions[EXTENSION] = replace(ports, search_engine=FailingEngine(ports.search_engine, fault))
+    for page in (
+        _html(browser, address) for address in ("/admin/search", "/admin/settings/search", "/admin/settings/system")
+    ):
+        assert word in page and "The cluster has a fault" in page
+        assert "The shop rebuilds it by itself" not in page and "never built" not in page
 
 
 def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(

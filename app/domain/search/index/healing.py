@@ -14,7 +14,14 @@ from sqlalchemy import Select, exists, select
 from app.domain.alerts.alerts import end_alert, last_seen, open_about, raise_alert
 from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.catalogue.models import Product
-from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
+from app.domain.search.engine import (
+    EngineFault,
+    EngineState,
+    EngineStatus,
+    IndexName,
+    SearchContext,
+    SearchEngine,
+)
 from app.domain.search.index import outbox
 from app.domain.search.index.documents import count_of, is_wanted, ranks_by_meaning
 from app.domain.search.index.rebuild import rebuild
@@ -50,6 +57,7 @@ class LostIndex:
 
 
 LostBySite = Mapping[int, Sequence[LostIndex]]
+Statuses = Mapping[IndexName, EngineStatus]
 
 
 def build_first_index(context: SearchContext, site_id: int) -> None:
@@ -81,7 +89,9 @@ def lacks_products(engine: SearchEngine, site_id: int) -> bool:
     """Whether a site has products of which no index has any, since its first one is still to come or to be filled."""
     status = engine.status(site_id, IndexName.PRODUCTS)
     if status.state is EngineState.UNREACHABLE:
-        return _has_products(site_id) and not was_built(site_id, IndexName.PRODUCTS)
+        return (
+            status.fault is EngineFault.INDEX and _has_products(site_id) and not was_built(site_id, IndexName.PRODUCTS)
+        )
     return status.documents == 0 and is_awaited(site_id)
 
 
@@ -110,7 +120,7 @@ def sites_without(engine: SearchEngine) -> list[int]:
     return [
         site_id
         for site_id in db.session.scalars(never_requested)
-        if engine.status(site_id, IndexName.PRODUCTS).state is EngineState.UNREACHABLE
+        if engine.status(site_id, IndexName.PRODUCTS).fault is EngineFault.INDEX
     ]
 
 
@@ -152,42 +162,63 @@ def request_meanings(context: SearchContext, site_id: int, model: str) -> None:
 
 
 def lost_indexes(engine: SearchEngine, site_id: int) -> list[LostIndex]:
-    """Return the indexes of a site that a rebuild put in place and that cannot be read now. One that was never built is
-    not lost."""
-    states = {index: engine.status(site_id, index) for index in IndexName}
+    """Return the indexes of a site that a rebuild put in place and that are missing or damaged now. One that was never
+    built is not lost, nor is one of an engine that does not answer."""
+    return _lost_among(site_id, _statuses_of(engine, site_id))
+
+
+def _statuses_of(engine: SearchEngine, site_id: int) -> Statuses:
+    return {index: engine.status(site_id, index) for index in IndexName}
+
+
+def _lost_among(site_id: int, statuses: Statuses) -> list[LostIndex]:
     unreadable = [
         LostIndex(index, status.error or "Search does not answer.")
-        for index, status in states.items()
-        if status.state is EngineState.UNREACHABLE and is_wanted(site_id, index)
+        for index, status in statuses.items()
+        if status.fault is EngineFault.INDEX and is_wanted(site_id, index)
     ]
     return [lost for lost in unreadable if was_built(site_id, lost.index)]
 
 
-def outdated_indexes(engine: SearchEngine, site_id: int) -> list[IndexName]:
+def _outdated_among(site_id: int, statuses: Statuses) -> list[IndexName]:
     """Return the indexes of a site that another version of the text analysis made, such as that of the release before
     an upgrade."""
-    return [index for index in IndexName if engine.status(site_id, index).outdated and is_wanted(site_id, index)]
+    return [index for index, status in statuses.items() if status.outdated and is_wanted(site_id, index)]
 
 
 def heal(context: SearchContext) -> None:
     """Request the rebuilds that sites need: of lost indexes, with pauses; of outdated ones; the first of a site without
     an index; one with vectors where the index lacks those of the sentence model. Raise and end the alerts about lost
-    indexes. Called once a second, it writes only where something is to be done."""
+    indexes and about the engine. Called once a second, it writes only where something is to be done."""
     read_afresh()
     for site_id in sites_without(context.engine):
         context.commit(partial(request_first_index, context, site_id))
     sites = db.session.scalars(select(Site.id).order_by(Site.id)).all()
-    lost = {site_id: found for site_id in sites if (found := lost_indexes(context.engine, site_id))}
+    statuses = {site_id: _statuses_of(context.engine, site_id) for site_id in sites}
+    _note_engine(context, [status for each in statuses.values() for status in each.values()])
+    lost = {site_id: found for site_id in sites if (found := _lost_among(site_id, statuses[site_id]))}
     for site_id, indexes in lost.items():
         _rebuild_lost(context, site_id, indexes)
     for site_id in sites:
         if site_id in lost:
             continue
-        if outdated := outdated_indexes(context.engine, site_id):
+        if outdated := _outdated_among(site_id, statuses[site_id]):
             _rebuild_outdated(context, site_id, outdated)
         elif (model := missing_model(context, site_id)) is not None:
             context.commit(partial(request_meanings, context, site_id, model))
     _end_alerts(context, lost)
+
+
+def _note_engine(context: SearchContext, statuses: Sequence[EngineStatus]) -> None:
+    """Raise the alert about an engine that does not answer or takes no changes, which no rebuild mends, or end it."""
+    errors = {status.error: None for status in statuses if status.fault not in (None, EngineFault.INDEX)}
+    seen = last_seen(Cause.SEARCH_ENGINE_FAILING)
+    if not errors:
+        if seen is not None:
+            context.commit(partial(end_alert, context.clock, Cause.SEARCH_ENGINE_FAILING))
+    elif seen is None or abs(context.clock.now() - seen) >= SEEN_AGAIN_AFTER:
+        detail = " ".join(error for error in errors if error)
+        context.commit(partial(raise_alert, context.clock, Cause.SEARCH_ENGINE_FAILING, detail))
 
 
 def _rebuild_lost(context: SearchContext, site_id: int, indexes: Sequence[LostIndex]) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.scoring import TEXT_FIELDS
+from app.domain.search.text import code, parts, words
 
 # The version of the analysis. Raise it with every change, here or in app/domain/search/text.py, of the words that a
 # text gives: indexes of another version are rebuilt.
@@ -40,26 +41,42 @@ class Lexicon(Protocol[Word]):
         ...
 
 
+class PlainLexicon:
+    """Words as they are."""
+
+    def words(self, text: str) -> list[str]:
+        return words(text)
+
+    def compound(self, first: str, second: str) -> str:
+        return first + second
+
+    def parts(self, word: str) -> tuple[str, ...]:
+        return parts(word)
+
+    def code(self, text: str) -> str | None:
+        return code(text) or None
+
+
 def analyse(document: IndexDocument, lexicon: Lexicon[Word]) -> dict[str, list[Word]]:
     """The words of each field (`scoring.FIELDS`), as often as they occur. `pairs` are neighbours in names, search terms
     and codes written as one; `parts` are the runs within a word and the pieces between the hyphens of a code."""
-    words = lexicon.words
-    name = words(document.name)
-    terms = [words(term) for term in document.terms]
-    codes = [words(code) for code in document.codes]
+    read = lexicon.words
+    name = read(document.name)
+    terms = [read(term) for term in document.terms]
+    codes = [read(text) for text in document.codes]
     exact = [name, *terms, *codes]
-    parts = [word for code in codes if len(code) > 1 for word in code]
-    parts += [part for sequence in exact for word in sequence for part in lexicon.parts(word)]
+    pieces = [word for written in codes if len(written) > 1 for word in written]
+    pieces += [part for sequence in exact for word in sequence for part in lexicon.parts(word)]
     return {
         "name": name,
         "terms": [word for term in terms for word in term],
-        "manufacturer": words(document.manufacturer),
-        "kind": words(document.kind),
-        "description": words(document.description),
-        "attributes": words(document.attributes),
-        "codes": [code for text in document.codes if (code := lexicon.code(text)) is not None],
+        "manufacturer": read(document.manufacturer),
+        "kind": read(document.kind),
+        "description": read(document.description),
+        "attributes": read(document.attributes),
+        "codes": [whole for text in document.codes if (whole := lexicon.code(text)) is not None],
         "pairs": [lexicon.compound(*pair) for sequence in exact for pair in pairwise(sequence)],
-        "parts": parts,
+        "parts": pieces,
     }
 
 

@@ -14,8 +14,8 @@ from app.adapters.null_engine import NullEngine
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.generation import read_commit, write_commit
 from app.domain.alerts.models import Alert
-from app.domain.search.engine import EngineState, IndexName, SearchContext
-from app.domain.search.index.healing import heal, lost_indexes
+from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchContext
+from app.domain.search.index.healing import heal, lacks_products, lost_indexes
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
@@ -25,6 +25,7 @@ from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
+from tests.fakes.failing_engine import FailingEngine
 from tests.fakes.queue import RecordingQueue
 from tests.searching import add_page, add_product, add_site, found, request
 
@@ -103,6 +104,35 @@ def test_what_is_damaged_is_rebuilt_and_the_owner_told_until_it_is(
     assert alerts() == {}
     assert all(indexing.engine.status(site_id, name).state is EngineState.HEALTHY for name in IndexName)
     assert found(indexing, site_id) == {"tent"}
+
+
+@pytest.mark.parametrize("fault", [fault for fault in EngineFault if fault is not EngineFault.INDEX])
+def test_an_engine_that_fails_is_said_and_not_rebuilt_until_it_is_well(
+    indexing: SearchContext, site_id: int, fault: EngineFault
+) -> None:
+    engine = FailingEngine(indexing.engine, fault)
+    failing = replace(indexing, engine=engine)
+    heal(failing)
+    heal(failing)
+    assert alerts() == {("search_engine_failing", ""): f"The cluster has a fault: {fault}."}
+    assert lost_indexes(engine, site_id) == []
+    engine.fault = None
+    heal(failing)
+    assert (requested(), alerts()) == ([], {})
+
+
+def test_a_new_shop_waits_with_its_first_index_for_an_engine_that_does_not_answer(indexing: SearchContext) -> None:
+    with transaction():
+        site_id = add_site().id
+        add_product(site_id, "tent")
+    engine = FailingEngine(indexing.engine, EngineFault.UNREACHABLE)
+    failing = replace(indexing, engine=engine)
+    heal(failing)
+    assert not lacks_products(engine, site_id)
+    assert db.session.scalars(select(RebuildRun)).all() == []
+    engine.fault = None
+    heal(failing)
+    assert [run.site_id for run in db.session.scalars(select(RebuildRun))] == [site_id]
 
 
 def upgraded(indexing: SearchContext, index: Path) -> SearchContext:

@@ -1,0 +1,162 @@
+"""The search engine on a cluster: what the port requires, of an index of OpenSearch behind an alias."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from app.adapters.opensearch.changes import last_changes, write
+from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.failures import SENTENCES
+from app.adapters.opensearch.fencing import Fence, Names, WriteLock
+from app.adapters.opensearch.generations import Generations, number_of
+from app.adapters.opensearch.searching import IndexSearch
+from app.config import OpenSearchSettings
+from app.domain.search.engine import (
+    Change,
+    EngineFault,
+    EngineState,
+    EngineStatus,
+    Explanation,
+    Generation,
+    IndexName,
+    SearchBeingPrepared,
+    Searching,
+    SearchRequest,
+    SearchResult,
+    SearchUnavailable,
+    TrialsUnsupported,
+)
+from app.domain.search.ranking.analysis import ANALYSIS
+
+Answer = TypeVar("Answer")
+
+
+class OpenSearchEngine:
+    """The search engine on a cluster. `lock` gives a lock by name that every process sees which writes to the same
+    shop's indexes. `is_awaited` says of a site whether products are on their way into its index while that is empty.
+    `now` is in seconds since 1970."""
+
+    supports_trials = False
+
+    def __init__(
+        self,
+        settings: OpenSearchSettings,
+        lock: WriteLock,
+        is_awaited: Callable[[int], bool] = lambda _site_id: False,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._cluster = Cluster(settings)
+        self._names = Names(settings.prefix)
+        self._fence = Fence(self._cluster, self._names, settings.replicas, lock, now)
+        self._generations = Generations(self._cluster, self._names, self._fence, settings.replicas)
+        self._is_awaited = is_awaited
+        self._outdated: dict[str, bool] = {}
+
+    # Reading
+
+    def status(self, site_id: int, index: IndexName) -> EngineStatus:
+        try:
+            live = self._cluster.live_index(self._names.live(site_id, index))
+            contents = self._cluster.contents(live.name)
+            if live.name not in self._outdated:
+                self._outdated[live.name] = self._cluster.analysis_of(live.name) != ANALYSIS
+        except SearchUnavailable as error:
+            return EngineStatus(EngineState.UNREACHABLE, error.message, fault=error.fault)
+        generation = live.name.removeprefix(f"{self._names.of(site_id, index)}-")
+        return EngineStatus(
+            EngineState.HEALTHY,
+            error=SENTENCES[EngineFault.DISK_FULL] if live.is_full else None,
+            documents=contents.documents,
+            generation=generation,
+            version=f"{generation}.{contents.newest}.{contents.documents}",
+            outdated=self._outdated[live.name],
+            fault=EngineFault.DISK_FULL if live.is_full else None,
+        )
+
+    def size(self, site_id: int, index: IndexName) -> int | None:
+        try:
+            return self._cluster.size(self._names.live(site_id, index))
+        except SearchUnavailable:
+            return None
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        return self.search_many(site_id, index, [request])[0]
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        def answer(live: IndexSearch) -> list[SearchResult]:
+            results = live.search_many(site_id, index, requests)
+            finds_nothing = index is IndexName.PRODUCTS and results and not any(result.total for result in results)
+            if finds_nothing and self._is_awaited(site_id) and not self._cluster.contents(live.name).documents:
+                raise SearchBeingPrepared
+            return results
+
+        return self._with_live(site_id, index, answer)
+
+    def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
+        return self._with_live(site_id, index, lambda live: live.explain(request, document_id))
+
+    def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
+        raise TrialsUnsupported
+
+    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+        return ((id, digest) for id, digest in self._stored(site_id, index, ("id", "digest")))
+
+    def verify(self, site_id: int, index: IndexName) -> None:
+        """Read every stored document. The cluster compares the checksums of its files itself whenever it opens, copies
+        or merges them, and takes a damaged one out of service."""
+        name = self._live_name(site_id, index)
+        documents = self._cluster.contents(name).documents
+        stored = sum(1 for _ in self._pages(name, ("id", "digest", "card")))
+        if stored < documents and self._cluster.contents(name).documents > stored:
+            raise SearchUnavailable(f"The search index holds {stored} of its {documents} documents. Rebuild to fix it.")
+        self._generations.prune(site_id, index, below=number_of(name), spared=0)
+
+    def _stored(self, site_id: int, index: IndexName, fields: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        yield from self._pages(self._live_name(site_id, index), fields)
+
+    def _pages(self, name: str, fields: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        after: str | None = None
+        while page := self._cluster.page(name, fields, after):
+            yield from (tuple(document[field] for field in fields) for document in page)
+            after = page[-1]["id"]
+
+    def _live_name(self, site_id: int, index: IndexName) -> str:
+        return self._cluster.live_index(self._names.live(site_id, index)).name
+
+    def _with_live(self, site_id: int, index: IndexName, answer: Callable[[IndexSearch], Answer]) -> Answer:
+        """Return an answer from the live generation. All its round trips are to one generation; where that is gone in
+        the middle, since two swaps came quickly, it is answered anew."""
+        name = self._live_name(site_id, index)
+        try:
+            return answer(IndexSearch(self._cluster, name))
+        except SearchUnavailable as error:
+            if error.fault is not EngineFault.INDEX or (other := self._live_name(site_id, index)) == name:
+                raise
+            return answer(IndexSearch(self._cluster, other))
+
+    # Writing
+
+    def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
+        return self._fence.exclusive(site_id, index)
+
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
+        return self._generations.together()
+
+    def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
+        """Do nothing: an index of words needs no preparation."""
+
+    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+        live = self._names.live(site_id, index)
+        write(self._cluster, live, last_changes(changes), self._fence.token(site_id, index))
+        self._cluster.refresh(live)
+        self._fence.check(site_id, index)
+
+    def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
+        return self._generations.start(site_id, index)
+
+    def forget(self, site_id: int) -> None:
+        for index in IndexName:
+            self._cluster.delete_indices(self._cluster.indices(self._names.generations(site_id, index)))

@@ -1,0 +1,178 @@
+"""Generations: indices in the making, each written through an alias of its builder, and published by one change of
+aliases. A builder whose alias is gone, since a later build was begun, can neither write nor publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from secrets import token_hex
+from threading import local
+
+from app.adapters.opensearch.changes import last_changes, write
+from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, building
+from app.adapters.opensearch.mapping import Body, index_body
+from app.adapters.opensearch.searching import IndexSearch
+from app.domain.search.engine import (
+    Change,
+    EngineFault,
+    IndexDocument,
+    IndexName,
+    Searching,
+    SearchUnavailable,
+    Upsert,
+)
+
+FIRST_VERSION = 1  # Of documents that a build writes. Every token is above it.
+
+REMEMBERED_DELETIONS = "1h"  # For so long a deletion refuses an older state of its document.
+
+
+class OpenSearchGeneration:
+    """A generation in the making. `index` is its name in the cluster."""
+
+    def __init__(self, generations: Generations, site_id: int, index: IndexName, name: str) -> None:
+        self._generations = generations
+        self._cluster = generations.cluster
+        self._site_id = site_id
+        self._index = index
+        self.name = generations.names.generation(site_id, index, name)
+        self._added = 0
+        self.is_published = False
+
+    def add(self, documents: Iterable[IndexDocument]) -> None:
+        with _telling_overtaken():
+            changes = (Upsert(document) for document in documents)
+            self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION)
+
+    def seal(self) -> int:
+        with _telling_overtaken():
+            self._cluster.refresh(building(self.name))
+            found = self._cluster.contents(building(self.name)).documents
+        if found != self._added:
+            raise SearchUnavailable(
+                f"The new index does not hold what was written to it ({found} of {self._added} documents). Look at "
+                "the log of the search cluster, then rebuild."
+            )
+        return found
+
+    def preview(self) -> Searching:
+        return IndexSearch(self._cluster, building(self.name))
+
+    def prepare(self, changes: Iterable[Change]) -> None:
+        """Do nothing: an index of words needs no preparation."""
+
+    def replay(self, changes: Sequence[Change]) -> None:
+        with _telling_overtaken():
+            token = self._generations.fence.token(self._site_id, self._index)
+            write(self._cluster, building(self.name), last_changes(changes), token)
+            self._cluster.refresh(building(self.name))
+
+    def publish(self) -> None:
+        self._generations.publish(self._site_id, self._index, self)
+
+    def discard(self) -> None:
+        if not self.is_published:
+            with suppress(SearchUnavailable):  # The next build removes what could not be removed now.
+                self._generations.fence_off(self.name)
+
+
+class Generations:
+    """The generations of all indexes of a shop."""
+
+    def __init__(self, cluster: Cluster, names: Names, fence: Fence, replicas: int) -> None:
+        self.cluster = cluster
+        self.names = names
+        self.fence = fence
+        self._replicas = replicas
+        self._collected = local()
+
+    def start(self, site_id: int, index: IndexName) -> OpenSearchGeneration:
+        """Begin a generation and discard all others in the making. Raises SearchUnavailable."""
+        before = self.cluster.indices(self.names.generations(site_id, index))
+        number = self.fence.begin_build(site_id, index, 1 + max(map(number_of, before), default=0))
+        generation = OpenSearchGeneration(self, site_id, index, f"gen-{number}-{token_hex(2)}")
+        body = index_body(self._replicas) | {"aliases": {building(generation.name): {}}}
+        body["settings"]["gc_deletes"] = REMEMBERED_DELETIONS
+        self.cluster.create_index(generation.name, body)
+        if self.fence.latest_build(site_id, index) != number:
+            # A later build looked for this one before it was there.
+            generation.discard()
+            raise SearchUnavailable(OVERTAKEN, fault=None)
+        self.prune(site_id, index, below=number)
+        return generation
+
+    def prune(self, site_id: int, index: IndexName, below: int, spared: int = 1) -> None:
+        """Delete the generations with a number below one that are not live, but for the last `spared` that were:
+        searches that began before a swap end on them."""
+        live = self.names.live(site_id, index)
+        found = self.cluster.indices(self.names.generations(site_id, index))
+        older = sorted((name for name in found if number_of(name) < below and live not in found[name]), key=number_of)
+        replaced = [name for name in older if building(name) not in found[name]]
+        self.cluster.delete_indices(replaced[: max(0, len(replaced) - spared)])
+        for name in older:
+            if building(name) in found[name]:
+                self.fence_off(name)
+
+    def fence_off(self, generation: str) -> None:
+        """Delete a generation in the making, first its builder's alias: a publication that is still on its way fails
+        without it, and where that came first, nothing is deleted."""
+        mine = {"index": generation, "alias": building(generation), "must_exist": True}
+        try:
+            self.cluster.change_aliases([{"remove": mine}])
+        except SearchUnavailable as error:
+            if error.fault is not EngineFault.INDEX:
+                raise
+        else:
+            self.cluster.delete_indices([generation])
+
+    def publish(self, site_id: int, index: IndexName, generation: OpenSearchGeneration) -> None:
+        """Make a generation the live one, or within `together` at its end."""
+        collected: list[tuple[int, IndexName, OpenSearchGeneration]] | None = getattr(self._collected, "block", None)
+        if collected is None:
+            self._publish([(site_id, index, generation)])
+        else:
+            collected.append((site_id, index, generation))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Collect the publications of the block and make them in one step."""
+        self._collected.block = []
+        try:
+            yield
+            self._publish(self._collected.block)
+        finally:
+            del self._collected.block
+
+    def _publish(self, publications: Sequence[tuple[int, IndexName, OpenSearchGeneration]]) -> None:
+        actions: list[Body] = []
+        for site_id, index, generation in publications:
+            self.fence.check(site_id, index)
+            live = self.names.live(site_id, index)
+            mine = {"index": generation.name, "alias": building(generation.name), "must_exist": True}
+            others = {"index": self.names.generations(site_id, index), "alias": live, "must_exist": False}
+            added = {"index": generation.name, "alias": live, "is_write_index": True}
+            actions += [{"remove": mine}, {"remove": others}, {"add": added}]
+        if actions:
+            with _telling_overtaken():
+                self.cluster.change_aliases(actions)
+        for site_id, index, generation in publications:
+            generation.is_published = True
+            with suppress(SearchUnavailable):  # It is published; the next build removes what stays.
+                self.prune(site_id, index, below=number_of(generation.name))
+
+
+def number_of(generation: str) -> int:
+    """Return the number in the name of a generation's index."""
+    return int(generation.rsplit("-", 2)[1])
+
+
+@contextmanager
+def _telling_overtaken() -> Iterator[None]:
+    """Say of a builder whose index or alias is gone that another took its place."""
+    try:
+        yield
+    except SearchUnavailable as error:
+        if error.fault is EngineFault.INDEX:
+            raise SearchUnavailable("A later rebuild took the place of this one.", fault=None) from error
+        raise

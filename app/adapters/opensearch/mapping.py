@@ -1,0 +1,125 @@
+"""How documents lie in an index of OpenSearch: its settings and fields, made from the shop's ranking policy.
+
+Words are analysed by the shop and written with spaces between them, so that the cluster only splits them. Its
+similarities are scripts that compute what `ranking.scoring` says. Two numbers of theirs would leave out documents that
+have nothing in a field, which the policy counts: how many documents there are, and how long a field is on average. So
+every field of words ends with MARKER in every document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.domain.search.engine import IndexDocument
+from app.domain.search.ranking.analysis import ANALYSIS, PlainLexicon, analyse
+from app.domain.search.ranking.scoring import EXACT_FIELDS, FIELDS, K1, KIND, TEXT_FIELDS, phrases
+from app.domain.shared.text import fold
+
+Body = dict[str, Any]
+MARKER = "_"  # No word contains it.
+BETWEEN_LEVELS = "\x1f"
+MOST_FIELDS = 10_000  # Each attribute of a shop that is a filter or a range is a field.
+_KEPT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+def field_of(name: str) -> str:
+    """Return the field of the words of one of `scoring.FIELDS`."""
+    return f"words.{name}"
+
+
+def values_field(name: str) -> str:
+    """Return the field of the values of a filter; any name has one."""
+    return f"values.{_encoded(name)}"
+
+
+def numbers_field(name: str) -> str:
+    return f"numbers.{_encoded(name)}"
+
+
+def _encoded(name: str) -> str:
+    """Return a name in characters that mean nothing in the name of a field."""
+    return "".join(letter if letter in _KEPT else f"~{ord(letter):x}~" for letter in name)
+
+
+def source_of(document: IndexDocument) -> Body:
+    """Return a document as it is stored."""
+    analysed = analyse(document, PlainLexicon())
+    return {
+        "id": document.id,
+        "digest": document.digest,
+        "card": json.dumps(document.card),
+        "name": fold(document.name),
+        "kind": BETWEEN_LEVELS.join(document.values.get(KIND, ())),
+        "phrases": sorted({" ".join(phrase) for phrase in phrases(document.kind_names)}),
+        "codes": sorted(set(analysed["codes"])),
+        "vocabulary": sorted({word for field in TEXT_FIELDS for word in analysed[field]}),
+        "words": {field: " ".join((*found, MARKER)) for field, found in analysed.items()},
+        "values": {_encoded(name): list(found) for name, found in document.values.items() if found},
+        "numbers": {_encoded(name): number for name, number in document.numbers.items()},
+    }
+
+
+def index_body(replicas: int) -> Body:
+    """Return settings and mappings of a new index. It has one shard, so that the numbers of a word are those of the
+    whole index."""
+    return {
+        "settings": {
+            "number_of_shards": 1,
+            "number_of_replicas": replicas,
+            "refresh_interval": "-1",
+            "mapping.total_fields.limit": MOST_FIELDS,
+            "similarity": _similarities(),
+        },
+        "mappings": {
+            "dynamic": "strict",
+            "_meta": {"analysis": ANALYSIS},
+            "dynamic_templates": [
+                {"values": {"path_match": "values.*", "mapping": {"type": "keyword"}}},
+                {"numbers": {"path_match": "numbers.*", "mapping": {"type": "double"}}},
+            ],
+            "properties": _properties(),
+        },
+    }
+
+
+def _properties() -> Body:
+    stored = {"type": "keyword", "index": False}
+    return {
+        "id": {"type": "keyword"},
+        "digest": stored,
+        "card": {"type": "keyword", "index": False, "doc_values": False},
+        "name": stored,
+        "kind": {"type": "keyword"},
+        "phrases": {"type": "keyword"},
+        "codes": {"type": "keyword"},
+        "vocabulary": {"type": "keyword"},
+        "words": {"dynamic": "strict", "properties": {name: _words(name) for name in FIELDS}},
+        "values": {"type": "object", "dynamic": True},
+        "numbers": {"type": "object", "dynamic": True},
+    }
+
+
+def _words(name: str) -> Mapping[str, object]:
+    is_text = name in TEXT_FIELDS
+    options = {"index_options": "freqs" if is_text else "docs", "norms": is_text}
+    return {"type": "text", "analyzer": "whitespace", "similarity": name if is_text else "exact", **options}
+
+
+def _similarities() -> Body:
+    """Return the similarities: BM25 as `scoring.saturated` has it, with the b of each field, and for fields of exact
+    words how rare a word is alone. The weight of a field is the boost of a query."""
+    rarity = "double n = field.docCount; double idf = Math.log(n / (term.docFreq + 1)) + 1;"
+    made: Body = {"exact": _scripted(f"{rarity} return query.boost * idf;")}
+    for name, field in TEXT_FIELDS.items():
+        # An average of 0, where no document has a word in the field, is never divided by: no word is found then.
+        norm = f"{K1} * ({1 - field.b} + {field.b} * (doc.length - 1) * n / (field.sumTotalTermFreq - n))"
+        share = f"doc.freq * {K1 + 1} / (doc.freq + {norm})"
+        made[name] = _scripted(f"{rarity} return query.boost * idf * {share};")
+    assert EXACT_FIELDS.keys().isdisjoint(made)
+    return made
+
+
+def _scripted(source: str) -> Body:
+    return {"type": "scripted", "script": {"source": source}}

@@ -1,0 +1,283 @@
+"""What can be wrong with a cluster is said in a sentence each: by a server that answers as clusters do, and by one that
+answers in no time, in none, or in no language of ours."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.connection import PAUSE_SECONDS
+from app.config import OpenSearchSettings
+from app.domain.search.engine import EngineFault, SearchUnavailable
+from tests.adapters.test_tls import certificate, folder  # noqa: F401
+from tests.processes import free_port
+
+ANSWER: Any = {"responses": []}
+ABOUT = {"version": {"distribution": "opensearch", "number": "2.19.1"}}
+
+
+class FakeNode:
+    """Answers each request with `status` and `body`, after `delay` seconds."""
+
+    def __init__(self) -> None:
+        self.about: Mapping[str, Any] = ABOUT
+        self.status, self.body, self.delay = 200, ANSWER, threading.Event()
+        self.is_silent = False
+        self.requests: list[str] = []
+        node = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                node.requests.append(self.path)
+                if node.is_silent:
+                    node.delay.wait(30)
+                status, body = (200, node.about) if self.path == "/" else (node.status, node.body)
+                content = (body if isinstance(body, str) else json.dumps(body)).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "text/plain" if isinstance(body, str) else "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_POST = do_PUT = do_DELETE = do_GET
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def close(self) -> None:
+        self.delay.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@contextmanager
+def fake_node() -> Iterator[FakeNode]:
+    node = FakeNode()
+    try:
+        yield node
+    finally:
+        node.close()
+
+
+@pytest.fixture
+def node() -> Iterator[FakeNode]:
+    with fake_node() as made:
+        yield made
+
+
+def fault_of(cluster: Cluster) -> tuple[EngineFault | None, str]:
+    with pytest.raises(SearchUnavailable) as raised:
+        cluster.search_many("products", [{}])
+    return raised.value.fault, raised.value.message
+
+
+def error(type: str, reason: str = "for a reason", **more: object) -> dict[str, Any]:
+    cause = {"type": type, "reason": reason}
+    return {"error": {"root_cause": [cause], **cause, **more}}
+
+
+BLOCKED = "index [products] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has …];"
+FAULTS = [
+    (401, "Unauthorized", EngineFault.ACCESS, "OPENSEARCH_PASSWORD"),
+    (403, error("security_exception", "no permissions for [indices:data/read/msearch]"), EngineFault.ACCESS, "roles"),
+    (404, error("index_not_found_exception"), EngineFault.INDEX, "Rebuild to make it"),
+    (429, error("cluster_block_exception", BLOCKED), EngineFault.DISK_FULL, "disks of the search cluster are full"),
+    (429, error("circuit_breaking_exception", "[parent] Data too large"), EngineFault.OVERLOADED, "Data too large"),
+    (429, error("rejected_execution_exception"), EngineFault.OVERLOADED, "overloaded"),
+    (503, error("cluster_manager_not_discovered_exception"), EngineFault.UNREACHABLE, "cannot be reached"),
+    (
+        503,
+        error("cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/…]"),
+        EngineFault.UNREACHABLE,
+        "reached",
+    ),
+    (
+        503,
+        {"error": {"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": []}},
+        EngineFault.MISSING_SHARD,
+        "part of its index is missing",
+    ),
+    (400, error("mapper_parsing_exception"), EngineFault.MAPPING, "do not fit"),
+    (
+        400,
+        error("illegal_argument_exception", "Limit of total fields [10000] has been exceeded"),
+        EngineFault.MAPPING,
+        "Limit of total fields",
+    ),
+    (400, error("parsing_exception", "unknown query [x]"), EngineFault.REFUSED, "unknown query [x]"),
+    (502, "Bad gateway", EngineFault.REFUSED, "refuses a request"),
+    (502, ["of another server"], EngineFault.REFUSED, "its answer cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "fault", "words"), FAULTS, ids=lambda value: str(value)[:24])
+def test_each_refusal_has_its_sentence(node: FakeNode, status: int, body: Any, fault: EngineFault, words: str) -> None:
+    node.status, node.body = status, body
+    found, sentence = fault_of(Cluster(OpenSearchSettings(url=node.url)))
+    assert found is fault
+    assert words in sentence
+
+
+def test_one_search_of_several_that_fails_is_a_failure(node: FakeNode) -> None:
+    node.body = {"responses": [error("search_phase_execution_exception", "all shards failed") | {"status": 503}]}
+    assert fault_of(Cluster(OpenSearchSettings(url=node.url)))[0] is EngineFault.MISSING_SHARD
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ({"distribution": "opensearch", "number": "2.10.0"}, "is opensearch 2.10.0; the shop needs OpenSearch 2.11"),
+        ({"number": "8.15.0"}, "is not OpenSearch, but 8.15.0"),
+    ],
+)
+def test_a_version_that_is_too_old_is_named_until_it_is_another(
+    node: FakeNode, about: Mapping[str, str], said: str
+) -> None:
+    node.about = {"version": about}
+    cluster = Cluster(OpenSearchSettings(url=node.url))
+    fault, sentence = fault_of(cluster)
+    assert fault is EngineFault.VERSION and said in sentence
+    node.about = ABOUT
+    assert cluster.search_many("products", [{}]) == []
+    assert node.requests.count("/") == 2
+    cluster.search_many("products", [{}])
+    assert node.requests.count("/") == 2, "it is looked at until it is new enough, and then no more"
+
+
+def test_a_node_that_is_not_there_is_said_to_be(node: FakeNode) -> None:
+    fault, sentence = fault_of(Cluster(OpenSearchSettings(url=f"http://127.0.0.1:{free_port()}")))
+    assert fault is EngineFault.UNREACHABLE and "(Connection refused)" in sentence
+
+
+def test_no_sentence_repeats_the_password() -> None:
+    settings = OpenSearchSettings(url=f"http://shop:hidden@localhost:{free_port()}")
+    assert "hidden" not in fault_of(Cluster(settings))[1] + repr(settings)
+
+
+# Certificates
+
+
+def secure(node: FakeNode, file: Path) -> str:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(file)
+    node.server.socket = context.wrap_socket(node.server.socket, server_side=True)
+    return node.url.replace("http:", "https:")
+
+
+def test_a_certificate_is_trusted_by_the_file_that_is_named_and_by_no_other(
+    folder: Path,  # noqa: F811
+) -> None:
+    mine, other = certificate(folder, 90), certificate(folder, 91)
+    with fake_node() as node:
+        url = secure(node, mine)
+        assert Cluster(OpenSearchSettings(url=url, ca_file=mine)).search_many("products", [{}]) == []
+        for settings in (OpenSearchSettings(url=url, ca_file=other), OpenSearchSettings(url=url)):
+            fault, sentence = fault_of(Cluster(settings))
+            assert fault is EngineFault.CERTIFICATE and "OPENSEARCH_CA" in sentence
+
+
+# Time
+
+
+class Hands:
+    """A clock that goes on when it is told to."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_answer_that_does_not_come_is_waited_for_as_long_as_the_setting_says(node: FakeNode) -> None:
+    cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.3))
+    cluster.search_many("products", [{}])
+    node.is_silent = True
+    before = time.monotonic()
+    assert fault_of(cluster)[0] is EngineFault.SLOW
+    assert 0.3 <= time.monotonic() - before < 2
+
+
+def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(node: FakeNode) -> None:
+    hands = Hands()
+    cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.2), hands)
+    cluster.search_many("products", [{}])
+    node.is_silent = True
+    for _ in range(2):
+        assert fault_of(cluster)[0] is EngineFault.SLOW
+    asked = len(node.requests)
+    for _ in range(5):
+        assert fault_of(cluster)[0] is EngineFault.SLOW
+    assert len(node.requests) == asked
+    hands.now += PAUSE_SECONDS
+    node.is_silent = False
+    assert cluster.search_many("products", [{}]) == []
+
+
+def test_one_slow_answer_holds_up_no_others(node: FakeNode) -> None:
+    cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.2))
+    cluster.search_many("products", [{}])
+    node.is_silent = True
+    fault_of(cluster)
+    node.is_silent = False
+    assert cluster.search_many("products", [{}]) == []
+
+
+def test_what_is_refused_is_no_silence(node: FakeNode) -> None:
+    cluster = Cluster(OpenSearchSettings(url=node.url))
+    node.status, node.body = 400, error("parsing_exception")
+    for _ in range(3):
+        fault_of(cluster)
+    node.status, node.body = 200, ANSWER
+    assert cluster.search_many("products", [{}]) == []
+
+
+# Several nodes
+
+
+def test_where_one_node_is_gone_another_answers(node: FakeNode) -> None:
+    settings = OpenSearchSettings(url=f"http://127.0.0.1:{free_port()},{node.url}")
+    cluster = Cluster(settings)
+    for _ in range(6):
+        assert cluster.search_many("products", [{}]) == []
+
+
+def test_a_node_that_hangs_is_left_out_after_its_first_silence(node: FakeNode) -> None:
+    with fake_node() as other:
+        cluster = Cluster(OpenSearchSettings(url=f"{node.url},{other.url}", seconds=0.3))
+        cluster.search_many("products", [{}])
+        node.is_silent = True
+        failed = 0
+        for _ in range(8):
+            try:
+                cluster.search_many("products", [{}])
+            except SearchUnavailable:
+                failed += 1
+        assert failed == 1
+
+
+def test_a_server_that_only_listens_is_slow_or_out_of_reach() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        assert fault_of(Cluster(OpenSearchSettings(url=url, seconds=0.3)))[0] is EngineFault.SLOW

@@ -1,0 +1,253 @@
+"""Generations, versions and fences on a cluster: what a late builder or writer does changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from opensearchpy import OpenSearch
+
+from app.adapters.opensearch import OpenSearchEngine
+from app.config import OpenSearchSettings
+from app.domain.search.engine import Delete, EngineFault, Generation, IndexName, SearchUnavailable, Upsert
+from tests.contracts.search_engine_contract import PRODUCTS, SHOES, SITE, apply, rebuild, shoe
+from tests.shared_node import engine_of, own_settings
+
+CONTENT = IndexName.CONTENT
+
+
+@pytest.fixture
+def settings(opensearch_url: str) -> Iterator[OpenSearchSettings]:
+    with own_settings(opensearch_url) as made:
+        yield made
+
+
+@pytest.fixture
+def engine(settings: OpenSearchSettings, tmp_path: Path) -> OpenSearchEngine:
+    return engine_of(settings, tmp_path)
+
+
+@pytest.fixture
+def client(opensearch_url: str) -> Iterator[OpenSearch]:
+    made = OpenSearch([opensearch_url])
+    yield made
+    made.close()
+
+
+def machine_without_the_lock(settings: OpenSearchSettings, at: float = 0) -> OpenSearchEngine:
+    """One that lost its lock, as after a long pause, and does not know; its clock may be late."""
+    return OpenSearchEngine(settings, lambda _name: nullcontext(), now=lambda: at)
+
+
+def digests(engine: OpenSearchEngine) -> dict[str, str]:
+    return dict(engine.digests(SITE, PRODUCTS))
+
+
+def sealed(engine: OpenSearchEngine, index: IndexName = PRODUCTS) -> Generation:
+    generation = engine.start_generation(SITE, index)
+    generation.add(SHOES[:2])
+    generation.seal()
+    return generation
+
+
+# Writers
+
+
+def test_a_writer_that_was_overtaken_neither_puts_an_old_state_back_nor_believes_that_it_wrote(
+    engine: OpenSearchEngine, settings: OpenSearchSettings
+) -> None:
+    rebuild(engine, SHOES)
+    late = machine_without_the_lock(settings)
+    with late.exclusive(SITE, PRODUCTS):
+        apply(engine, Upsert(shoe(1, "New name")), Delete("P2"))
+        for old in (Upsert(shoe(1, "Old name")), Upsert(shoe(2, "Deleted since")), Delete("P1")):
+            with pytest.raises(SearchUnavailable, match="took over") as refused:
+                late.apply(SITE, PRODUCTS, [old])
+            assert refused.value.fault is None
+    assert digests(engine)["P1"] == "New name 1000"
+    assert "P2" not in digests(engine)
+
+
+def test_a_writer_that_was_overtaken_on_other_documents_hears_of_it_too(
+    engine: OpenSearchEngine, settings: OpenSearchSettings
+) -> None:
+    """It may have read before the later writer did, so what it wrote is to be written again."""
+    rebuild(engine, SHOES)
+    late = machine_without_the_lock(settings)
+    with late.exclusive(SITE, PRODUCTS):
+        apply(engine, Delete("P2"))
+        with pytest.raises(SearchUnavailable, match="took over"):
+            late.apply(SITE, PRODUCTS, [Upsert(shoe(3, "Perhaps old"))])
+    apply(engine, Upsert(shoe(3, "As it is")))
+    assert digests(engine)["P3"] == "As it is 3000"
+
+
+def test_a_section_may_write_a_document_again(engine: OpenSearchEngine) -> None:
+    rebuild(engine, SHOES)
+    with engine.exclusive(SITE, PRODUCTS):
+        for name in ("One", "Two"):
+            engine.apply(SITE, PRODUCTS, [Upsert(shoe(1, name))])
+    assert digests(engine)["P1"] == "Two 1000"
+
+
+def test_tokens_go_on_growing_where_their_index_was_lost(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch
+) -> None:
+    rebuild(engine, SHOES)
+    apply(engine, Upsert(shoe(1, "Before")))
+    client.indices.delete(index=f"{settings.prefix}-fences")
+    apply(engine, Upsert(shoe(1, "After")))
+    assert digests(engine)["P1"] == "After 1000"
+
+
+def test_a_machine_with_a_late_clock_writes_like_others(engine: OpenSearchEngine, settings: OpenSearchSettings) -> None:
+    rebuild(engine, SHOES)
+    apply(engine, Upsert(shoe(1, "Before")))
+    apply(machine_without_the_lock(settings, at=1), Upsert(shoe(1, "After")))
+    assert digests(engine)["P1"] == "After 1000"
+
+
+def test_a_builder_that_lost_the_lock_before_it_publishes_does_not(
+    engine: OpenSearchEngine, settings: OpenSearchSettings
+) -> None:
+    """What was applied to the old index meanwhile would be missing from the new one."""
+    rebuild(engine, SHOES)
+    late = machine_without_the_lock(settings)
+    generation = sealed(late)
+    with late.exclusive(SITE, PRODUCTS):
+        generation.replay([])
+        apply(engine, Upsert(shoe(9, "Saved meanwhile")))
+        with pytest.raises(SearchUnavailable, match="took over"):
+            generation.publish()
+    assert "P9" in digests(engine)
+
+
+def test_a_document_that_is_refused_leaves_the_others_written(engine: OpenSearchEngine) -> None:
+    rebuild(engine, SHOES)
+    strange = shoe(8, "Strange", values={f"attribute {number}": ("x",) for number in range(10_001)})
+    with pytest.raises(SearchUnavailable) as refused:
+        apply(engine, strange_change := Upsert(strange), Upsert(shoe(9, "Ordinary")))
+    assert refused.value.fault is EngineFault.MAPPING
+    apply(engine, Upsert(shoe(9, "Ordinary")))
+    assert digests(engine).keys() == {*(shoe.id for shoe in SHOES), "P9"}
+    assert strange_change.document.id not in digests(engine)
+
+
+def test_many_documents_go_in_requests_of_bounded_size(engine: OpenSearchEngine) -> None:
+    many = [shoe(number, f"Shoe {number}", description="word " * 400) for number in range(2_500)]
+    rebuild(engine, many)
+    assert digests(engine) == {each.id: each.digest for each in many}
+    engine.verify(SITE, PRODUCTS)
+
+
+# Builders
+
+
+def test_a_builder_of_which_another_took_the_place_can_do_nothing(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch
+) -> None:
+    rebuild(engine, SHOES)
+    late = sealed(engine)
+    engine.start_generation(SITE, PRODUCTS)
+    with engine.exclusive(SITE, PRODUCTS):
+        for attempt in (
+            lambda: late.add(SHOES[2:]),
+            late.seal,
+            lambda: late.replay([Upsert(SHOES[0])]),
+            lambda: late.replay([Delete("P1")]),
+            late.publish,
+        ):
+            with pytest.raises(SearchUnavailable, match="took the place"):
+                attempt()
+    late.discard()
+    assert len(digests(engine)) == len(SHOES)
+    assert len(indices(client, settings)) == 2, "the live generation and the one in the making; none made by mistake"
+
+
+def test_of_builders_that_begin_at_once_one_may_build(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch
+) -> None:
+    together = Barrier(4)
+
+    def begin(_: int) -> Generation | None:
+        together.wait(30)
+        try:
+            return engine.start_generation(SITE, PRODUCTS)
+        except SearchUnavailable:
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        begun = [generation for generation in pool.map(begin, range(4)) if generation is not None]
+    sealed_ones = []
+    for generation in begun:
+        try:
+            generation.seal()
+            sealed_ones.append(generation)
+        except SearchUnavailable:
+            continue
+    assert len(sealed_ones) == 1
+    with engine.exclusive(SITE, PRODUCTS):
+        sealed_ones[0].publish()
+    assert len(indices(client, settings)) == 1
+
+
+def test_the_last_generation_stays_for_searches_that_began_on_it(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch
+) -> None:
+    for _ in range(3):
+        rebuild(engine, SHOES)
+    assert len(indices(client, settings)) == 2
+    engine.start_generation(SITE, PRODUCTS).discard()
+    assert len(indices(client, settings)) == 2
+    engine.verify(SITE, PRODUCTS)
+    assert len(indices(client, settings)) == 1
+
+
+def test_a_builder_that_does_not_know_that_it_published_removes_nothing(engine: OpenSearchEngine) -> None:
+    """The answer to its publication was lost."""
+    generation = sealed(engine)
+    with engine.exclusive(SITE, PRODUCTS):
+        generation.publish()
+    generation.is_published = False  # type: ignore[attr-defined]
+    generation.discard()
+    assert engine.status(SITE, PRODUCTS).documents == 2
+
+
+def test_two_indexes_are_published_in_one_step(engine: OpenSearchEngine) -> None:
+    products, content = sealed(engine), sealed(engine, CONTENT)
+    with engine.exclusive(SITE, PRODUCTS), engine.exclusive(SITE, CONTENT):
+        with pytest.raises(SearchUnavailable), engine.together(SITE, list(IndexName)):
+            content.publish()
+            content.discard()  # As another builder does.
+            products.publish()
+        assert engine.status(SITE, PRODUCTS).documents is None
+    assert engine.status(SITE, CONTENT).documents is None
+
+
+def test_what_is_forgotten_leaves_nothing_and_touches_no_other_shop(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch, tmp_path: Path
+) -> None:
+    for site in (SITE, 12):
+        rebuild(engine, SHOES, site=site)
+    engine.forget(SITE)
+    assert [name for name in indices(client, settings) if f"{settings.prefix}-{SITE}-" in name] == []
+    assert engine.status(12, PRODUCTS).documents == len(SHOES)
+
+
+def test_an_index_of_another_text_analysis_is_outdated(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch, tmp_path: Path
+) -> None:
+    rebuild(engine, SHOES)
+    assert not engine.status(SITE, PRODUCTS).outdated
+    (live,) = indices(client, settings)
+    client.indices.put_mapping(index=live, body={"_meta": {"analysis": "an older one"}})
+    assert engine_of(settings, tmp_path).status(SITE, PRODUCTS).outdated
+
+
+def indices(client: OpenSearch, settings: OpenSearchSettings) -> list[str]:
+    found = client.cat.indices(index=f"{settings.prefix}-*", params={"format": "json"})
+    return sorted(index["index"] for index in found if not index["index"].endswith("-fences"))

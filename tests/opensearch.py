@@ -1,0 +1,102 @@
+"""Real nodes of OpenSearch for tests, made by tools/opensearch. A machine without Java skips what needs them."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.processes import free_port
+from tests.surroundings import ROOT, missing
+
+SECONDS_TO_START = 120
+ONE_OF_MANY = ["discovery.type=single-node"]
+# The tests' machine has a disk that is fuller than a cluster likes.
+ORDINARY = ["network.host=127.0.0.1", "cluster.routing.allocation.disk.threshold_enabled=false"]
+
+
+class Node:
+    """A node in a folder of its own, with a heap of so many megabytes."""
+
+    def __init__(self, folder: Path, *settings: str, heap: int = 512) -> None:
+        self.port, self.transport_port = free_port(), free_port()
+        self.folder, self._heap, self._settings = folder, heap, settings
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, *more: str) -> Node:
+        """Returns once the node answers."""
+        self.begin(*more)
+        self.await_ready()
+        return self
+
+    def begin(self, *more: str) -> None:
+        installed = where()
+        heap = [f"-Xms{self._heap}m", f"-Xmx{self._heap}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+        program = ["java", *heap, "-cp", f"{installed}:{installed}/lib/*", "Node", str(self.folder)]
+        ports = [f"http.port={self.port}", f"transport.port={self.transport_port}"]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "node.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*program, *ORDINARY, *ports, *self._settings, *more],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def await_ready(self) -> None:
+        assert self._process is not None
+        log, deadline = self.folder / "node.log", time.monotonic() + SECONDS_TO_START
+        while b"ready" not in log.read_bytes():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"The node did not start:\n{log.read_text()[-4000:]}")
+            time.sleep(0.1)
+
+    def pause(self) -> None:
+        """From now on the node neither answers nor refuses, until `go_on`."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+        assert self._process is not None
+        self._process.wait()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+
+def where() -> Path:
+    """Return the folder of the program; skips the test where it cannot be made."""
+    if shutil.which("java") is None:
+        missing("there is no Java, in which OpenSearch runs")
+    made = subprocess.run([ROOT / "tools" / "opensearch"], capture_output=True, text=True)
+    if made.returncode:
+        missing(f"OpenSearch cannot be fetched: {made.stderr.strip()[-200:]}")
+    return Path(made.stdout.strip())
+
+
+@contextmanager
+def running_node(folder: Path, *settings: str, heap: int = 512) -> Iterator[Node]:
+    node = Node(folder, *ONE_OF_MANY, *settings, heap=heap)
+    try:
+        yield node.start()
+    finally:
+        node.stop()
+        shutil.rmtree(folder / "data", ignore_errors=True)
