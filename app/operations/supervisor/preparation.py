@@ -1,6 +1,6 @@
 """`python -m app.operations.supervisor.preparation`: bring the database up to date, make the demo shop, once, and make
 searchable what takes only seconds. With `production` there is no demo shop; with `upgrade` the release before still
-runs.
+runs, so nothing is done to the database, and the exit status is NEEDS_A_STOP, where that could not live with it.
 
 Migrations only add what the previous release can live with, unless they say `NEEDS_A_STOP = True`. Each upgrade notes
 the previous release beside the database, so that it may come back."""
@@ -60,6 +60,7 @@ def _migrate(is_upgrade: bool) -> None:
         print("The database is of a later release, with which this one can live.", file=sys.stderr)
         return
     if is_upgrade and needs_a_stop(revision):
+        print("The release that runs could not live with what the migrations make of the database.", file=sys.stderr)
         sys.exit(NEEDS_A_STOP)
     note_upgrade(instance, revision)
     _flask("db", "upgrade")
@@ -93,9 +94,9 @@ def revision_of(engine: Engine) -> str | None:
 
 
 def needs_a_stop(revision: str | None) -> bool:
-    """Whether a release that runs on this revision could not run on what the pending migrations make of the
-    database."""
-    return any(getattr(script.module, "NEEDS_A_STOP", False) for script in _pending_migrations(revision))
+    """Whether a release that runs on this revision could not run on what the pending migrations make of the database.
+    None runs on an empty one, which has no revision."""
+    return revision is not None and any(getattr(script.module, "NEEDS_A_STOP", False) for script in _pending_migrations(revision))
 
 
 def lives_with(instance: Path, revision: str | None) -> bool:
