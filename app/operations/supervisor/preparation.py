@@ -96,7 +96,9 @@ def revision_of(engine: Engine) -> str | None:
 def needs_a_stop(revision: str | None) -> bool:
     """Whether a release that runs on this revision could not run on what the pending migrations make of the database.
     None runs on an empty one, which has no revision."""
-    return revision is not None and any(getattr(script.module, "NEEDS_A_STOP", False) for script in _pending_migrations(revision))
+    return revision is not None and any(
+        getattr(script.module, "NEEDS_A_STOP", False) for script in _pending_migrations(revision)
+    )
 
 
 def lives_with(instance: Path, revision: str | None) -> bool:
