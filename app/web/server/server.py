@@ -120,8 +120,8 @@ class WebServer(TcpWSGIServer):
         open_ones = list(self.active_channels.values())
         if self._is_draining:
             return bool(open_ones)
-        is_asked = self._leave_at is not None and any(connection.request is not None for connection in open_ones)
-        return is_asked or any(connection.phase in (Phase.WORKING, Phase.READING) for connection in open_ones)
+        is_begun = self._leave_at is not None and any(connection.request is not None for connection in open_ones)
+        return is_begun or any(connection.phase in (Phase.WORKING, Phase.READING) for connection in open_ones)
 
     def _stop_accepting(self) -> None:
         self.accepting = False
