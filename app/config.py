@@ -93,6 +93,7 @@ class Config:
     host: str = "127.0.0.1"
     port: int = 8000
     web_workers: int = 2
+    drain_seconds: int = 0
     mcp_host: str = "127.0.0.1"
     mcp_port: int | None = 8001
     log_level: str = "INFO"
@@ -242,6 +243,7 @@ def from_environment(environ: Environment | None = None) -> Config:
         host=env.get("HOST") or "127.0.0.1",
         port=_read_port(env, "PORT", 8000),
         web_workers=max(1, _read_number(env, "WEB_WORKERS", 2)),
+        drain_seconds=_read_number(env, "DRAIN_SECONDS", 0),
         mcp_host=env.get("MCP_HOST") or "127.0.0.1",
         mcp_port=_mcp_port(env),
         log_level=_read_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),

@@ -128,6 +128,7 @@ def test_the_configuration_in_a_log_line_names_no_secret_of_stripe() -> None:
         ("SEARCH_ENGINE", "solr"),
         ("PAYMENT_PROCESSOR", "cash"),
         ("PORT", "http"),
+        ("DRAIN_SECONDS", "soon"),
         ("PORT", "-1"),
         ("PORT", "80000"),
         ("MCP_PORT", "65536"),

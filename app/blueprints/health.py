@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 from flask.blueprints import BlueprintSetupState
@@ -19,7 +19,7 @@ from app.domain.alerts.alerts import count_by_cause
 from app.domain.alerts.causes import Cause
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index.healing import lacks_products, lost_indexes
-from app.domain.shared.problems import DomainError
+from app.domain.shared.problems import DomainError, Invalid
 from app.domain.sites.models import Site
 from app.domain.sites.sites import site_by_host
 from app.extensions import csrf, db
@@ -32,6 +32,7 @@ bp = Blueprint("health", __name__)
 csrf.exempt(bp)
 EXTENSION = "shop-write-check"
 BETWEEN_WRITES = 1.0  # Seconds.
+MACHINE = "machine"
 
 
 class Down(Exception):
@@ -77,7 +78,9 @@ def alive() -> Response:
 @bp.get("/readyz")
 @public
 def ready() -> tuple[Response, int]:
-    checks = {"database": _outcome(_database), "queue": _outcome(_queue), "index": _outcome(_index)}
+    """Whether the shop works as a whole; with `scope=machine` whether a proxy should send requests to this process,
+    since what all machines share and pages can do without is no reason to send them elsewhere."""
+    checks = {name: _outcome(check) for name, check in _checks(request.args.get("scope", "")).items()}
     working = all(outcome == "ok" for outcome in checks.values())
     return jsonify({"status": "ok" if working else "down", "checks": checks}), 200 if working else 503
 
@@ -95,6 +98,15 @@ def metrics() -> Response:
     return Response(exposition({cause.key: counts.get(cause, 0) for cause in Cause}), content_type=CONTENT_TYPE_LATEST)
 
 
+def _checks(scope: str) -> Mapping[str, Callable[[], None]]:
+    """Return the checks of a scope by name. Raises Invalid."""
+    if scope not in ("", MACHINE):
+        raise Invalid.one("unknown_scope", f"The scope is {MACHINE}, or none is named.", "#/scope")
+    if scope == MACHINE:
+        return {"database": _database_answer}
+    return {"database": _database, "queue": _queue, "index": _index}
+
+
 def _outcome(check: Callable[[], None]) -> str:
     try:
         check()
@@ -103,11 +115,15 @@ def _outcome(check: Callable[[], None]) -> str:
     return "ok"
 
 
-def _database() -> None:
+def _database_answer() -> None:
     try:
         check_database()
     except SQLAlchemyError as error:
         raise Down("the database does not answer") from error
+
+
+def _database() -> None:
+    _database_answer()
     writing: WriteCheck = current_app.extensions[EXTENSION]
     if (fault := writing.fault()) is not None:
         raise Down(fault)

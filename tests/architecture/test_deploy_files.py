@@ -14,7 +14,8 @@ from app.config import from_environment
 from tests.surroundings import ROOT, missing
 
 DEPLOY = ROOT / "deploy"
-UNITS = sorted((DEPLOY / "systemd").iterdir())
+UNITS = sorted(file for folder in ("systemd", "parts") for file in (DEPLOY / folder).iterdir() if file.is_file())
+COMMON = "shop-.service.d"  # What systemd adds to every unit whose name begins with shop-.
 
 
 def example() -> dict[str, str]:
@@ -35,7 +36,7 @@ def test_proxies_and_socket_name_the_ports_of_the_example() -> None:
         assert ports <= {str(config.port), str(config.mcp_port)} and str(config.port) in ports, name
 
 
-@pytest.mark.parametrize("name", ["systemd/shop.service", "shop"])
+@pytest.mark.parametrize("name", ["systemd/shop.service", f"parts/{COMMON}/common.conf", "shop"])
 def test_large_files_wait_on_a_disk_and_not_in_memory(name: str) -> None:
     assert "TMPDIR=/var/tmp" in (DEPLOY / name).read_text()
 
@@ -44,6 +45,7 @@ def test_large_files_wait_on_a_disk_and_not_in_memory(name: str) -> None:
 def test_systemd_takes_the_units(unit: Path, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         missing("systemd is not installed")
+    shutil.copytree(DEPLOY / "parts" / COMMON, tmp_path / COMMON)
     for each in UNITS:
         installed = each.read_text().replace("/opt/shop/current/.venv/bin/python", sys.executable)
         (tmp_path / each.name).write_text(installed)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import event, select
+from sqlalchemy.exc import OperationalError
 
 from app.domain.alerts.alerts import open_alerts, unwritten_alerts
 from app.domain.alerts.causes import Cause
@@ -42,6 +43,28 @@ def test_a_queue_that_is_down_is_named(client, queue) -> None:
     assert answer.json["checks"]["database"] == "ok"
 
 
+def test_what_all_machines_share_is_no_reason_to_send_requests_elsewhere(client, queue) -> None:
+    queue.down = True
+    answer = client.get("/readyz?scope=machine")
+    assert answer.status_code == 200
+    assert answer.json == {"status": "ok", "checks": {"database": "ok"}}
+
+
+def test_a_machine_that_does_not_reach_the_database_is_not_ready(app: Flask, client: FlaskClient) -> None:
+    def refuse(*_connection: object) -> None:
+        raise OperationalError("", None, OSError("no route to host"))
+
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", refuse)
+        answer = client.get("/readyz?scope=machine")
+        event.remove(db.engine, "before_cursor_execute", refuse)
+    assert (answer.status_code, answer.json["checks"]) == (503, {"database": "down: the database does not answer"})
+
+
+def test_an_unknown_scope_is_refused(client) -> None:
+    assert client.get("/readyz?scope=everything").status_code == 400
+
+
 @pytest.fixture
 def read_only(app: Flask) -> None:
     """The database's pooled connection only reads, as one does that was opened while nothing could be written."""
@@ -51,6 +74,11 @@ def read_only(app: Flask) -> None:
         with db.engine.connect() as connection:
             connection.exec_driver_sql(read_only)
             connection.commit()
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_machine_whose_database_only_reads_is_sent_requests(client: FlaskClient) -> None:
+    assert client.get("/readyz?scope=machine").status_code == 200
 
 
 @pytest.mark.usefixtures("read_only")

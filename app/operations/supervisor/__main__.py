@@ -89,7 +89,7 @@ def _start(leaving: ExitStack, started: float) -> tuple[Config, Inherited, Crew]
     web = listen_for_web(config.host, config.port, os.environ)
     inherited = Inherited(web, listen_for_mcp(config, os.environ), os.memfd_create(MEMORY_NAME))
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")
-    crew = Crew()
+    crew = Crew(config.drain_seconds)
     if not os.environ.get("REDIS_URL"):
         os.environ["REDIS_URL"] = _start_redis(instance, leaving, crew)
     release = current_release()

@@ -198,7 +198,8 @@ class Crew:
     """The parts of the running shop. `lasting` parts are those that a release does not replace; `draining` ones finish
     what they began."""
 
-    def __init__(self) -> None:
+    def __init__(self, drain_seconds: int = 0) -> None:
+        self._drain_seconds = drain_seconds
         self.lasting: list[Part] = []
         self.web: list[Part] = []
         self.others: list[Part] = []
@@ -216,7 +217,8 @@ class Crew:
         self._draining = [each for each in self._draining if each[0].running]
 
     def stop(self) -> None:
-        stop([*self.web, *self.others, *(part for part, _ in self._draining)], SECONDS_TO_STOP)
+        parts = [*self.web, *self.others, *(part for part, _ in self._draining)]
+        stop(parts, SECONDS_TO_STOP + self._drain_seconds)
 
     def start_first(self, web: Sequence[Part], others: Sequence[Part]) -> None:
         """Start all parts, the first web server alone at first: all at once would keep each other from loading. Raises

@@ -1,9 +1,10 @@
 """`python -m app.operations.supervisor.preparation`: bring the database up to date, make the demo shop, once, and make
 searchable what takes only seconds. With `production` there is no demo shop; with `upgrade` the release before still
-runs.
+runs, so nothing is done to the database, and the exit status is NEEDS_A_STOP, where that could not live with it.
 
 Migrations only add what the previous release can live with, unless they say `NEEDS_A_STOP = True`. Each upgrade notes
-the previous release beside the database, so that it may come back."""
+the previous release beside the database, so that it may come back; on PostgreSQL in the database too, as a comment on
+Alembic's table, since it may come back on another machine than the one that migrated."""
 
 from __future__ import annotations
 
@@ -21,14 +22,16 @@ from alembic.migration import MigrationContext
 from alembic.script import Script, ScriptDirectory
 from flask import Flask
 from flask.cli import ScriptInfo
-from sqlalchemy import Engine
+from sqlalchemy import Engine, MetaData, Table, text
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.schema import SetTableComment
 
 from app.config import Config
 from app.domain.system.release import MIGRATIONS, known_revisions, newest_revision
 from app.operations.supervisor.parts import FAILED, NEEDS_A_STOP, PREPARED, PREPARED_WITH_DEMO
 
 NOTE = "older-releases.json"
+NOTED_AT = "alembic_version"  # The table whose comment is the note that machines share.
 
 
 def run(production: bool, is_upgrade: bool) -> NoReturn:
@@ -55,13 +58,15 @@ def _migrate(is_upgrade: bool) -> None:
     config: Config = application.config["SHOP"]
     instance = config.instance_folder
     with application.app_context():
-        revision = revision_of(importlib.import_module("app.extensions").db.engine)
-    if lives_with(instance, revision):
+        engine: Engine = importlib.import_module("app.extensions").db.engine
+    revision = revision_of(engine)
+    if lives_with([read_note(instance), read_shared_note(engine)], revision):
         print("The database is of a later release, with which this one can live.", file=sys.stderr)
         return
     if is_upgrade and needs_a_stop(revision):
+        print("The release that runs could not live with what the migrations make of the database.", file=sys.stderr)
         sys.exit(NEEDS_A_STOP)
-    note_upgrade(instance, revision)
+    note_upgrade(instance, revision, engine)
     _flask("db", "upgrade")
 
 
@@ -93,34 +98,54 @@ def revision_of(engine: Engine) -> str | None:
 
 
 def needs_a_stop(revision: str | None) -> bool:
-    """Whether a release that runs on this revision could not run on what the pending migrations make of the
-    database."""
-    return any(getattr(script.module, "NEEDS_A_STOP", False) for script in _pending_migrations(revision))
+    """Whether a release that runs on this revision could not run on what the pending migrations make of the database.
+    None runs on an empty one, which has no revision."""
+    return revision is not None and any(
+        getattr(script.module, "NEEDS_A_STOP", False) for script in _pending_migrations(revision)
+    )
 
 
-def lives_with(instance: Path, revision: str | None) -> bool:
+def lives_with(notes: Sequence[object], revision: str | None) -> bool:
     """Whether the database's revision is of a later release, which noted this release as compatible."""
     is_later = revision is not None and revision not in known_revisions()
-    return is_later and _read_note(instance) == {"database": revision, "livesWith": newest_revision()}
+    return is_later and {"database": revision, "livesWith": newest_revision()} in notes
 
 
-def _read_note(instance: Path) -> object:
-    """Return the note of the last upgrade; None without one, and where a power cut left part of it."""
+def read_note(instance: Path) -> object:
+    """Return the note of the last upgrade on this machine; None without one, and where a power cut left part of it."""
     try:
         return json.loads((instance / NOTE).read_text())
     except (FileNotFoundError, ValueError):
         return None
 
 
-def note_upgrade(instance: Path, before: str | None) -> None:
+def read_shared_note(engine: Engine) -> object:
+    """Return the note of the last upgrade in the database; None without one."""
+    if engine.dialect.name != "postgresql":
+        return None
+    with engine.connect() as connection:
+        comment = connection.scalar(
+            text("SELECT obj_description(to_regclass(:table), 'pg_class')"), {"table": NOTED_AT}
+        )
+    try:
+        return json.loads(comment or "")
+    except ValueError:
+        return None
+
+
+def note_upgrade(instance: Path, before: str | None, engine: Engine) -> None:
     """Note the release `before` as compatible with the upgraded database, or remove the note where it is not. To be
     called before the migrations."""
     if before in (None, newest_revision()):
         return
-    if needs_a_stop(before):
+    note = None if needs_a_stop(before) else json.dumps({"database": newest_revision(), "livesWith": before})
+    if note is None:
         (instance / NOTE).unlink(missing_ok=True)
     else:
-        (instance / NOTE).write_text(json.dumps({"database": newest_revision(), "livesWith": before}))
+        (instance / NOTE).write_text(note)
+    if engine.dialect.name == "postgresql":
+        with engine.begin() as connection:
+            connection.execute(SetTableComment(Table(NOTED_AT, MetaData(), comment=note or "")))
 
 
 def _pending_migrations(revision: str | None) -> Sequence[Script]:

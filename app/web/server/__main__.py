@@ -1,5 +1,5 @@
-"""Load the application, listen beside other processes of this kind, serve until SIGTERM, or until SIGUSR2 says that
-others take over. Another application than the shop is named as `module:name`."""
+"""Load the application, listen beside other processes of this kind, serve until SIGTERM and for DRAIN_SECONDS after it,
+or until SIGUSR2 says that others take over. Another application than the shop is named as `module:name`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def main(application: str = "wsgi:app") -> int:
     from app.web.tokens import Signer
 
     server = WebServer(loaded, listener, config.trusted_proxies > 0, Signer.of(config))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: server.stop())
+    signal.signal(signal.SIGTERM, lambda *_: server.leave(config.drain_seconds))
+    signal.signal(signal.SIGINT, lambda *_: server.stop())
     signal.signal(signal.SIGUSR2, lambda *_: server.drain())
     _say_ready()
     server.run()

@@ -62,6 +62,15 @@ class Busy(Refusal):
     retry_after = 2
 
 
+class Leaving(Refusal):
+    """The answer of a process that is being stopped to whoever asks whether it is ready."""
+
+    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
+        status, headers, _ = super().to_response(ident)
+        body = json.dumps({"status": "down", "checks": {"process": f"down: {self.body}"}})
+        return status, [*headers[1:], ("Content-Type", "application/json")], body.encode()
+
+
 class TooSlow(Refusal):
     code = 408
     reason = "Request Timeout"

@@ -19,7 +19,7 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from app.operations.metrics import count_ended_connection
-from app.web.server.connection import SIGNER, Busy, Connection, Phase
+from app.web.server.connection import SIGNER, Busy, Connection, Leaving, Phase
 from app.web.server.lanes import LANES, QUICK, Lane
 from app.web.tokens import Signer
 
@@ -32,6 +32,7 @@ SECONDS_TO_FINISH = 5.0
 # Seconds, after which a computing thread gives way to others. With Python's default of five milliseconds, a search of
 # half a millisecond waits fifteen while three pages are rendered.
 SWITCH_INTERVAL = 0.001
+READINESS = "/readyz"
 SECONDS_TO_DRAIN = 35.0  # Longer than a connection is kept for another request.
 SETTINGS = {
     "ident": None,
@@ -56,6 +57,7 @@ class WebServer(TcpWSGIServer):
         self._dispatchers = {lane: _dispatcher(lane) for lane in LANES}
         self._most_of_one_address = MOST_IN_ALL if behind_proxy else MOST_OF_ONE_ADDRESS
         self._stop_at: float | None = None
+        self._leave_at: float | None = None
         self._is_draining = False
         self._watched = Watched()
         sockinfo = (listener.family, listener.type, listener.proto, listener.getsockname())
@@ -71,13 +73,15 @@ class WebServer(TcpWSGIServer):
         )
 
     def run(self) -> None:
-        """Serve until `stop` or `drain`, then finish what was begun."""
+        """Serve until `stop`, `leave` or `drain`, then finish what was begun."""
         looked_at = 0.0
         self._watched.changed(self.trigger)
         while self._stop_at is None or (time.monotonic() < self._stop_at and self._is_busy()):
             self._watched.changed(self)  # It stops accepting where there are too many connections.
             self._watched.wait(LOOK_SECONDS, self._map)
             now = time.monotonic()
+            if self._stop_at is None and self._leave_at is not None and now >= self._leave_at:
+                self._stop_at = now + SECONDS_TO_DRAIN
             if now - looked_at >= LOOK_SECONDS:
                 looked_at = now
                 self._end_stalled(now)
@@ -89,21 +93,35 @@ class WebServer(TcpWSGIServer):
         """Stop serving. Safe to call from a signal handler."""
         self._is_draining = False
         self._stop_at = time.monotonic() + SECONDS_TO_FINISH
-        with suppress(OSError):  # Another thread's call may come when it has stopped already.
-            self.pull_trigger()
+        self._wake()
+
+    def leave(self, seconds: float) -> None:
+        """Serve for so many seconds more, but answer 503 at /readyz, so that proxies send requests elsewhere; then stop
+        as soon as what was begun is answered. Without a second to leave, and when called again, stop at once. Safe to
+        call from a signal handler."""
+        if seconds <= 0 or self._leave_at is not None:
+            self.stop()
+            return
+        self._leave_at = time.monotonic() + seconds
+        self._wake()
 
     def drain(self) -> None:
         """Leave new connections to other processes and end when those that are open have had their answers: no client
         loses a request. Safe to call from a signal handler."""
         self._is_draining = True
         self._stop_at = time.monotonic() + SECONDS_TO_DRAIN
-        with suppress(OSError):
+        self._wake()
+
+    def _wake(self) -> None:
+        with suppress(OSError):  # Another thread's call may come when it has stopped already.
             self.pull_trigger()
 
     def _is_busy(self) -> bool:
+        open_ones = list(self.active_channels.values())
         if self._is_draining:
-            return bool(self.active_channels)
-        return any(connection.phase in (Phase.WORKING, Phase.READING) for connection in self.active_channels.values())
+            return bool(open_ones)
+        is_begun = self._leave_at is not None and any(connection.request is not None for connection in open_ones)
+        return is_begun or any(connection.phase in (Phase.WORKING, Phase.READING) for connection in open_ones)
 
     def _stop_accepting(self) -> None:
         self.accepting = False
@@ -151,8 +169,10 @@ class WebServer(TcpWSGIServer):
 
     def add_task(self, connection: Connection) -> None:
         request = connection.requests[0]
-        if self._is_draining:
+        if self._is_draining or self._leave_at is not None:
             request.headers["CONNECTION"] = "close"
+        if self._leave_at is not None and request.path == READINESS:
+            request.error = Leaving("This web server is being stopped.", request.path)
         lane = QUICK if request.error else request.lane
         if not request.error and len(self._dispatchers[lane].queue) >= lane.waiting:
             count_ended_connection("lane_full")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from app.web.server import connection
 from app.web.server.lanes import Lane, lane_of
 from app.web.server.server import WebServer
 from tests.waiting import until
-from tests.web.server.served import answer, is_answered, read_all, served
+from tests.web.server.served import PATIENCE, answer, is_answered, read_all, served
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n"
 
@@ -45,6 +47,49 @@ def test_a_connection_that_nobody_accepted_is_left_to_the_next_process() -> None
         assert is_answered(waiting)
         new.stop()
         thread.join(20)
+
+
+def test_a_process_that_leaves_says_so_first_then_refuses_and_ends_what_was_begun() -> None:
+    begun, finish = threading.Event(), threading.Event()
+
+    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        if environ["PATH_INFO"] == "/slow":
+            begun.set()
+            finish.wait(PATIENCE)
+        return list(answer()(environ, start_response))
+
+    with served(application) as shop:
+        slow = shop.connect(REQUEST.replace(b"GET /", b"GET /slow"))
+        assert begun.wait(PATIENCE)
+        assert shop.get("/readyz")[0] == 200
+        shop.server.leave(1)
+        status, _, body = shop.get("/readyz?scope=machine")
+        assert status == 503 and json.loads(body)["status"] == "down"
+        status, headers, _ = shop.get("/")
+        assert status == 200 and headers["Connection"] == "close", "other requests are answered meanwhile"
+        until(lambda: not shop.server.accepting)
+        with pytest.raises(ConnectionRefusedError):
+            shop.connect()
+        finish.set()
+        assert b" 200 OK\r\n" in read_all(slow)
+        until(lambda: not shop.server.active_channels)
+
+
+def test_a_process_that_is_to_leave_in_no_time_stops_at_once() -> None:
+    with served(answer()) as shop:
+        kept = shop.connect(REQUEST)
+        assert is_answered(kept)
+        shop.server.leave(0)
+        assert read_all(kept) == b""
+
+
+def test_a_second_signal_ends_the_leaving() -> None:
+    with served(answer()) as shop:
+        shop.server.leave(600)
+        until(lambda: shop.get("/readyz")[0] == 503)
+        assert shop.server.accepting
+        shop.server.leave(600)
+        until(lambda: not shop.server.accepting)
 
 
 def test_an_error_on_the_way_to_the_next_request_ends_the_connection_after_the_answer(
