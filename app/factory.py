@@ -21,6 +21,7 @@ from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.alerts.messages import AlertChannel
+from app.domain.machines.identity import MachineFile
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import PrinterReach
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
@@ -98,7 +99,10 @@ def _ports(config: Config) -> Ports:
     engine: SearchEngine = NullEngine()
     if config.search_engine == "whoosh":
         engine = WhooshEngine(config.index_dir, model, is_awaited=is_awaited)
-    queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    machine = MachineFile(config.machine_file)
+    queue: JobQueue = NoQueue()
+    if config.redis_url:
+        queue = RqQueue(config.redis_url, config.queue_prefix, lambda: machine.id)
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(
         search_engine=engine,

@@ -26,18 +26,21 @@ from sqlalchemy.exc import OperationalError
 
 from app.config import Config
 from app.domain.system.release import MIGRATIONS, known_revisions, newest_revision
-from app.operations.supervisor.parts import FAILED, NEEDS_A_STOP, PREPARED, PREPARED_WITH_DEMO
+from app.operations.instance import CannotStart
+from app.operations.supervisor.parts import FAILED, NEEDS_A_STOP, PREPARED, PREPARED_WITH_DEMO, REFUSED
 
 NOTE = "older-releases.json"
 
 
 def run(production: bool, is_upgrade: bool) -> NoReturn:
-    """Run the preparation and end this process; its exit status is PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP
+    """Run the preparation and end this process; its exit status is PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP, REFUSED
     or a failure."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
+        _admit(is_upgrade)  # Before the migrations, which a machine that may not start leaves to others, …
         _migrate(is_upgrade)
+        _admit(is_upgrade)  # … and after them, for a database that had no machines yet.
         if not production:
             with redirect_stdout(io.StringIO()):
                 _flask("demo", "create")
@@ -47,7 +50,15 @@ def run(production: bool, is_upgrade: bool) -> NoReturn:
     except OperationalError as error:
         print(f"The database does not answer: {error.orig}", file=sys.stderr)
         sys.exit(FAILED)
+    except CannotStart as refused:
+        print(refused, file=sys.stderr)
+        sys.exit(REFUSED)
     sys.exit(status)
+
+
+def _admit(is_upgrade: bool) -> None:
+    with _application().app_context():
+        importlib.import_module("app.operations.machine").admit(is_whole=not is_upgrade)
 
 
 def _migrate(is_upgrade: bool) -> None:
