@@ -21,7 +21,7 @@ from app.domain.system.forgetting import forget_machines
 from app.domain.work.context import read_afresh
 from app.domain.work.models import describe_error
 from app.extensions import db
-from app.jobs import catalogue, machine, orders, pos, purging, relevance, search, seo
+from app.jobs import machine, orders, pos, purging, relevance, search, seo
 from app.operations.storage import note_storage_fault
 from app.ports import clock, machine_id, work_kinds
 from app.transaction import transaction
@@ -69,20 +69,11 @@ def purge() -> list[dict[str, object]] | None:
     all_purged = purging.purge_records()
     log.info("purged", **{purged.name: purged.removed for purged in all_purged if purged.removed})
     with transaction():
-        gone = forget_machines(clock(), work_kinds())
+        gone = forget_machines(clock(), work_kinds(), machine_id())
     if gone:
         log.warning("machines_forgotten", machines=gone)
     run_for_each_site("purge", _purge_pictures)
     return [asdict(purged) for purged in all_purged]
-
-
-def sweep_files() -> None:
-    """Remove files of imports and exports from this machine that are no longer needed; none while the clock is in
-    doubt."""
-    if purging.is_clock_trusted():
-        catalogue.sweep_bundles()
-    else:
-        log.warning("skipped_while_clock_in_doubt", job="sweep")
 
 
 def _purge_pictures(site_id: int) -> None:
@@ -238,12 +229,6 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         machine.measure_folders,
         "Measure the folders of the shop.",
         only_looks=True,
-        on_each_machine=True,
-    ),
-    "sweep": ScheduledJob(
-        "50 3 * * *",
-        sweep_files,
-        "Remove files of imports and exports that are no longer needed.",
         on_each_machine=True,
     ),
 }

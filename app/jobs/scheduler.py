@@ -21,6 +21,7 @@ from app.domain.work.context import read_afresh
 from app.domain.work.leases import redate
 from app.extensions import db
 from app.jobs import alerts, events, pos, purging, search, search_statistics
+from app.jobs.catalogue import BundleSweep
 from app.jobs.heartbeat import Heartbeat
 from app.jobs.leased import LEASED_JOBS, LeasedWatch
 from app.jobs.machine import MachineWatch
@@ -117,6 +118,7 @@ class Scheduler:
     _sitemaps: SitemapWatch = field(default_factory=SitemapWatch)
     _clock: ClockWatch = field(default_factory=ClockWatch)
     _heartbeat: Heartbeat = field(default_factory=Heartbeat)
+    _bundles: BundleSweep = field(default_factory=BundleSweep)
     _machine: MachineWatch = field(default_factory=MachineWatch)
 
     def __post_init__(self) -> None:
@@ -139,6 +141,7 @@ class Scheduler:
             "request_sitemaps": self._sitemaps.look,
             "run_due_jobs": self._run_due_jobs,
             "watch_machine": self._machine.look,
+            "sweep_bundles": self._bundles.look,
             "deliver_alerts": partial(alerts.look, self.deliver_in_background or self.in_background),
         }
         for name, step in steps.items():

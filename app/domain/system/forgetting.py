@@ -45,9 +45,10 @@ def forget_machine(clock: Clock, kinds: Iterable[WorkKind[Any]], machine_id: str
     db.session.execute(delete(Machine).where(Machine.id == machine_id))
 
 
-def forget_machines(clock: Clock, kinds: Iterable[WorkKind[Any]]) -> list[str]:
-    """Forget the machines that were not seen for a week, and return their ids."""
-    kinds, gone = tuple(kinds), forgettable(clock)
+def forget_machines(clock: Clock, kinds: Iterable[WorkKind[Any]], own: str) -> list[str]:
+    """Forget the machines that were not seen for a week, and return their ids. `own` is the id of this one, which runs,
+    whenever it was seen by a clock that was set since."""
+    kinds, gone = tuple(kinds), [machine_id for machine_id in forgettable(clock) if machine_id != own]
     for machine_id in gone:
         forget_machine(clock, kinds, machine_id)
     return gone
