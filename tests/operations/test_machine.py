@@ -19,6 +19,7 @@ from tests.fakes.clock import StoppedClock
 
 EMBEDDED = MachineFacts("right", "1.0", "whoosh", "postgresql", "files")
 SHARED = MachineFacts("right", "1.0", "opensearch", "postgresql", "s3")
+LEFT = replace(EMBEDDED, name="left")
 OTHER = "0ther0ther00"
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -29,7 +30,7 @@ class Others:
     """Another machine. While this one pauses, time passes, in which the other beats as long as it lives."""
 
     clock: StoppedClock
-    facts: MachineFacts = replace(EMBEDDED, name="left")
+    facts: MachineFacts = LEFT
     lives: bool = True
     pauses: int = 0
 
@@ -68,7 +69,7 @@ def test_the_first_machine_is_noted_and_starts_again_at_once() -> None:
 @pytest.mark.parametrize("is_whole", [True, False])
 def test_a_second_machine_is_refused_while_the_first_runs(others: Others, is_whole: bool) -> None:
     others.start()
-    with pytest.raises(CannotStart, match="The machine left runs this shop already .* SEARCH_ENGINE to opensearch"):
+    with pytest.raises(CannotStart, match=r"The machine left runs this shop already .* SEARCH_ENGINE to opensearch"):
         admit(EMBEDDED, is_whole=is_whole, pause=others.pause)
     assert known() == {OTHER: "left"}
     with pytest.raises(CannotStart):

@@ -36,8 +36,9 @@ def test_the_refusal_is_one_sentence_with_machine_reasons_and_settings() -> None
     sentence = describe_refusal("left", AT, [Obstacle.DATABASE, Obstacle.ENGINE, Obstacle.PICTURES])
     assert sentence == (
         "The machine left runs this shop already (last seen 2026-11-28T12:00:00Z), and SQLite is a database for one "
-        "machine, the embedded search engine keeps its index on one machine and pictures are files of one machine: stop "
-        "it first, or set DATABASE_URL to a PostgreSQL server, SEARCH_ENGINE to opensearch and PICTURES to s3 on both."
+        "machine, the embedded search engine keeps its index on one machine and pictures are files of one machine: "
+        "stop it first, or set DATABASE_URL to a PostgreSQL server, SEARCH_ENGINE to opensearch and PICTURES to s3 on "
+        "both."
     )
     assert describe_refusal("left", AT, [Obstacle.ENGINE]).endswith("set SEARCH_ENGINE to opensearch on both.")
 
