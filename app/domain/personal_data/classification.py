@@ -42,7 +42,7 @@ def _leased(actor: str = "requested_by", **more: str) -> Columns:
 
 COLUMNS: Mapping[str, Columns] = {
     "alert_messages": Columns(none="channel"),
-    "alerts": Columns(text="detail", none="cause subject"),
+    "alerts": Columns(text="detail", none="cause machine subject"),
     "api_sessions": Columns(
         personal="device_id device_name", secret="refresh_hash", none="id audience ended_because passkey_id"
     ),
