@@ -42,20 +42,18 @@ def admit(facts: MachineFacts | None = None, is_whole: bool = False, pause: Paus
     """Note that this machine runs with these facts, by default those of its configuration. Raises CannotStart while
     another machine runs beside which it cannot. `is_whole`: the whole shop starts on this machine; a part of one that
     runs already may always start again. One that seems to run is watched until it is seen again or has been silent for
-    a minute, so this may take that long. A database that does not answer, or has no tables yet, is no reason to stay
-    away: nothing can be served without it, and the scheduler notes the machine later."""
+    a minute, so this may take that long. A database that does not answer or has no tables yet, and a folder that takes
+    no file, are no reason to stay away: the scheduler notes the machine once it can."""
     facts = facts or facts_of(current_app.config["SHOP"])
     try:
         if is_whole or not _runs_as(facts):
             machine_file().settle(partial(_lives, pause=pause))
-        while (other := _register(facts, is_whole)) is not None:
+        while machine_id() and (other := _register(facts, is_whole)) is not None:
             if _lives(other.id, pause):
                 raise CannotStart(describe_refusal(other.name, other.seen_at, obstacles(facts, other.facts)))
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, OSError) as error:
         db.session.rollback()
         log.warning("machine_not_noted", error=error_summary(error))
-    except OSError as error:
-        raise CannotStart.because_of(error, "This machine") from error
 
 
 def _runs_as(facts: MachineFacts) -> bool:

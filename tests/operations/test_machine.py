@@ -147,3 +147,12 @@ def test_a_database_without_tables_keeps_no_machine_away(others: Others) -> None
     finally:
         db.session.rollback()
         db.create_all()
+
+
+def test_a_folder_that_takes_no_file_keeps_no_part_from_starting(app: Flask) -> None:
+    """As on a disk that reads only; what that means for the shop is for the watch over the disks to say."""
+    folder = app.config["SHOP"].machine_file.parent
+    folder.rename(folder.with_name("elsewhere"))
+    folder.touch()
+    admit(EMBEDDED, pause=never)
+    assert machine_id() == "" and known() == {}
