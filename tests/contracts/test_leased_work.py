@@ -201,7 +201,7 @@ class Requested:
 
     def free_keys(self) -> list[Any]:
         db.session.rollback()
-        return list(leases.free_keys(self.kind, self.context.clock))
+        return list(leases.free_keys(self.kind, self.context.clock, self.context.machine))
 
 
 @pytest.fixture
