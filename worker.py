@@ -25,9 +25,11 @@ from app.config import Config, ConfigurationError, from_environment
 from app.domain.alerts.alerts import write_unwritten
 from app.extensions import db
 from app.operations import metrics
-from app.operations.instance import say_private
+from app.operations.instance import CannotStart, say_private
 from app.operations.loading import loading_for_good
+from app.operations.machine import admit
 from app.operations.storage import note_storage_fault
+from app.ports import machine_id
 from app.transaction import transaction
 
 SECONDS_TO_END_A_JOB = 6.0
@@ -166,10 +168,10 @@ def make_worker(application: Flask, kinds: list[str], functions: frozenset[str] 
     if config.redis_url is None:
         raise RedisError("no queue is set up: set REDIS_URL, or start the shop with `make run`")
     connection = connect(config.redis_url, timeout=None)
-    queues = [
-        Queue(queue_name(config.queue_prefix, kind), connection, job_class=ShopJob, serializer=JSONSerializer)
-        for kind in kinds
-    ]
+    with application.app_context():
+        machines = dict.fromkeys((machine_id(), ""))  # Its own jobs first: no other worker takes them.
+    names = [queue_name(config.queue_prefix, kind, machine) for kind in kinds for machine in machines]
+    queues = [Queue(name, connection, job_class=ShopJob, serializer=JSONSerializer) for name in names]
     settings: dict[str, Any] = {
         "worker_ttl": 60,
         "maintenance_interval": 30,
@@ -191,8 +193,10 @@ def main(kinds: list[str], functions: frozenset[str] = FUNCTIONS) -> int:
         metrics.reserve_room()
         with loading_for_good():
             application = create_app(config, surfaces=False)
+        with application.app_context():
+            admit()
         make_worker(application, kinds or list(KINDS), functions).work(logging_level="WARNING")
-    except ConfigurationError as error:
+    except (CannotStart, ConfigurationError) as error:
         print(error, file=sys.stderr)
         return 1
     except RedisError as error:

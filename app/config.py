@@ -205,6 +205,11 @@ class Config:
         return self._folder_beside / "locks"
 
     @property
+    def machine_file(self) -> Path:
+        """The file that names this machine: beside the index, as the locks are, since it is what shares them."""
+        return self._folder_beside / "machine.id"
+
+    @property
     def queue_prefix(self) -> str:
         """The prefix of the queue's keys, made of the database's address: two shops that share a Redis but not a
         database do not share a queue."""

@@ -27,6 +27,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.adapters.write_locks import write_lock_for
 from app.config import Config, from_environment
 from app.domain.alerts.messages import AlertChannel
+from app.domain.machines.identity import MachineFile
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import PrinterReach
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
@@ -104,7 +105,10 @@ def _add_surfaces(app: Flask) -> None:
 
 def _ports(config: Config) -> Ports:
     model = installed_model(config.embedding_model_dir)
-    queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    machine = MachineFile(config.machine_file)
+    queue: JobQueue = NoQueue()
+    if config.redis_url:
+        queue = RqQueue(config.redis_url, config.queue_prefix, lambda: machine.id)
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(
         search_engine=search_engine_for(config, model),

@@ -14,6 +14,7 @@ from app.config import Config
 from app.domain.alerts.messages import AlertChannel
 from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.machines.identity import MachineFile
 from app.domain.personal_data.erasure import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import NoPrinter, ReceiptPrinter
@@ -47,9 +48,10 @@ WITH_PAGES = "shop-application-with-pages"
 class JobQueue(Protocol):
     """The queue that wakes the worker. Losing a wake-up loses nothing: what must happen stands in the database."""
 
-    def enqueue(self, job: str, *args: object) -> bool:
-        """Queue `job` ("module:function" below app.jobs) to run soon; False when the queue does not answer. Never
-        raises and never takes longer than half a second."""
+    def enqueue(self, job: str, *args: object, machine: str = "") -> bool:
+        """Queue `job` ("module:function" below app.jobs) to run soon, by a worker of the machine with this id where the
+        job needs what lies on its disk; False when the queue does not answer. Never raises and never takes longer than
+        half a second."""
         ...
 
     def ping(self) -> None:
@@ -61,8 +63,8 @@ class JobQueue(Protocol):
         ...
 
     def idle_kinds(self) -> list[str] | None:
-        """Return the kinds of jobs that no worker takes; None where no queue is set up. Raises OSError when the queue
-        does not answer."""
+        """Return the kinds of jobs that no worker of this machine takes; None where no queue is set up. Raises OSError
+        when the queue does not answer."""
         ...
 
 
@@ -96,6 +98,7 @@ class Stores:
     worker_locks: WorkerLocks
     memory: SharedMemory
     erasures: ErasureList
+    machine: MachineFile
 
 
 def stores_of(
@@ -116,6 +119,7 @@ def stores_of(
         worker_locks=WorkerLocks(config.lock_folder),
         memory=memory or MachineMemory(config.memory),
         erasures=ErasureList(config.erasure_list),
+        machine=MachineFile(config.machine_file),
     )
 
 
@@ -217,6 +221,15 @@ def shared_memory() -> SharedMemory:
 
 def erasures() -> ErasureList:
     return _stores().erasures
+
+
+def machine_file() -> MachineFile:
+    return _stores().machine
+
+
+def machine_id() -> str:
+    """Return the id of this machine; empty where its disk takes no file to keep one."""
+    return machine_file().id
 
 
 def scheduled_jobs() -> list[JobFacts]:

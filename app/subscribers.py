@@ -39,7 +39,7 @@ def apply_outbox(event: IndexChangesWaiting) -> None:
 
 
 def start_work(event: WorkRequested) -> None:
-    queue().enqueue(LEASED_JOBS[event.kind].job, event.key)
+    queue().enqueue(LEASED_JOBS[event.kind].job, event.key, machine=event.machine)
 
 
 def deliver_events(_event: EventsStored) -> None:

@@ -22,7 +22,7 @@ from app.domain.alerts import alerts
 from app.domain.search.engine import SearchContext
 from app.extensions import db
 from app.operations.supervisor import embedded_redis
-from app.ports import Ports, search_engine, worker_locks
+from app.ports import Ports, machine_id, search_engine, worker_locks
 from app.transaction import transaction
 from tests.account import Account
 from tests.databases import KINDS, NAMED, Databases, PostgresqlDatabases, databases
@@ -167,7 +167,7 @@ def context(app: Flask) -> Iterator[None]:
 def indexing(app: Flask, clock: StoppedClock) -> SearchContext:
     """What applies, rebuilds and reconciles, with the real engine."""
     with app.app_context():
-        return SearchContext(clock, transaction, search_engine(), locks=worker_locks())
+        return SearchContext(clock, transaction, search_engine(), locks=worker_locks(), machine=machine_id())
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -57,8 +57,10 @@ def function_of(job: str) -> str:
 FUNCTIONS = frozenset(map(function_of, JOBS))
 
 
-def queue_name(prefix: str, kind: str) -> str:
-    return f"{prefix}-{kind}"
+def queue_name(prefix: str, kind: str, machine: str = "") -> str:
+    """Return the name of the queue of a kind that the workers of all machines share or, with its id, of a machine's
+    own, for jobs that need what lies on its disk."""
+    return f"{prefix}-{kind}-{machine}" if machine else f"{prefix}-{kind}"
 
 
 def pending_key(queue_name: str, function: str, args: Iterable[object]) -> str:
@@ -74,18 +76,17 @@ def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
 
 
 class RqQueue:
-    def __init__(self, url: str, prefix: str) -> None:
+    """The queue as the machine sees it whose id `machine` returns: the queues that all share and its own."""
+
+    def __init__(self, url: str, prefix: str, machine: Callable[[], str] = lambda: "") -> None:
         self._connection = connect(url)
-        self._queues = {
-            kind: Queue(queue_name(prefix, kind), connection=self._connection, serializer=JSONSerializer)
-            for kind in KINDS
-        }
+        self._prefix, self._machine = prefix, machine
         self._resting_until = 0.0
 
-    def enqueue(self, job: str, *args: object) -> bool:
+    def enqueue(self, job: str, *args: object, machine: str = "") -> bool:
         if time.monotonic() < self._resting_until:
             return False
-        queue, function = self._queues[JOBS[job]], function_of(job)
+        queue, function = self._queue(JOBS[job], machine), function_of(job)
         try:
             if self._connection.set(pending_key(queue.name, function, args), 1, nx=True, ex=PENDING_SECONDS):
                 queue.enqueue_call(function, args=args, timeout=JOB_TIMEOUT, result_ttl=0, failure_ttl=86_400)
@@ -102,18 +103,28 @@ class RqQueue:
 
     def overview(self) -> QueueOverview:
         try:
-            kinds = tuple(_overview_of_kind(name, queue) for name, queue in self._queues.items())
-            workers = tuple(_overview_of_workers(self._queues))
-            failed = tuple(job for queue in self._queues.values() for job in _failed_jobs(queue))
+            by_kind = {kind: self._queues_of(kind) for kind in KINDS}
+            kinds = tuple(_overview_of_kind(kind, queues) for kind, queues in by_kind.items())
+            named = {queue.name: kind for kind, queues in by_kind.items() for queue in queues}
+            workers = tuple(_overview_of_workers(by_kind[KINDS[0]][0], named))
+            failed = tuple(job for queues in by_kind.values() for job in _failed_jobs(queues))
         except RedisError as error:
             raise OSError(str(error)) from error
         return QueueOverview(kinds, workers, failed)
 
     def idle_kinds(self) -> list[str] | None:
         try:
-            return [kind for kind, queue in self._queues.items() if not _has_worker(queue)]
+            return [kind for kind in KINDS if not _has_worker(self._queues_of(kind)[-1])]
         except RedisError as error:
             raise OSError(str(error)) from error
+
+    def _queues_of(self, kind: str) -> list[Queue]:
+        """Return the shared queue of a kind and that of this machine, which its workers serve both."""
+        return [self._queue(kind, machine) for machine in dict.fromkeys(("", self._machine()))]
+
+    def _queue(self, kind: str, machine: str) -> Queue:
+        name = queue_name(self._prefix, kind, machine)
+        return Queue(name, connection=self._connection, serializer=JSONSerializer)
 
 
 def _has_worker(queue: Queue) -> bool:
@@ -122,32 +133,38 @@ def _has_worker(queue: Queue) -> bool:
     return any(queue.connection.ttl(key) > 0 for key in Worker.all_keys(queue=queue))
 
 
-def _overview_of_kind(name: str, queue: Queue) -> QueueKind:
-    oldest = next((job for job_id in queue.get_job_ids(0, 1) if (job := _job(queue, job_id))), None)
-    running, failed = queue.started_job_registry.get_job_count(), queue.failed_job_registry.get_job_count()
-    return QueueKind(name, queue.count, running, failed, _aware(oldest.enqueued_at) if oldest else None)
+def _overview_of_kind(name: str, queues: Sequence[Queue]) -> QueueKind:
+    firsts = [job for queue in queues for job_id in queue.get_job_ids(0, 1) if (job := _job(queue, job_id))]
+    oldest = min((at for job in firsts if (at := _aware(job.enqueued_at))), default=None)
+    running = sum(queue.started_job_registry.get_job_count() for queue in queues)
+    failed = sum(queue.failed_job_registry.get_job_count() for queue in queues)
+    return QueueKind(name, sum(queue.count for queue in queues), running, failed, oldest)
 
 
-def _overview_of_workers(queues: Mapping[str, Queue]) -> Iterator[QueueWorker]:
-    names = {queue.name: kind for kind, queue in queues.items()}
-    keys = sorted({key for queue in queues.values() for key in Worker.all_keys(queue=queue)})
+def _overview_of_workers(queue: Queue, named: Mapping[str, str]) -> Iterator[QueueWorker]:
+    """Yield the workers of all machines. `named` are the kinds of queues by their names."""
+    names = [Queue(name, connection=queue.connection) for name in named]
+    keys = sorted({key for each in names for key in Worker.all_keys(queue=each)})
     for key in keys[:MOST_WORKERS]:
-        queue = next(iter(queues.values()))
         is_alive = queue.connection.ttl(key) > 0
         worker = Worker.find_by_key(key, connection=queue.connection, serializer=JSONSerializer) if is_alive else None
         if worker is None:
             yield QueueWorker(key.rpartition(":")[2], (), is_alive=False)
             continue
         job = _job(queue, worker.get_current_job_id() or "")
-        kinds = tuple(names[name] for name in worker.queue_names() if name in names)
+        kinds = tuple(dict.fromkeys(named[name] for name in worker.queue_names() if name in named))
         began = _aware(job.started_at) if job else None
         yield QueueWorker(worker.name, kinds, is_alive=True, job=_job_name(job) if job else None, since=began)
 
 
-def _failed_jobs(queue: Queue) -> Iterator[FailedJob]:
-    """Yield the latest failed jobs of a queue, MOST_FAILED at most, the latest first."""
-    latest = queue.failed_job_registry.get_job_ids(-MOST_FAILED, -1)
-    for job in filter(None, (_job(queue, job_id) for job_id in reversed(latest))):
+def _failed_jobs(queues: Sequence[Queue]) -> Iterator[FailedJob]:
+    """Yield the latest failed jobs of the queues of a kind, MOST_FAILED of each at most, the latest first."""
+    latest = [
+        (queue, job_id)
+        for queue in queues
+        for job_id in reversed(queue.failed_job_registry.get_job_ids(-MOST_FAILED, -1))
+    ]
+    for job in filter(None, (_job(queue, job_id) for queue, job_id in latest)):
         result = job.latest_result()
         lines = ((result.exc_string if result else None) or "").strip().splitlines()
         error = redacted(lines[-1]) if lines else "No reason was kept."
@@ -175,7 +192,7 @@ def _aware(moment: datetime | None) -> datetime | None:
 class NoQueue:
     """The queue of a shop without Redis, which wakes no worker; the scheduler's poll finds what is pending."""
 
-    def enqueue(self, job: str, *args: object) -> bool:
+    def enqueue(self, job: str, *args: object, machine: str = "") -> bool:
         return False
 
     def overview(self) -> QueueOverview | None:

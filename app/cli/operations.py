@@ -16,6 +16,7 @@ from app.domain.alerts import messages
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.messages import AlertChannel, Notice, NotSent
+from app.domain.machines.machines import label_of
 from app.domain.shared.clock import rfc3339
 from app.domain.sites.sites import all_sites
 from app.extensions import db
@@ -99,14 +100,13 @@ def list_alerts_command() -> None:
     """The open alerts: since when, where, the cause, the subject and the detail. The exit status is 1 when there are
     any."""
     places = [(None, "machine"), *((site.id, site.primary_host) for site in all_sites())]
-    lines = [
-        f"{rfc3339(alert.first_seen_at)}\t{place}\t{alert.cause}\t{alert.subject}\t{alert.detail}"
-        for site_id, place in places
-        for alert in open_alerts(site_id)
-    ]
-    click.echo("\n".join(lines) or "There are no alerts.")
-    if lines:
+    alerts = [(place, alert) for site_id, place in places for alert in open_alerts(site_id)]
+    for place, alert in alerts:
+        where = label_of(alert.machine) or place
+        click.echo(f"{rfc3339(alert.first_seen_at)}\t{where}\t{alert.cause}\t{alert.subject}\t{alert.detail}")
+    if alerts:
         raise SystemExit(1)
+    click.echo("There are no alerts.")
 
 
 @alerts_group.command("test")

@@ -34,7 +34,7 @@ from app.domain.sites import sites
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
 from app.operations.work_context import work_context
-from app.ports import clock, search_engine, sitemaps, worker_locks
+from app.ports import clock, machine_id, search_engine, sitemaps, worker_locks
 from app.transaction import transaction
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -197,7 +197,7 @@ def build_command(host: str | None) -> None:
 def _build_sitemap(site_id: int, host: str) -> bool:
     """Write the sitemap of a site, print what came of it, and return whether it succeeded."""
     with transaction():
-        build_id = builds.request_build(command_author(site_id), is_noted=True).id
+        build_id = builds.request_build(command_author(site_id), machine_id(), is_noted=True).id
     done = _finished_build(site_id, build_id)
     if done.has_failed:
         click.echo(f"{host}: {done.error} The previous sitemap is still served.", err=True)

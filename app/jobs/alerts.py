@@ -74,7 +74,7 @@ def _stands_in_database(alert: UnwrittenAlert) -> bool:
     """Whether the messages about an alert were written to the database before; a database that takes no row may still
     be read."""
     try:
-        return was_notified(clock().now(), alert.cause, alert.subject)
+        return was_notified(clock().now(), alert.cause, alert.subject, alert.machine)
     except SQLAlchemyError:
         db.session.rollback()
         return False

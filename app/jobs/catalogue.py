@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from flask import current_app
@@ -15,9 +16,11 @@ from app.domain.taxonomy.tasks.queue import TASK
 from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.work.models import WorkRequested
 from app.events import dispatch
+from app.jobs.purging import is_clock_trusted
 from app.operations.work_context import work_context
-from app.ports import images
+from app.ports import clock, images
 
+BETWEEN_SWEEPS = 3_600.0  # Seconds.
 SLICE = timedelta(seconds=3)  # Then other jobs get their turn: a save waits no longer than that to be found.
 
 
@@ -44,6 +47,20 @@ def run_bundle(run_id: str) -> bool:
 
 
 def sweep_bundles() -> int:
-    """Remove files of bundles that are no longer needed, and return their number."""
+    """Remove files of bundles that are no longer needed from this machine, and return their number."""
     config: Config = current_app.config["SHOP"]
     return runner.sweep_folder(work_context(), BundleFolder(config.bundle_folder))
+
+
+@dataclass
+class BundleSweep:
+    """The sweep of this machine's files of bundles, each hour; none while the clock is in doubt."""
+
+    _swept_at: float | None = None
+
+    def look(self) -> None:
+        now = clock().monotonic()
+        if self._swept_at is None or now - self._swept_at >= BETWEEN_SWEEPS:
+            self._swept_at = now
+            if is_clock_trusted():
+                sweep_bundles()

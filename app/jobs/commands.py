@@ -20,6 +20,8 @@ from app.jobs import purging
 from app.jobs.processes import BackgroundProcess
 from app.jobs.scheduled import SCHEDULED, SitesFailed, run_scheduled
 from app.jobs.scheduler import Scheduler
+from app.operations.instance import CannotStart
+from app.operations.machine import admit
 
 SECONDS_BETWEEN_LOOKS = 1.0
 
@@ -56,6 +58,10 @@ def scheduler_command() -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+    try:
+        admit()
+    except CannotStart as refused:
+        raise click.ClickException(str(refused)) from refused
     _look_until(stopping, current_app._get_current_object())  # type: ignore[attr-defined]
 
 

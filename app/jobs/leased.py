@@ -32,7 +32,7 @@ from app.domain.taxonomy.tasks.runner import sites_with_work
 from app.domain.work import leases
 from app.domain.work.models import LeasedWork, WorkKind
 from app.jobs import catalogue, orders, pos, relevance, search, seo
-from app.ports import clock, queue, search_engine, worker_locks
+from app.ports import clock, machine_id, queue, search_engine, worker_locks
 from app.transaction import transaction
 
 REQUEST_AGAIN_AFTER = 10.0  # Seconds.
@@ -55,7 +55,7 @@ class LeasedJob:
     expire: Callable[[Clock], list[Any]] | None = None
 
     def waiting_keys(self) -> list[Any]:
-        return list(self.waiting() if self.waiting else leases.free_keys(self.kind, clock()))
+        return list(self.waiting() if self.waiting else leases.free_keys(self.kind, clock(), machine_id()))
 
     def expired(self, clock: Clock) -> list[LeasedWork]:
         return self.expire(clock) if self.expire else leases.expire(self.kind, clock)
@@ -113,9 +113,9 @@ LEASED_JOBS = {
 
 @dataclass
 class LeasedWatch:
-    """The watch over one kind of leased work. It requests the jobs of waiting work again, since the queue may have lost
-    them, or does the work beside the scheduler while there is no queue; it ends work that no worker will finish, and
-    releases the leases of workers that died."""
+    """The watch over one kind of leased work, as far as this machine may do it. It requests the jobs of waiting work
+    again, since the queue may have lost them, or does the work beside the scheduler while there is no queue; it ends
+    work that no worker will finish, and releases the leases of workers that died."""
 
     leased: LeasedJob
     clock: Clock
@@ -129,7 +129,8 @@ class LeasedWatch:
         for key, requested_at in self._requested.items():
             if now - requested_at >= REQUEST_AGAIN_AFTER:
                 self._requested[key] = now
-                if not queue().enqueue(self.leased.job, key):
+                machine = machine_id() if self.leased.kind.is_of_machine else ""
+                if not queue().enqueue(self.leased.job, key, machine=machine):
                     in_background(self.leased.title.format(key), partial(self.leased.run, key))
 
     def _release_dead(self) -> None:

@@ -1,5 +1,5 @@
-"""What the whole shop depends on: the watch over the database, the disks, the queue and its workers; the hourly checks
-of backups and certificate; the sizes of the shop's folders."""
+"""What the shop depends on at each machine: the watch over the database, the disks, the queue and its workers; the
+hourly checks of backups and certificate; the sizes of the shop's folders. The alerts about it are the machine's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.extensions import db
 from app.jobs.processes import run_within
 from app.operations.backups.making import PART
 from app.operations.storage import cause_of, check_database, describe_fault, write_probe
-from app.ports import certificates, clock, queue, shared_memory
+from app.ports import certificates, clock, machine_id, queue, shared_memory
 from app.transaction import transaction
 
 BETWEEN_LOOKS = 10.0  # Seconds, as those below.
@@ -76,19 +76,19 @@ class Condition:
 
     def _end(self) -> None:
         """End the alert once the fault was not seen for CALM: requests may have met it since."""
-        seen = last_seen(self.cause, subject=self.subject)
+        seen = last_seen(self.cause, subject=self.subject, machine=machine_id())
         if seen is not None and abs(clock().now() - seen) >= CALM:
             with transaction():
-                end_alert(clock(), self.cause, subject=self.subject)
+                end_alert(clock(), self.cause, subject=self.subject, machine=machine_id())
 
 
 def raise_or_note(cause: Cause, detail: str, subject: str = "") -> None:
-    """Raise an alert of the whole machine, in memory where the database takes none."""
+    """Raise an alert of this machine, in memory where the database takes none."""
     try:
         with transaction():
-            raise_alert(clock(), cause, detail, subject=subject)
+            raise_alert(clock(), cause, detail, subject=subject, machine=machine_id())
     except SQLAlchemyError:
-        note_alert(clock(), cause, detail, subject=subject)
+        note_alert(clock(), cause, detail, subject=subject, machine=machine_id())
 
 
 @dataclass
@@ -236,13 +236,13 @@ def _note_safeguard(cause: Cause, fault: str | None, at: datetime | None) -> Fin
         _end_safeguard_alert(cause)
     else:
         with transaction():
-            raise_alert(clock(), cause, fault)
+            raise_alert(clock(), cause, fault, machine=machine_id())
     return {"fault": fault, "at": rfc3339(at) if at else None}
 
 
 def _end_safeguard_alert(cause: Cause) -> None:
     with transaction():
-        end_alert(clock(), cause)
+        end_alert(clock(), cause, machine=machine_id())
 
 
 def _backup_fault(folder: Path, longest_days: int, look: Callable[[], datetime | None]) -> Fault:

@@ -11,17 +11,19 @@ from flask import current_app
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.alerts import job_failures
+from app.domain.machines.coexistence import on_machine
 from app.domain.shared.problems import DomainError
 from app.domain.shared.redaction import error_summary
 from app.domain.sites.sites import all_sites
 from app.domain.system import job_runs
 from app.domain.system.facts import JobFacts
+from app.domain.system.forgetting import forget_machines
 from app.domain.work.context import read_afresh
 from app.domain.work.models import describe_error
 from app.extensions import db
-from app.jobs import catalogue, machine, orders, pos, purging, relevance, search, seo
+from app.jobs import machine, orders, pos, purging, relevance, search, seo
 from app.operations.storage import note_storage_fault
-from app.ports import clock
+from app.ports import clock, machine_id, work_kinds
 from app.transaction import transaction
 
 log = structlog.get_logger()
@@ -40,7 +42,8 @@ class ScheduledJob:
     """A scheduled job. `times` is a cron expression, in UTC, which the setting of app/config.py named by `setting`
     replaces. Where the schedule only requests work of a worker, `by_hand` does that work when the job is run by name.
     What `run` returns is its report, for the System page. `only_looks`: it changes nothing, so that the page may run it
-    at any time."""
+    at any time. `on_each_machine`: it concerns what lies on the disk of a machine, so each has its own run; all others
+    run once for all machines."""
 
     times: str
     run: Callable[[], object]
@@ -48,6 +51,7 @@ class ScheduledJob:
     setting: str | None = None
     by_hand: Callable[[], object] | None = None
     only_looks: bool = False
+    on_each_machine: bool = False
 
     @property
     def current_times(self) -> str:
@@ -64,8 +68,11 @@ def purge() -> list[dict[str, object]] | None:
         job_failures.end_unrepeated(clock())
     all_purged = purging.purge_records()
     log.info("purged", **{purged.name: purged.removed for purged in all_purged if purged.removed})
+    with transaction():
+        gone = forget_machines(clock(), work_kinds(), machine_id())
+    if gone:
+        log.warning("machines_forgotten", machines=gone)
     run_for_each_site("purge", _purge_pictures)
-    catalogue.sweep_bundles()
     return [asdict(purged) for purged in all_purged]
 
 
@@ -110,22 +117,29 @@ def run_for_each_site(job: str, work: Callable[[int], None]) -> None:
 def run_scheduled(name: str, *, is_by_hand: bool = False) -> None:
     """Run a job and note how it ended, for the alerts. Raises what the job raises."""
     job = SCHEDULED[name]
-    _note_start(name)
+    machine = machine_of(job)
+    noted = on_machine(name, machine)
+    _note_start(noted)
     try:
         report = (job.by_hand if is_by_hand and job.by_hand else job.run)()
     except SitesFailed as failed:  # Each site's failure is noted already, but not in the run.
         with transaction():
-            job_runs.note_end(clock(), name, {str(site_id): reason for site_id, reason in failed.reasons.items()})
+            job_runs.note_end(clock(), noted, {str(site_id): reason for site_id, reason in failed.reasons.items()})
         raise
     except Exception as error:
         db.session.rollback()
         with transaction():
-            job_failures.note_failure(clock(), name, describe_error(error))
-            job_runs.note_end(clock(), name, {job_runs.MACHINE: describe_error(error)})
+            job_failures.note_failure(clock(), name, describe_error(error), machine=machine)
+            job_runs.note_end(clock(), noted, {job_runs.MACHINE: describe_error(error)})
         raise
     with transaction():
-        job_failures.note_success(clock(), name)
-        job_runs.note_end(clock(), name, report=report)
+        job_failures.note_success(clock(), name, machine=machine)
+        job_runs.note_end(clock(), noted, report=report)
+
+
+def machine_of(job: ScheduledJob) -> str:
+    """Return the id of this machine for a job of which each machine has its own run, else an empty one."""
+    return machine_id() if job.on_each_machine else ""
 
 
 def look(name: str) -> None:
@@ -174,6 +188,7 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         "0 */3 * * *",
         partial(run_for_each_site, "sitemaps", seo.request_sitemap),
         "Write the sitemaps of all sites but staging ones.",
+        on_each_machine=True,
         setting="sitemap_schedule",
         by_hand=partial(run_for_each_site, "sitemaps", seo.build_sitemap_by_hand),
     ),
@@ -196,15 +211,26 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         "Submit baskets that were paid ten minutes ago and never submitted.",
     ),
     "check-backup": ScheduledJob(
-        "20 * * * *", machine.check_backup, "Look how old the newest backup is (BACKUP_DIR).", only_looks=True
+        "20 * * * *",
+        machine.check_backup,
+        "Look how old the newest backup is (BACKUP_DIR).",
+        only_looks=True,
+        on_each_machine=True,
     ),
     "check-certificate": ScheduledJob(
         "40 * * * *",
         machine.check_certificate,
         "Look whether browsers accept the certificate (ALERT_CERTIFICATE_HOST).",
         only_looks=True,
+        on_each_machine=True,
     ),
-    "measure": ScheduledJob("10 * * * *", machine.measure_folders, "Measure the folders of the shop.", only_looks=True),
+    "measure": ScheduledJob(
+        "10 * * * *",
+        machine.measure_folders,
+        "Measure the folders of the shop.",
+        only_looks=True,
+        on_each_machine=True,
+    ),
 }
 
 

@@ -12,6 +12,7 @@ import structlog
 from croniter import croniter
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.domain.machines.coexistence import on_machine
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
 from app.domain.search.index import outbox, slots
 from app.domain.shared.problems import DomainError
@@ -20,14 +21,16 @@ from app.domain.work.context import read_afresh
 from app.domain.work.leases import redate
 from app.extensions import db
 from app.jobs import alerts, events, pos, purging, search, search_statistics
+from app.jobs.catalogue import BundleSweep
+from app.jobs.heartbeat import Heartbeat
 from app.jobs.leased import LEASED_JOBS, LeasedWatch
 from app.jobs.machine import MachineWatch
 from app.jobs.relevance import GoldenWatch
-from app.jobs.scheduled import SCHEDULED, run_scheduled
+from app.jobs.scheduled import SCHEDULED, machine_of, run_scheduled
 from app.jobs.search_statistics import StaleWindows
 from app.jobs.seo import SitemapWatch
 from app.operations.storage import note_storage_fault
-from app.ports import clock, queue
+from app.ports import clock, machine_id, queue
 from app.transaction import transaction
 
 LOOKS_BEFORE_HELP = 2  # A second apart: an entry that is there that often was claimed by no worker.
@@ -114,6 +117,8 @@ class Scheduler:
     _windows: StaleWindows = field(default_factory=StaleWindows)
     _sitemaps: SitemapWatch = field(default_factory=SitemapWatch)
     _clock: ClockWatch = field(default_factory=ClockWatch)
+    _heartbeat: Heartbeat = field(default_factory=Heartbeat)
+    _bundles: BundleSweep = field(default_factory=BundleSweep)
     _machine: MachineWatch = field(default_factory=MachineWatch)
 
     def __post_init__(self) -> None:
@@ -123,6 +128,7 @@ class Scheduler:
         """Do the steps of each second. A step that fails is logged and tried again at the next look."""
         steps: dict[str, Callable[[], object]] = {
             "watch_clock": self._clock.look,
+            "beat": self._heartbeat.look,
             "apply_outbox": self._apply_waiting_changes,
             "heal_indexes": search.heal,
             "deliver_events": partial(events.deliver, EVENTS_WAIT),
@@ -135,6 +141,7 @@ class Scheduler:
             "request_sitemaps": self._sitemaps.look,
             "run_due_jobs": self._run_due_jobs,
             "watch_machine": self._machine.look,
+            "sweep_bundles": self._bundles.look,
             "deliver_alerts": partial(alerts.look, self.deliver_in_background or self.in_background),
         }
         for name, step in steps.items():
@@ -179,7 +186,7 @@ class Scheduler:
         """Enqueue the counting of pending searches, or count them here where no worker did. The enqueuing is done here
         and not at the search, where a queue that hangs would keep shoppers waiting."""
         self._looks_uncounted = self._looks_uncounted + 1 if search_statistics.has_pending() else 0
-        if self._looks_uncounted == 1 and queue().enqueue("search_statistics:drain"):
+        if self._looks_uncounted == 1 and queue().enqueue("search_statistics:drain", machine=machine_id()):
             return
         if self._looks_uncounted in (1, LOOKS_BEFORE_HELP + 1):
             self._looks_uncounted = 0
@@ -191,7 +198,7 @@ class Scheduler:
             slot = croniter(job.current_times, now).get_prev(datetime)
             if self._known_slots.get(name) != slot:
                 self._known_slots[name] = slot
-                if self._claim_slot(name, slot):
+                if self._claim_slot(on_machine(name, machine_of(job)), slot):
                     self._due.append(name)
         while self._due and self.in_background(self._due[0], partial(run_scheduled, self._due[0])):
             self._due.pop(0)

@@ -11,7 +11,7 @@ from app.domain.shared.records import existing
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.operations.work_context import work_context
-from app.ports import clock, search_engine, sitemaps
+from app.ports import clock, machine_id, search_engine, sitemaps
 from app.transaction import transaction
 from app.web.in_process import pages_of
 
@@ -24,8 +24,8 @@ def build_sitemap(build_id: str) -> bool:
 
 
 def request_sitemap(site_id: int) -> None:
-    """Request the sitemap of a site, unless it is a staging one. A worker builds it: the scheduler does one thing after
-    the other."""
+    """Request the sitemap of a site for this machine, unless it is a staging one. A worker builds it: the scheduler
+    does one thing after the other."""
     if not _is_staging(site_id):
         _request_build(site_id)
 
@@ -41,7 +41,7 @@ def _is_staging(site_id: int) -> bool:
 
 def _request_build(site_id: int) -> str:
     with transaction():
-        return builds.request_build(Author(site_id, REQUESTED_BY, clock())).id
+        return builds.request_build(Author(site_id, REQUESTED_BY, clock()), machine_id()).id
 
 
 @dataclass
@@ -55,7 +55,7 @@ class SitemapWatch:
         now = clock().monotonic()
         if self.looked_at is None or now - self.looked_at >= LOOK_EVERY:
             self.looked_at = now
-            for site_id in builds.sites_due(clock(), search_engine(), sitemaps()):
+            for site_id in builds.sites_due(clock(), search_engine(), sitemaps(), machine_id()):
                 _request_build(site_id)
 
 

@@ -14,7 +14,7 @@ from app.domain.alerts.alerts import note_alert
 from app.domain.alerts.causes import Cause
 from app.domain.search.models import JobSlot
 from app.extensions import db
-from app.ports import clock
+from app.ports import clock, machine_id
 
 PROBE = "a probe"  # In the place of a job's name.
 
@@ -71,7 +71,7 @@ def note_storage_fault(error: BaseException) -> bool:
     cause = cause_of(error)
     if cause is None:
         return False
-    note_alert(clock(), cause, describe_fault(error))
+    note_alert(clock(), cause, describe_fault(error), machine=machine_id())
     return True
 
 

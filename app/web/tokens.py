@@ -288,16 +288,17 @@ def has_upload_permit(signer: Signer, path: str, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
-    """A file that a user sent. `file` is its name in the shop's folder, `name` what the user calls it."""
+    """A file that a user sent. `file` is its name in the shop's folder on `machine`, `name` what the user calls it."""
 
     site_id: int
     user_id: int
     file: str
     name: str
+    machine: str = ""
 
 
 def issue_received_file(received: ReceivedFile, now: datetime) -> str:
-    sent = [received.site_id, received.user_id, received.file, received.name]
+    sent = [received.site_id, received.user_id, received.file, received.name, received.machine]
     return current_signer().sign(RECEIVED_FILE, sent, now)
 
 

@@ -9,7 +9,7 @@ import pytest
 from rq import Queue, Worker
 from rq.serializers import JSONSerializer
 
-from app.adapters.queue import NoQueue, RqQueue, connect, queue_name
+from app.adapters.queue import KINDS, NoQueue, RqQueue, connect, queue_name
 
 
 @pytest.fixture
@@ -79,3 +79,33 @@ def test_the_overview_of_a_queue_that_is_away_says_so() -> None:
     with pytest.raises(OSError):
         RqQueue("redis://127.0.0.1:1", "of-tests").overview()
     assert NoQueue().overview() is None
+
+
+@pytest.fixture
+def worker_of_left(redis_url: str) -> Iterator[Worker]:
+    """Of the machine `left`: it serves its own queues and those that all share."""
+    connection = connect(redis_url)
+    names = [queue_name("of-tests", kind, machine) for kind in KINDS for machine in ("left", "")]
+    queues = [Queue(name, connection, serializer=JSONSerializer) for name in names]
+    made = Worker(queues, connection=connection, serializer=JSONSerializer)
+    made.register_birth()
+    yield made
+    made.register_death()
+
+
+def test_a_worker_of_another_machine_does_not_take_the_jobs_of_this_one(redis_url: str, worker_of_left: Worker) -> None:
+    left, right = (RqQueue(redis_url, "of-tests", lambda name=name: name) for name in ("left", "right"))
+    assert left.idle_kinds() == []
+    assert right.idle_kinds() == ["default", "builds"]
+    assert right.overview().workers[0].kinds == ("default", "builds"), "those that all share"
+
+
+def test_a_job_of_a_machine_waits_in_its_own_queue(redis_url: str) -> None:
+    prefix = "of-two-machines"
+    left, right = (RqQueue(redis_url, prefix, lambda name=name: name) for name in ("left", "right"))
+    assert right.enqueue("catalogue:prepare_picture", "upload-1", machine="left")
+    assert right.enqueue("search:rebuild", "run-1")
+    waiting = [[kind.waiting for kind in queue.overview().kinds] for queue in (left, right)]
+    assert waiting == [[0, 2], [0, 1]]
+    own = Queue(queue_name(prefix, "builds", "left"), connect(redis_url), serializer=JSONSerializer)
+    assert [job.func_name for job in own.jobs] == ["app.jobs.catalogue.prepare_picture"]

@@ -21,6 +21,7 @@ from tests.ready_app import config_for
 # Migrations before this one are of releases that were upgraded by a stop.
 FIRST_UPGRADED_WHILE_RUNNING = "a6edd80e284b"
 Columns = Mapping[tuple[str, str], Mapping[str, Any]]
+Uniques = set[tuple[str, tuple[str, ...]]]
 
 
 def new_migrations() -> list[Script]:
@@ -47,7 +48,7 @@ def columns() -> Columns:
     }
 
 
-def uniques() -> set[tuple[str, tuple[str, ...]]]:
+def uniques() -> Uniques:
     inspector = inspect(db.engine)
     found = set()
     for table in inspector.get_table_names():
@@ -58,6 +59,15 @@ def uniques() -> set[tuple[str, tuple[str, ...]]]:
 
 def _is_unique(index: Mapping[str, Any]) -> bool:
     return bool(index["unique"])
+
+
+def uniques_stricter_than(before: Uniques, after: Uniques) -> Uniques:
+    """Those that forbid what none before forbade: one of more columns than another forbids less."""
+    return {
+        (table, names)
+        for table, names in after
+        if not any(table == was and {*less} <= {*names} for was, less in before)
+    }
 
 
 def taken(before: Columns, after: Columns) -> list[str]:
@@ -83,10 +93,17 @@ def test_migrations_take_nothing_from_the_release_before() -> None:
         before, unique_before = columns(), uniques()
         upgrade(str(MIGRATIONS), migration.revision)
         known = {table for table, _ in before}
-        forbidden = [f"{table} {names} is unique" for table, names in uniques() - unique_before if table in known]
+        stricter = uniques_stricter_than(unique_before, uniques())
+        forbidden = [f"{table} {names} is unique" for table, names in stricter if table in known]
         problems = taken(before, columns()) + sorted(forbidden)
         declared = getattr(migration.module, "NEEDS_A_STOP", False)
         assert declared or not problems, f"{migration.path}: {problems}; expand first, contract a release later"
+
+
+def test_a_unique_of_more_columns_is_no_stricter() -> None:
+    before: Uniques = {("alerts", ("cause", "subject"))}
+    after: Uniques = {("alerts", ("machine", "cause", "subject")), ("alerts", ("subject",)), ("sites", ("cause",))}
+    assert uniques_stricter_than(before, after) == {("alerts", ("subject",)), ("sites", ("cause",))}
 
 
 def test_what_the_release_before_would_trip_over_is_found() -> None:

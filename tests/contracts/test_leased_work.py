@@ -64,7 +64,7 @@ from app.domain.work.models import LeasedWork, WorkKind
 from app.extensions import db
 from app.jobs.leased import LEASED_JOBS
 from app.jobs.scheduler import Scheduler
-from app.ports import STORES, images
+from app.ports import STORES, images, machine_id
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_transaction, make_user
 from tests.fakes.clock import StoppedClock
@@ -144,7 +144,7 @@ EXAMPLES = {
         ),
         Example(REPLAY, lambda _, author: replays.request(author, CHANGE)),
         Example(UPLOAD_WORK, upload_picture),
-        Example(SITEMAP, lambda _, author: builds.request_build(author)),
+        Example(SITEMAP, lambda _, author: builds.request_build(author, machine_id())),
         Example(
             PAYMENT_CHECKS,
             lambda _, author: payment_checks.request(author),
@@ -201,7 +201,7 @@ class Requested:
 
     def free_keys(self) -> list[Any]:
         db.session.rollback()
-        return list(leases.free_keys(self.kind, self.context.clock))
+        return list(leases.free_keys(self.kind, self.context.clock, self.context.machine))
 
 
 @pytest.fixture

@@ -7,19 +7,21 @@ from app.domain.work.progress import QueueKind, QueueOverview
 
 
 class RecordingQueue:
-    """Remembers what was asked for in `jobs`; `down` makes it refuse, and no worker takes the
-    kinds in `idle`."""
+    """Remembers what was asked for in `jobs`, and of which machine each in `machines`; `down` makes it refuse, and no
+    worker takes the kinds in `idle`."""
 
     def __init__(self) -> None:
         self.jobs: list[tuple[str, tuple[object, ...]]] = []
+        self.machines: list[str] = []
         self.down = False
         self.idle: list[str] | None = []
         self.held: QueueOverview | None = QueueOverview((QueueKind("default", 0, 0, 0),), ())
 
-    def enqueue(self, job: str, *args: object) -> bool:
+    def enqueue(self, job: str, *args: object, machine: str = "") -> bool:
         assert job in JOBS, "The real queue has no place for it."
         if not self.down:
             self.jobs.append((job, args))
+            self.machines.append(machine)
         return not self.down
 
     def ping(self) -> None:

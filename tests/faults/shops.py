@@ -21,7 +21,7 @@ from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
 from app.extensions import db
-from app.ports import JobQueue, Ports, worker_locks
+from app.ports import JobQueue, Ports, machine_id, worker_locks
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.faults.act import saves
@@ -93,7 +93,7 @@ class Shop:
         app = application(self.config, Ports(engine, clock, queue or NoQueue()))
         with app.app_context():
             try:
-                yield SearchContext(clock, transaction, engine, locks=worker_locks())
+                yield SearchContext(clock, transaction, engine, locks=worker_locks(), machine=machine_id())
             finally:
                 db.session.remove()
                 db.engine.dispose()

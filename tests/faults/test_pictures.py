@@ -76,7 +76,7 @@ def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess)
     assert [future.result() for future in uploads] == [202] * PICTURES
     assert max(waits) < LONGEST_ANSWER
     with shop.opened() as context:
-        waiting = leases.free_keys(UPLOAD_WORK, context.clock)
+        waiting = leases.free_keys(UPLOAD_WORK, context.clock, context.machine)
         assert len(waiting) == PICTURES
         assert product_images.prepare_upload(context, ImageStore(shop.config.media_dir), waiting[0])
         assert db.session.scalars(select(ProductImage.width)).all() == [1_600]

@@ -25,7 +25,7 @@ from app.jobs import machine, scheduled
 from app.jobs.machine import MachineWatch
 from app.jobs.scheduled import ScheduledJob, SitesFailed, run_for_each_site, run_scheduled
 from app.jobs.scheduler import Scheduler
-from app.ports import EXTENSION, STORES
+from app.ports import EXTENSION, STORES, machine_id
 from app.transaction import transaction
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
@@ -67,12 +67,12 @@ def channels(app: Flask, *names: str) -> list[Recorded]:
 
 def raise_in_transaction(clock: StoppedClock, cause: Cause = Cause.DISK_FULL, site_id: int | None = None) -> None:
     with transaction():
-        raise_alert(clock, cause, "12 MB left", site_id)
+        raise_alert(clock, cause, "12 MB left", site_id, machine="" if site_id else machine_id())
 
 
 def end_in_transaction(clock: StoppedClock, cause: Cause = Cause.DISK_FULL) -> None:
     with transaction():
-        end_alert(clock, cause)
+        end_alert(clock, cause, machine=machine_id())
 
 
 def look() -> None:
@@ -289,7 +289,7 @@ def test_an_alert_that_no_database_takes_is_sent_once_and_not_again_when_it_is_w
     look()
     assert keys() == [("disk_full", "media")] and len(mail.sent) == 1
     with transaction():
-        end_alert(clock, Cause.DISK_FULL, subject="media")
+        end_alert(clock, Cause.DISK_FULL, subject="media", machine=machine_id())
     clock.move(minutes=10)
     look()
     assert mail.events == [("alert_raised", "disk_full"), ("alert_ended", "disk_full")]

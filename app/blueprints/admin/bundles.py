@@ -64,9 +64,8 @@ def bundle_upload(permit: str) -> Response | tuple[str, int]:
         if sent is None or not sent.filename:
             raise Invalid.one("required", "Choose a .zip file first.", "#/bundle")
         with _folder().received(sent.stream) as file, transaction():
-            run_id = runs.request_import(
-                current_author(), current_user.user_id, sent.filename, file, _chosen_parts()
-            ).id
+            author, user_id, machine = current_author(), current_user.user_id, ports.machine_id()
+            run_id = runs.request_import(author, user_id, sent.filename, file, _chosen_parts(), machine).id
     except (Invalid, Conflict) as refused:
         return _show_refusal(refused, "import")
     return _redirect_to_run(run_id)
@@ -133,7 +132,7 @@ def bundle_cancel(bundle_run_id: str) -> Response:
 @bp.get(f"{RUN}/shop.zip")
 @requires(Permission.MANAGE_SETTINGS)
 def bundle_download(bundle_run_id: str) -> Response:
-    file, name = runs.export_file(ports.clock(), current_user.site_id, bundle_run_id)
+    file, name = runs.export_file(ports.clock(), current_user.site_id, bundle_run_id, ports.machine_id())
     path = _folder().existing(file).absolute()
     answer = send_file(path, "application/zip", as_attachment=True, download_name=name)
     answer.headers["Cache-Control"] = "no-store"

@@ -76,6 +76,7 @@ def alert_json(alert: OpenAlert) -> dict[str, Any]:
         "cause": alert.cause.key,
         "severity": alert.cause.severity.value,
         "scope": "machine" if alert.is_of_machine else "site",
+        "machine": alert.machine,
         "subject": alert.subject,
         "sentence": alert.cause.sentence,
         "detail": alert.detail,

@@ -78,7 +78,7 @@ def system_run() -> Response:
     name = request.form.get("job", "")
     if name not in {facts.name for facts in ports.scheduled_jobs() if facts.only_looks}:
         raise NotFound("There is no such job to run from here.")
-    if ports.queue().enqueue("scheduled:look", name):
+    if ports.queue().enqueue("scheduled:look", name, machine=ports.machine_id()):
         flash("A worker runs it now; its line says when it is done.", "good")
     else:
         flash(f"The queue does not answer. On the server, run: flask --app wsgi jobs run {name}", "warn")
@@ -116,4 +116,4 @@ def _sources() -> Sources:
     )
     queue, kinds = ports.queue().overview, ports.work_kinds()
     engine, model = ports.search_engine(), ports.sentence_model()
-    return Sources(ports.clock(), queue, engine, ports.scheduled_jobs(), kinds, surroundings, model)
+    return Sources(ports.clock(), queue, engine, ports.scheduled_jobs(), kinds, surroundings, model, ports.machine_id())

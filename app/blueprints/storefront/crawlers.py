@@ -81,9 +81,10 @@ def _content(stored: StoredFile) -> Iterator[bytes]:
 
 
 def _not_yet(shop: Shop) -> Response:
-    if builds.is_request_due(ports.clock(), shop.site_id):
+    machine = ports.machine_id()
+    if builds.is_request_due(ports.clock(), shop.site_id, machine):
         with transaction():
-            builds.request_build(Author(shop.site_id, REQUESTED_BY, ports.clock()))
+            builds.request_build(Author(shop.site_id, REQUESTED_BY, ports.clock()), machine)
     response = problem(503, "no_sitemap_yet", "The sitemap is being built. Please try again in a few minutes.")
     response.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return response

@@ -184,3 +184,8 @@ class Cause(Enum):
 
 
 BY_KEY = {cause.key: cause for cause in Cause}
+# Faults of one machine, which alone raises and ends the alerts about them.
+OF_A_MACHINE = (
+    *(Cause.DISK_FULL, Cause.DISK_IO_ERROR, Cause.DATABASE_GONE, Cause.DATABASE_IO_ERROR),
+    *(Cause.QUEUE_GONE, Cause.WORKER_GONE, Cause.BACKUP_OLD, Cause.CERTIFICATE_EXPIRING),
+)

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, delete, func, or_, select, update
 from app.domain.alerts.alerts import REOPENS_WITHIN, end_alert, open_about, raise_alert
 from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.alerts.models import Alert, AlertMessage
+from app.domain.machines.machines import label_of
 from app.domain.shared.clock import Clock, rfc3339
 from app.extensions import db
 
@@ -31,7 +32,8 @@ class NotSent(Exception):
 @dataclass(frozen=True, slots=True)
 class Notice:
     """The notice that an alert was raised or has ended, or a test. `id` is the same however often the notice is sent;
-    `site` is the shop's host, None for the whole machine."""
+    `site` is the shop's host, None for the whole shop or a machine; `machine` is the name of that machine, where there
+    are several."""
 
     id: str
     cause: Cause
@@ -42,6 +44,7 @@ class Notice:
     last_seen_at: datetime
     ended_at: datetime | None = None
     is_test: bool = False
+    machine: str | None = None
 
     @property
     def event(self) -> str:
@@ -57,7 +60,7 @@ class Notice:
     def title(self) -> str:
         """One line, for the subject of a mail."""
         prefix = "Test" if self.is_test else "Over" if self.ended_at else self.cause.severity.value.capitalize()
-        return f"{prefix}: {self.sentence} ({self.site or 'whole server'})"
+        return f"{prefix}: {self.sentence} ({self.site or self.machine or 'whole server'})"
 
     @property
     def text(self) -> str:
@@ -75,6 +78,7 @@ class Notice:
             "cause": self.cause.key,
             "severity": self.cause.severity.value,
             "site": self.site,
+            "machine": self.machine,
             "subject": self.subject,
             "sentence": self.sentence,
             "detail": self.detail,
@@ -154,6 +158,7 @@ def _notice(key: MessageKey, alert: Alert, host_of: Callable[[int], str]) -> Not
         first_seen_at=alert.first_seen_at,
         last_seen_at=alert.last_seen_at,
         ended_at=alert.ended_at if key.is_about_end else None,
+        machine=label_of(alert.machine),
     )
 
 

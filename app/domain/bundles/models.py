@@ -9,18 +9,18 @@ from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.records import JsonValue, UtcDateTime
-from app.domain.work.models import LeasedWork, state_known
+from app.domain.work.models import LeasedWork, OfMachine, state_known
 from app.extensions import Base
 
 UNFINISHED = text("state in ('waiting', 'running')")
 
 
-class BundleRun(LeasedWork, Base):
+class BundleRun(OfMachine, LeasedWork, Base):
     """An export of a site, an import into it, or a transfer from `source_site_id`; a dry run of them writes nothing,
-    and the run that `follows` it carries it out with the same file. `file` is the bundle's in the folder of bundles
-    until `kept_until`, `name` what people see of it. `step` is what is being done; `error` of a finished run says why
-    it was refused or cancelled. Where the file is a table of products, `columns` says what each of its columns is
-    about."""
+    and the run that `follows` it carries it out with the same file. `file` is the bundle's in the folder of bundles of
+    `machine` until `kept_until`, `name` what people see of it. `step` is what is being done; `error` of a finished run
+    says why it was refused or cancelled. Where the file is a table of products, `columns` says what each of its columns
+    is about."""
 
     __tablename__ = "bundle_runs"
     __table_args__ = (

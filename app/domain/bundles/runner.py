@@ -92,9 +92,11 @@ class _Notes:
 
 def perform_run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
     """Do a requested run, from its beginning where an earlier worker broke off, and return True; False when another
-    worker holds it or the lease was lost. The outcome is in the row: a refused bundle is a result, no failure."""
+    worker holds it, its file is on another machine or the lease was lost. The outcome is in the row: a refused bundle
+    is a result, no failure."""
     sweep_folder(context, settings.folder)
-    claim = context.commit(lambda: leases.claim(BUNDLE_RUN, context.clock, BundleRun.id == run_id))
+    which = BundleRun.id == run_id, BUNDLE_RUN.may_run_on(context.machine)
+    claim = context.commit(lambda: leases.claim(BUNDLE_RUN, context.clock, *which))
     return claim is not None and perform(context, claim, lambda: _perform(context, settings, claim))
 
 
@@ -124,7 +126,7 @@ def _perform(context: SearchContext, settings: BundleSettings, claim: Claim[Bund
 
 def _read_order(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> _Order:
     row = leases.hold(context.clock, claim)
-    row.file = row.file or settings.folder.new_name()
+    row.file, row.machine = row.file or settings.folder.new_name(), row.machine or context.machine
     roles = accounts.roles_of(row.user_id, row.site_id) if row.user_id is not None else frozenset()
     return _Order(
         run_id=row.id,

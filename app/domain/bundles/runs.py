@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, or_, select, update
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Part, in_order
 from app.domain.bundles.transfer import check_parts, check_sites
+from app.domain.machines.machines import label_of
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound
@@ -94,22 +95,26 @@ def request_export(author: Author, user_id: int, name: str, parts: frozenset[Par
     return _request(author, user_id, Action.EXPORT, parts, name=name)
 
 
-def request_import(author: Author, user_id: int, name: str, file: str, parts: frozenset[Part]) -> BundleRun:
-    """Request the preview of the import of a received file and return its run; earlier previews end. Raises Invalid,
-    Conflict."""
+def request_import(
+    author: Author, user_id: int, name: str, file: str, parts: frozenset[Part], machine: str = ""
+) -> BundleRun:
+    """Request the preview of the import of a file that the machine received, and return its run; earlier previews end.
+    Raises Invalid, Conflict."""
     if not parts:
         raise Invalid.one("no_parts", "Choose at least one part.", "#/parts")
     name = one_line(name)[:LONGEST_NAME] or "A file"
-    run = _request(author, user_id, Action.IMPORT, parts, name=name, file=file, is_dry_run=True)
+    run = _request(author, user_id, Action.IMPORT, parts, name=name, file=file, machine=machine, is_dry_run=True)
     _expire_earlier_previews(author)
     return run
 
 
-def request_table_import(author: Author, user_id: int, name: str, file: str, columns: Sequence[str]) -> BundleRun:
-    """Request the preview of the import of a received table of products, whose columns are about `columns`, and return
-    its run; earlier previews of tables end. Raises Conflict."""
+def request_table_import(
+    author: Author, user_id: int, name: str, file: str, columns: Sequence[str], machine: str = ""
+) -> BundleRun:
+    """Request the preview of the import of a table of products that the machine received, whose columns are about
+    `columns`, and return its run; earlier previews of tables end. Raises Conflict."""
     name = one_line(name)[:LONGEST_NAME] or "A table"
-    of_table = {"name": name, "file": file, "is_dry_run": True, "columns": list(columns)}
+    of_table = {"name": name, "file": file, "machine": machine, "is_dry_run": True, "columns": list(columns)}
     run = _request(author, user_id, Action.IMPORT, frozenset((Part.CATALOGUE,)), **of_table)
     _expire_earlier_previews(author, is_table=True)
     return run
@@ -152,6 +157,7 @@ def confirm_run(author: Author, user_id: int, run_id: str, removes: bool) -> Bun
         raise Conflict("This has been run already, or its file has expired. Start again.")
     columns: dict[str, Any] = {"file": tried.file, "name": tried.name, "source_site_id": tried.source_site_id}
     columns |= {"columns": tried.columns, "removes": removes, "follows": tried.id, "kept_until": tried.kept_until}
+    columns |= {"machine": tried.machine}
     return _request(author, user_id, Action(tried.action), frozenset(map(Part, tried.parts)), **columns)
 
 
@@ -196,11 +202,21 @@ def latest_runs(clock: Clock, site_id: int, only_tables: bool = False) -> list[R
     return [summary_of(clock, run) for run in db.session.scalars(query.limit(LISTED))]
 
 
-def export_file(clock: Clock, site_id: int, run_id: str) -> tuple[str, str]:
-    """Return the file of an export that is done, and the name to give it. Raises NotFound once it is kept no longer."""
+def export_file(clock: Clock, site_id: int, run_id: str, machine: str = "") -> tuple[str, str]:
+    """Return the file of an export that is done, and the name to give it. Raises NotFound once it is kept no longer,
+    Conflict where it is not on this machine."""
     run = run_of(site_id, run_id)
     is_there = run.action == Action.EXPORT and _has_file(clock, run)
-    return existing(run.file if is_there else None, "This file has expired. Exports are kept for one day."), run.name
+    file = existing(run.file if is_there else None, "This file has expired. Exports are kept for one day.")
+    check_place(run, machine)
+    return file, run.name
+
+
+def check_place(run: BundleRun, machine: str) -> None:
+    """Check that the file of a run is on this machine. Raises Conflict."""
+    if run.machine not in ("", machine):
+        where = label_of(run.machine) or "that received or wrote it"
+        raise Conflict(f"This file is on the machine {where}, and another answered. Try again, or start anew.")
 
 
 def report_of(run_id: str) -> dict[str, Any] | None:
@@ -247,7 +263,7 @@ def _request(author: Author, user_id: int, action: Action, parts: frozenset[Part
     what = subject.get(action, f"the transfer from {run.name}")
     summary = f"Requested{preview} {what}: {', '.join(listed)}"
     activity.record(author, "bundle.request", ("bundle_run", run.id), summary)
-    publish(WorkRequested(BUNDLE_RUN.name, run.id))
+    publish(WorkRequested(BUNDLE_RUN.name, run.id, run.machine or ""))
     return run
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, declared_attr, mapped_column, relationship
 from app.domain.catalogue.markup import HoldsMarkup
 from app.domain.shared.records import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
-from app.domain.work.models import LeasedWork, state_known
+from app.domain.work.models import LeasedWork, OfMachine, state_known
 from app.extensions import Base
 
 # Execution options of bulk statements on products. They bypass the session, and with it the listener that writes the
@@ -129,9 +129,9 @@ class ProductImage(Base):
     height: Mapped[int]
 
 
-class PictureUpload(LeasedWork, Base):
+class PictureUpload(OfMachine, LeasedWork, Base):
     """An uploaded picture that a worker checks and draws anew: `file` names what was received, in the site's media
-    folder, and `name` the file on the uploader's machine. A refusal stands in `error`."""
+    folder of `machine`, and `name` the file on the uploader's machine. A refusal stands in `error`."""
 
     __tablename__ = "picture_uploads"
     queue = "builds"

@@ -193,8 +193,9 @@ def receive_upload(store: ImageStore, site_id: int, data: bytes) -> Iterator[str
         raise
 
 
-def request_upload(author: Author, product_id: int, file: str, name: str, alt: str) -> None:
-    """Have a received file prepared and added to the product. Call it in a transaction. Raises NotFound, Invalid."""
+def request_upload(author: Author, product_id: int, file: str, name: str, alt: str, machine: str = "") -> None:
+    """Have a file that the machine received prepared and added to the product. Call it in a transaction. Raises
+    NotFound, Invalid."""
     product = product_of(author.site_id, product_id, to_change=True)
     awaited = sum(upload.is_unfinished for upload in uploads_of(author.clock, author.site_id, product_id))
     check_room(len(product.images) + awaited)
@@ -204,10 +205,11 @@ def request_upload(author: Author, product_id: int, file: str, name: str, alt: s
         file=file,
         name=one_line(name)[:LONGEST_FILE_NAME],
         alt=clean_alt(alt),
+        machine=machine,
     )
     db.session.add(upload)
     db.session.flush()
-    publish(WorkRequested(UPLOAD_WORK.name, upload.id))
+    publish(WorkRequested(UPLOAD_WORK.name, upload.id, machine))
 
 
 def uploads_of(clock: Clock, site_id: int, product_id: int) -> list[UploadSummary]:
@@ -232,9 +234,10 @@ def dismiss_upload(site_id: int, product_id: int, upload_id: str) -> Product:
 
 
 def prepare_upload(context: WorkContext, store: ImageStore, upload_id: str) -> bool:
-    """Draw the picture anew and add it to its product; return False when the upload cannot be claimed. Its outcome is
-    stored in the row; unexpected errors are raised as well."""
-    claim = context.commit(lambda: leases.claim(UPLOAD_WORK, context.clock, PictureUpload.id == upload_id))
+    """Draw the picture anew and add it to its product; return False when the upload cannot be claimed here. Its outcome
+    is stored in the row; unexpected errors are raised as well."""
+    which = PictureUpload.id == upload_id, UPLOAD_WORK.may_run_on(context.machine)
+    claim = context.commit(lambda: leases.claim(UPLOAD_WORK, context.clock, *which))
     return claim is not None and perform(context, claim, lambda: _prepare(context, store, claim))
 
 

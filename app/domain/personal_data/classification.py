@@ -42,12 +42,12 @@ def _leased(actor: str = "requested_by", **more: str) -> Columns:
 
 COLUMNS: Mapping[str, Columns] = {
     "alert_messages": Columns(none="channel"),
-    "alerts": Columns(text="detail", none="cause subject"),
+    "alerts": Columns(text="detail", none="cause machine subject"),
     "api_sessions": Columns(
         personal="device_id device_name", secret="refresh_hash", none="id audience ended_because passkey_id"
     ),
     "audit_entries": Columns(actor="actor", text="summary before after", none="action subject_type subject_id origin"),
-    "bundle_runs": _leased(text="name report", none="id action parts columns follows file step"),
+    "bundle_runs": _leased(text="name report", none="id action parts columns follows file step machine"),
     "clock_readings": Columns(),
     "collection_entries": Columns(),
     "collections": Columns(none=f"name description {_CONTENT}"),
@@ -61,6 +61,7 @@ COLUMNS: Mapping[str, Columns] = {
     "job_runs": Columns(none="job errors report"),
     "job_slots": Columns(none="job"),
     "learned_searches": Columns(none="word learned"),
+    "machines": Columns(none="id name release engine database pictures"),
     "merchandising_nodes": Columns(
         none="name slug path description canonical_override meta_title meta_description facets landing_rules "
         "source_levels source_manufacturers"
@@ -77,7 +78,7 @@ COLUMNS: Mapping[str, Columns] = {
     ),
     "pages": Columns(none=f"title body meta_description {_CONTENT}"),
     "personal_tokens": Columns(personal="name", secret="token_hash beginning"),
-    "picture_uploads": _leased(none="id file name alt"),
+    "picture_uploads": _leased(none="id file name alt machine"),
     "pos_agent_locations": Columns(),
     "pos_agents": Columns(personal="display_name", actor="disabled_by"),
     "pos_cash_movements": Columns(text="reason", none="id session_id type"),
@@ -154,7 +155,7 @@ COLUMNS: Mapping[str, Columns] = {
     "simulator_refunds": Columns(text="metadata", none="id account_id intent_id"),
     "site_check_findings": Columns(none="check_id kind url linked_from detail"),
     "site_checks": _leased(none="id counts progress"),
-    "sitemap_builds": _leased(none="id warnings"),
+    "sitemap_builds": _leased(none="id warnings machine"),
     "sites": Columns(none="name currency time_zone capabilities"),
     "stored_events": Columns(text="payload error", none="name"),
     "suggestion_runs": _leased(),

@@ -8,26 +8,26 @@ from sqlalchemy import Date, ForeignKey, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.records import JsonValue
-from app.domain.work.models import LeasedWork, state_known
+from app.domain.work.models import LeasedWork, OfMachine, state_known
 from app.extensions import Base
 
 
-def _one_unfinished(name: str) -> Index:
-    """Return the index that allows one unfinished row of a site."""
+def _one_unfinished(name: str, *more: str) -> Index:
+    """Return the index that allows one unfinished row of a site and `more` columns."""
     unfinished = text("state in ('waiting', 'running')")
-    return Index(name, "site_id", unique=True, sqlite_where=unfinished, postgresql_where=unfinished)
+    return Index(name, "site_id", *more, unique=True, sqlite_where=unfinished, postgresql_where=unfinished)
 
 
-class SitemapBuild(LeasedWork, Base):
-    """A run that writes a site's sitemap; `done` counts the addresses written, in so many `files`. `left_out` counts
-    entries that the generator rejected, the first of which stand in `warnings`, one a line. While `search_was_away`,
-    landing pages are missing and empty categories are listed."""
+class SitemapBuild(OfMachine, LeasedWork, Base):
+    """A run that writes a site's sitemap on a machine, each of which serves its own; `done` counts the addresses
+    written, in so many `files`. `left_out` counts entries that the generator rejected, the first of which stand in
+    `warnings`, one a line. While `search_was_away`, landing pages are missing and empty categories are listed."""
 
     __tablename__ = "sitemap_builds"
     queue = "builds"
     __table_args__ = (
         Index(None, "site_id", "created_at"),
-        _one_unfinished("uq_sitemap_builds_unfinished"),
+        _one_unfinished("uq_sitemap_builds_unfinished", "machine"),
         state_known(),
     )
 

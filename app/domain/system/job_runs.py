@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import String, select
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.machines.coexistence import SEPARATOR
 from app.domain.shared.clock import Clock
 from app.domain.shared.records import JsonValue, UtcDateTime, upsert
 from app.extensions import Base, db
@@ -19,7 +20,8 @@ LONGEST_ERROR = 1000
 
 
 class JobRun(Base):
-    """A row for each scheduled job. `finished_at` is None while it runs, and of a run that was cut off. `errors` are
+    """A row for each scheduled job, and for each machine where each has its own run: then the machine's id ends `job`
+    (`on_machine`). `finished_at` is None while it runs, and of a run that was cut off. `errors` are
     the reasons of failures by site id, "" for the whole machine; `report` is that of the last run that made one."""
 
     __tablename__ = "job_runs"
@@ -50,5 +52,10 @@ def note_end(clock: Clock, job: str, errors: Mapping[str, str] | None = None, re
         run.report = report
 
 
-def latest_runs() -> dict[str, JobRun]:
-    return {run.job: run for run in db.session.scalars(select(JobRun))}
+def latest_runs(machine: str = "") -> dict[str, JobRun]:
+    """Return the latest runs by the names of their jobs: those of the whole shop, and of a machine those that each
+    machine has."""
+    named = (
+        (*run.job.partition(SEPARATOR)[::2], run) for run in db.session.scalars(select(JobRun).order_by(JobRun.job))
+    )
+    return {name: run for name, of, run in named if of in ("", machine)}

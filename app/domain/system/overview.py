@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from app.domain.machines.machines import all_machines
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index.documents import ranks_by_meaning
 from app.domain.search.index.healing import is_hopeless, latest_failure
@@ -19,6 +20,7 @@ from app.domain.shared.clock import Clock
 from app.domain.system.facts import Health, JobFacts, JobLine, Line, job_state
 from app.domain.system.job_runs import MACHINE, JobRun, latest_runs
 from app.domain.system.machine import Surroundings, machine_lines
+from app.domain.system.machine_rows import MachineLine, machine_rows
 from app.domain.work.models import State, WorkKind
 from app.domain.work.progress import QueueOverview
 from app.extensions import db
@@ -40,7 +42,8 @@ RECENT_FAILURES = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources of the page. `queue` raises OSError when it does not answer."""
+    """The sources of the page. `queue` raises OSError when it does not answer; `machine` is the id of the machine that
+    shows the page."""
 
     clock: Clock
     queue: Callable[[], QueueOverview | None]
@@ -49,6 +52,7 @@ class Sources:
     kinds: Sequence[WorkKind[Any]]
     surroundings: Surroundings
     model: SentenceModel | None = None
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,8 @@ class WorkLine:
 @dataclass(frozen=True, slots=True)
 class SystemOverview:
     """The contents of the System page. `queue` is None where it does not answer or is not set up, which one of `lines`
-    says. `purged` is what the last purge found: records kept, old and removed."""
+    says. `machines` are those of the shop, `machine` the one that shows the page. `purged` is what the last purge
+    found: records kept, old and removed."""
 
     now: datetime
     lines: Sequence[Line]
@@ -102,12 +107,13 @@ class SystemOverview:
     indexes: Sequence[IndexLine]
     work: Sequence[WorkLine]
     purged: Sequence[Mapping[str, Any]]
+    machines: Sequence[MachineLine] = ()
 
 
 def overview(sources: Sources, site_id: int, sees_all_sites: bool) -> SystemOverview:
     """Return the overview for an admin of a site, who sees the failures of this site and of the whole machine. Raises
     SQLAlchemyError."""
-    now, runs = sources.clock.now(), latest_runs()
+    now, runs = sources.clock.now(), latest_runs(sources.machine)
     queue, queue_lines = _queue_lines(now, sources.queue)
     purge = runs.get("purge")
     model_line = sentence_model_line(sources.model, sources.engine, site_id)
@@ -119,6 +125,7 @@ def overview(sources: Sources, site_id: int, sees_all_sites: bool) -> SystemOver
         index_lines(sources.engine, site_id),
         list(work_lines(sources.clock, sources.kinds, site_id)),
         purge.report if purge and isinstance(purge.report, list) else [],
+        machine_rows(sources.clock, all_machines(), sources.machine),
     )
 
 

@@ -56,12 +56,13 @@ class WorkerLocks:
 
 @dataclass(frozen=True, slots=True)
 class WorkContext:
-    """The context of work that outlasts a transaction. `transaction` commits at its end. A function that takes a
-    context must not be called within a transaction."""
+    """The context of work that outlasts a transaction. `transaction` commits at its end, `machine` is the id of the
+    machine that works. A function that takes a context must not be called within a transaction."""
 
     clock: Clock
     transaction: Transaction
     locks: WorkerLocks = field(default_factory=WorkerLocks, kw_only=True)
+    machine: str = field(default="", kw_only=True)
 
     def commit(self, work: Callable[[], T]) -> T:
         """Do the work in a transaction and return its result. While others keep the database busy for longer than it

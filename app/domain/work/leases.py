@@ -23,7 +23,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
 from app.domain.work.context import WorkContext, WorkerLocks
-from app.domain.work.models import UNFINISHED, LeasedWork, State, W, WorkKind, requested_now
+from app.domain.work.models import UNFINISHED, LeasedWork, OfMachine, State, W, WorkKind, requested_now
 from app.extensions import Base, db
 
 FARTHEST = timedelta(days=1)  # A lease that runs longer was dated by a clock that was wrong.
@@ -63,11 +63,11 @@ def lock_name(kind: WorkKind[Any], key: Any, fence: int) -> str:
     return f"{kind.name}-{key}-{fence}"
 
 
-def join_or_create(model: type[W], author: Author, **columns: Any) -> tuple[W, bool]:
-    """Return the unfinished work of the author's site, or new work with these columns, and whether it is new. The
-    table must allow one unfinished row of a site. Call it in a transaction. Raises Conflict where others are quicker
-    again and again."""
-    unfinished = select(model).where(model.site_id == author.site_id, model.state.in_(UNFINISHED))
+def join_or_create(model: type[W], author: Author, *which: ColumnElement[bool], **columns: Any) -> tuple[W, bool]:
+    """Return the unfinished work of the author's site that the conditions name, or new work with these columns, and
+    whether it is new. The table must allow one such unfinished row. Call it in a transaction. Raises Conflict where
+    others are quicker again and again."""
+    unfinished = select(model).where(model.site_id == author.site_id, model.state.in_(UNFINISHED), *which)
     for _ in range(ATTEMPTS):
         under_way = db.session.scalar(unfinished.execution_options(populate_existing=True))
         if under_way is not None:
@@ -300,9 +300,19 @@ def _is_of_before(moment: datetime, before: datetime, now: datetime) -> bool:
     return moment <= before if now > before else moment > now
 
 
-def free_keys(kind: WorkKind[W], clock: Clock) -> Sequence[Any]:
-    """Return the keys of the work that no worker holds, the oldest first."""
-    return db.session.scalars(select(kind.key).where(is_free(kind, clock.now())).order_by(kind.model.created_at)).all()
+def free_keys(kind: WorkKind[W], clock: Clock, machine: str = "") -> Sequence[Any]:
+    """Return the keys of the work that no worker holds and that this machine may do, the oldest first."""
+    free = is_free(kind, clock.now()), kind.may_run_on(machine)
+    return db.session.scalars(select(kind.key).where(*free).order_by(kind.model.created_at)).all()
+
+
+def end_work_of_machine(kind: WorkKind[W], clock: Clock, machine: str, reason: str) -> None:
+    """End the unfinished work of a machine that is gone, with its files."""
+    if not issubclass(kind.model, OfMachine):
+        return
+    query = select(kind.model).where(kind.model.machine == machine, kind.model.state.in_(UNFINISHED))
+    for row in db.session.scalars(query.with_for_update().execution_options(populate_existing=True)).all():
+        end(kind, clock, row, State.FAILED, reason)
 
 
 def is_unanswered(kind: WorkKind[W], clock: Clock, row: W) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sqlalchemy import CheckConstraint, ColumnElement, ForeignKey, String, Text
+from sqlalchemy import CheckConstraint, ColumnElement, ForeignKey, String, Text, true
 from sqlalchemy import inspect as columns_of
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -89,15 +89,23 @@ class LeasedWork:
         }
 
 
+class OfMachine:
+    """Columns of leased work whose files are on the disk of a machine. `machine` is its id, empty for work that has
+    none yet: the machine whose worker begins it keeps it."""
+
+    machine: Mapped[str] = mapped_column(String(36), default="", server_default="")
+
+
 W = TypeVar("W", bound=LeasedWork)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkRequested:
-    """The event that work of a kind waits. `key` is the argument of its job."""
+    """The event that work of a kind waits, on a machine where it names one. `key` is the argument of its job."""
 
     kind: str
     key: str | int
+    machine: str = ""
 
 
 def describe_error(error: BaseException) -> str:
@@ -136,6 +144,15 @@ class WorkKind(Generic[W]):
     def can_expire(self) -> bool:
         """Whether work of this kind can be ended because no worker will finish it."""
         return not self.is_resumed or bool(self.waits_at_most or self.lasts_at_most)
+
+    @property
+    def is_of_machine(self) -> bool:
+        """Whether work of this kind may need the disk of the machine that it names."""
+        return issubclass(self.model, OfMachine)
+
+    def may_run_on(self, machine: str) -> ColumnElement[bool]:
+        """Return the condition of the work that this machine may do."""
+        return self.model.machine.in_(("", machine)) if issubclass(self.model, OfMachine) else true()
 
     @property
     def key(self) -> ColumnElement[Any]:

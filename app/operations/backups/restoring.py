@@ -17,7 +17,11 @@ from tempfile import TemporaryFile
 from sqlalchemy import NullPool, create_engine, func, make_url, update
 
 from app.config import SECRET_KEY_FILE, Config
+from app.domain.bundles.models import BundleRun
+from app.domain.catalogue.models import PictureUpload
+from app.domain.machines.models import Machine
 from app.domain.search.models import RebuildRun
+from app.domain.seo.models import SitemapBuild
 from app.domain.shared.durable_files import fsync_path
 from app.domain.system import release
 from app.domain.work.models import UNFINISHED, State
@@ -212,6 +216,7 @@ class _Restoring:
         if self._is_migrated:
             upgrade_database(self._config, database_url)
         end_rebuilds(database_url)
+        release_machines(database_url)
 
     def _put_aside(self, path: Path) -> None:
         if path.exists():
@@ -278,3 +283,12 @@ def end_rebuilds(database_url: str) -> None:
     values = {"state": State.FAILED.value, "error": RESTORED, "finished_at": ended, "lease_until": None}
     with create_engine(database_url, poolclass=NullPool).begin() as connection:
         connection.execute(unfinished.values(values))
+
+
+def release_machines(database_url: str) -> None:
+    """Note in a restored database that none of its machines runs, so that this one, which may be another, need not
+    wait for them, and let any machine do what theirs had to do: their files are in the backup or lost."""
+    with create_engine(database_url, poolclass=NullPool).begin() as connection:
+        connection.execute(update(Machine).values(seen_at=datetime.fromtimestamp(0, UTC)))
+        for model in (PictureUpload, BundleRun, SitemapBuild):
+            connection.execute(update(model).where(model.state.in_(UNFINISHED)).values(machine=""))

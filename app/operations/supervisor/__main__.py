@@ -23,6 +23,7 @@ from app.operations.supervisor.parts import (
     NEEDS_A_STOP,
     PREPARED,
     PREPARED_WITH_DEMO,
+    REFUSED,
     Crew,
     Release,
     current_release,
@@ -124,6 +125,8 @@ def _replace_by(release: Release, config: Config, inherited: Inherited, crew: Cr
     status = crew.prepare(release.preparation(*_options(config), "upgrade"))
     if status == NEEDS_A_STOP:
         return say("Not upgraded: what runs cannot live with the new database. Restart the shop instead.")
+    if status == REFUSED:
+        return say("Not upgraded: the new release cannot run beside another machine; the reason stands above.")
     if status not in (PREPARED, PREPARED_WITH_DEMO):
         return say("Not upgraded: the database could not be brought up to date; the reason stands above.")
     web = release.web_servers(config, inherited.web.fileno(), inherited.memory)
@@ -148,6 +151,8 @@ def _prepare(config: Config, release: Release, crew: Crew) -> bool:
     """Prepare the release; True when the demo shop's people exist. In a process of its own, so that nothing of the
     application, which is large, stays with the supervisor."""
     status = crew.prepare(release.preparation(*_options(config)))
+    if status == REFUSED:
+        raise CannotStart("The shop does not start; the reason stands above.")
     if status not in (PREPARED, PREPARED_WITH_DEMO):
         raise CannotStart("The database could not be brought up to date; the reason stands above.")
     return status == PREPARED_WITH_DEMO

@@ -36,6 +36,7 @@ PREPARED = 0
 FAILED = 1
 PREPARED_WITH_DEMO = 10
 NEEDS_A_STOP = 11
+REFUSED = 12  # Another machine runs beside which this one cannot.
 _libc = ctypes.CDLL(None)
 
 
@@ -266,7 +267,7 @@ class Crew:
         finally:
             stop([preparing], SECONDS_TO_STOP)
         status = preparing.process.returncode if preparing.process else FAILED
-        if status not in (PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP):
+        if status not in (PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP, REFUSED):
             say(f"The {preparing.name} stopped ({preparing.ending}).")  # One that was killed said nothing itself.
         return status
 

@@ -28,19 +28,22 @@ from sqlalchemy.schema import SetTableComment
 
 from app.config import Config
 from app.domain.system.release import MIGRATIONS, known_revisions, newest_revision
-from app.operations.supervisor.parts import FAILED, NEEDS_A_STOP, PREPARED, PREPARED_WITH_DEMO
+from app.operations.instance import CannotStart
+from app.operations.supervisor.parts import FAILED, NEEDS_A_STOP, PREPARED, PREPARED_WITH_DEMO, REFUSED
 
 NOTE = "older-releases.json"
 NOTED_AT = "alembic_version"  # The table whose comment is the note that machines share.
 
 
 def run(production: bool, is_upgrade: bool) -> NoReturn:
-    """Run the preparation and end this process; its exit status is PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP
+    """Run the preparation and end this process; its exit status is PREPARED, PREPARED_WITH_DEMO, NEEDS_A_STOP, REFUSED
     or a failure."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
+        _admit(is_upgrade)  # Before the migrations, which a machine that may not start leaves to others, …
         _migrate(is_upgrade)
+        _admit(is_upgrade)  # … and after them, for a database that had no machines yet.
         if not production:
             with redirect_stdout(io.StringIO()):
                 _flask("demo", "create")
@@ -50,7 +53,15 @@ def run(production: bool, is_upgrade: bool) -> NoReturn:
     except OperationalError as error:
         print(f"The database does not answer: {error.orig}", file=sys.stderr)
         sys.exit(FAILED)
+    except CannotStart as refused:
+        print(refused, file=sys.stderr)
+        sys.exit(REFUSED)
     sys.exit(status)
+
+
+def _admit(is_upgrade: bool) -> None:
+    with _application().app_context():
+        importlib.import_module("app.operations.machine").admit(is_whole=not is_upgrade)
 
 
 def _migrate(is_upgrade: bool) -> None:

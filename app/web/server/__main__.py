@@ -9,8 +9,11 @@ import signal
 import socket
 import sys
 
+from flask import Flask
+
 from app.config import LISTENER, READY, Config, ConfigurationError, from_environment
 from app.operations import metrics
+from app.operations.instance import CannotStart
 from app.web.server.server import SWITCH_INTERVAL, WebServer
 
 
@@ -24,6 +27,11 @@ def main(application: str = "wsgi:app") -> int:
     sys.setswitchinterval(SWITCH_INTERVAL)
     module, _, name = application.partition(":")
     loaded = getattr(importlib.import_module(module), name)
+    try:
+        _admit_machine(loaded)
+    except CannotStart as refused:
+        print(refused, file=sys.stderr)
+        return 1
     try:
         listener = _listener(config)
     except OSError as trouble:
@@ -39,6 +47,15 @@ def main(application: str = "wsgi:app") -> int:
     _say_ready()
     server.run()
     return 0
+
+
+def _admit_machine(loaded: object) -> None:
+    """Note that this machine runs, where it serves the shop. Raises CannotStart."""
+    if isinstance(loaded, Flask) and "SHOP" in loaded.config:
+        from app.operations.machine import admit
+
+        with loaded.app_context():
+            admit()
 
 
 def _say_ready() -> None:

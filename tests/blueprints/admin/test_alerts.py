@@ -93,6 +93,7 @@ def test_the_json_has_every_field(signed_in: SignedIn) -> None:
         "cause": "disk_full",
         "severity": "critical",
         "scope": "machine",
+        "machine": None,
         "subject": "/srv/shop",
         "sentence": Cause.DISK_FULL.sentence,
         "detail": "12 MB left of 8 GB.",

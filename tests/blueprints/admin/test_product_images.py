@@ -55,7 +55,7 @@ def upload(app: Flask, mia: Merchandiser) -> Callable[..., TestResponse]:
 def prepare_all(app: Flask) -> None:
     """What the worker does."""
     with app.app_context():
-        for upload_id in leases.free_keys(UPLOAD_WORK, ports.clock()):
+        for upload_id in leases.free_keys(UPLOAD_WORK, ports.clock(), ports.machine_id()):
             assert prepare_picture(upload_id)
 
 

@@ -12,6 +12,10 @@ from flask import Flask
 from app import ports
 from app.adapters.queue import RqQueue
 from app.adapters.whoosh import WhooshEngine
+from app.domain.alerts.alerts import raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.machines import machines
+from app.domain.machines.coexistence import MachineFacts
 from app.domain.search.sentence_model import SentenceModel
 from app.domain.sites.accounts import Role
 from app.domain.sites.models import Site
@@ -232,3 +236,32 @@ def test_the_sentence_model_is_a_line(app: Flask, admin: PageClient) -> None:
     with app.app_context(), transaction():
         change_settings(1, {"search-by-meaning": False})
     assert "Off" in shown(WordSums())
+
+
+def test_machines_are_listed_with_what_is_wrong_and_what_helps(
+    app: Flask, admin: PageClient, clock: StoppedClock
+) -> None:
+    facts = MachineFacts("left", "1.0", "opensearch", "postgresql", "s3")
+    with app.app_context(), transaction():
+        machines.register(clock, "left00000000", facts)
+    clock.move(minutes=2)
+    with app.app_context(), transaction():
+        machines.register(clock, ports.machine_id(), dataclasses.replace(facts, name="right"))
+    assert "Silent" in row(admin, "left") and "machines forget left00000000" in row(admin, "left")
+    assert "Runs" in row(admin, "right") and "(this one)" in row(admin, "right")
+    with app.app_context(), transaction():
+        machines.register(clock, "left00000000", dataclasses.replace(facts, engine="whoosh"))
+    assert "In conflict" in row(admin, "right") and "It cannot run beside left" in row(admin, "right")
+
+
+def test_a_fault_of_one_of_several_machines_names_it(app: Flask, admin: PageClient, clock: StoppedClock) -> None:
+    facts = MachineFacts("left", "1.0", "opensearch", "postgresql", "s3")
+    with app.app_context(), transaction():
+        machines.register(clock, "left00000000", facts)
+        raise_alert(clock, Cause.DISK_FULL, "12 MB left", machine="left00000000")
+    page = "/admin"
+    assert "Whole server" in admin.client.get(page, base_url=admin.base, follow_redirects=True).text
+    with app.app_context(), transaction():
+        machines.register(clock, "right0000000", dataclasses.replace(facts, name="right"))
+    text = admin.client.get(page, base_url=admin.base, follow_redirects=True).text
+    assert "Machine left" in text and "Whole server" not in text

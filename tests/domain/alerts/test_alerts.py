@@ -61,6 +61,38 @@ def test_a_fault_that_is_seen_again_is_one_alert_that_counts(clock: StoppedClock
     assert (alert.last_seen_at - alert.first_seen_at).seconds == 60
 
 
+def test_machines_have_alerts_of_their_own(clock: StoppedClock) -> None:
+    for machine in ("left", "right"):
+        with transaction():
+            raise_alert(clock, Cause.DISK_FULL, f"of {machine}", machine=machine)
+    with transaction():
+        end_alert(clock, Cause.DISK_FULL, machine="left")
+        end_alert(clock, Cause.DISK_FULL)
+    assert [(alert.machine, alert.detail) for alert in open_alerts(None)] == [("right", "of right")]
+    assert last_seen(Cause.DISK_FULL, machine="left") is None
+    assert last_seen(Cause.DISK_FULL, machine="right") == clock.now()
+
+
+def test_an_alert_of_a_machine_that_could_not_be_written_is_written_as_its_own(clock: StoppedClock) -> None:
+    for machine in ("left", "right"):
+        note_alert(clock, Cause.DISK_FULL, "12 MB left", machine=machine)
+    write_unwritten(transaction)
+    assert {alert.machine for alert in open_alerts(None)} == {"left", "right"}
+
+
+def test_a_job_of_a_machine_fails_and_succeeds_for_itself(clock: StoppedClock) -> None:
+    with transaction():
+        for machine in ("left", "left", "right"):
+            note_failure(clock, "measure", "no disk", machine=machine)
+    assert [(alert.subject, alert.machine) for alert in open_alerts(None)] == [("measure", "left")]
+    with transaction():
+        note_success(clock, "measure", machine="right")
+    assert len(open_alerts(None)) == 1
+    with transaction():
+        note_success(clock, "measure", machine="left")
+    assert open_alerts(None) == []
+
+
 def test_sites_subjects_and_causes_have_alerts_of_their_own(clock: StoppedClock, site_id: int) -> None:
     with transaction():
         raise_alert(clock, Cause.INDEX_DAMAGED, "gone", site_id, "products")

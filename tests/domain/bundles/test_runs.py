@@ -37,6 +37,7 @@ from app.transaction import transaction
 from tests.domain.bundles.conftest import HOST, SITE, count, product, write_bundle
 from tests.factories import make_site, make_token, make_user
 from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -211,6 +212,30 @@ def exported(shop: Shop, parts: frozenset[Part] = OF_AN_ADMIN) -> RunSummary:
 def names_in(path: Path) -> list[str]:
     with zipfile.ZipFile(path) as archive:
         return sorted(archive.namelist())
+
+
+def test_an_export_is_on_the_machine_that_began_it_and_the_other_says_so(shop: Shop, clock: StoppedClock):
+    shop.context = replace(shop.context, machine="left")
+    done = exported(shop)
+    assert runs.run_of(shop.site_id, done.id).machine == "left"
+    assert runs.export_file(clock, shop.site_id, done.id, "left")[1] == "shop-test.zip"
+    with pytest.raises(Conflict, match="This file is on the machine that received or wrote it, and another answered"):
+        runs.export_file(clock, shop.site_id, done.id, "right")
+
+
+def test_an_import_is_done_from_preview_to_end_by_the_machine_that_received_it(
+    shop: Shop, bundle: Callable[..., Path], queue: RecordingQueue
+):
+    file = shop.upload(bundle(products=[product()]))
+    with transaction():
+        run_id = runs.request_import(shop.author, shop.user_id, "shop.zip", file, OF_AN_ADMIN, "left").id
+    left, right = (replace(shop.context, machine=name) for name in ("left", "right"))
+    assert not runner.perform_run(right, shop.settings, run_id)
+    assert runner.perform_run(left, shop.settings, run_id)
+    confirmed = shop.confirmed(shop.shown(run_id))
+    assert queue.machines[-1] == "left", "wherever it was confirmed"
+    assert not runner.perform_run(right, shop.settings, confirmed)
+    assert runner.perform_run(left, shop.settings, confirmed) and count(Product) == 1
 
 
 def test_an_export_is_there_for_a_day(shop: Shop, bundle: Callable[..., Path], clock: StoppedClock):

@@ -14,7 +14,7 @@ from app.domain.system.machine import DatabaseFacts, database_facts, database_li
 from app.domain.system.release import known_revisions, newest_revision, version
 from app.jobs.machine import folder_size, measure_folders
 from app.jobs.scheduled import look, run_scheduled
-from app.ports import search_engine
+from app.ports import machine_id, search_engine
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 
@@ -94,7 +94,8 @@ def test_the_page_has_only_jobs_run_that_look(clock: StoppedClock) -> None:
     look("purge")
     assert job_runs.latest_runs() == {}
     look("measure")
-    assert list(job_runs.latest_runs()) == ["measure"]
+    assert list(job_runs.latest_runs(machine_id())) == ["measure"]
+    assert job_runs.latest_runs("of another machine") == {}
 
 
 @pytest.mark.usefixtures("context")

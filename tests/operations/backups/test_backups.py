@@ -14,7 +14,10 @@ import pytest
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import select, text
 
+from app.domain.machines import machines
+from app.domain.machines.coexistence import MachineFacts
 from app.domain.search.models import RebuildRun
+from app.domain.seo.models import SitemapBuild
 from app.domain.shared.author import Author
 from app.domain.system.release import MIGRATIONS
 from app.domain.work.leases import requested_now
@@ -73,6 +76,17 @@ def test_a_rebuild_that_ran_during_the_backup_keeps_no_other_waiting(shop: Insta
         (restored,) = db.session.scalars(select(RebuildRun))
         assert (restored.state, restored.lease_until, restored.finished_at) == ("failed", None, restored.started_at)
         assert "restored from a backup" in (restored.error or "")
+
+
+def test_a_restored_machine_keeps_nobody_waiting_and_its_work_is_anyones(shop: Installation, folder: Path) -> None:
+    with shop.opened(), transaction():
+        machines.register(clock(), "left00000000", MachineFacts("left", "1.0", "whoosh", "sqlite", "files"))
+        db.session.add(SitemapBuild(**requested_now(Author(1, "Mia", clock())), machine="left00000000"))
+    shop.back_up(folder)
+    shop.restore(folder)
+    with shop.opened():
+        assert machines.running_machines(clock()) == [] and machines.forgettable(clock()) == ["left00000000"]
+        assert db.session.scalars(select(SitemapBuild.machine)).all() == [""]
 
 
 def test_what_was_there_is_kept_beside(own_database_url: str, shop: Installation, folder: Path) -> None:

@@ -128,7 +128,8 @@ def products_import_upload(permit: str) -> Response:
             header_and_samples(folder.path(file), name, 1)
     except DomainError as refused:
         return _page(FieldErrors(refused))
-    token = issue_received_file(ReceivedFile(*_holder(), file, name), ports.clock().now())
+    received = ReceivedFile(*_holder(), file, name, ports.machine_id())
+    token = issue_received_file(received, ports.clock().now())
     return redirect(url_for("admin.products_import_columns", token=token))
 
 
@@ -154,7 +155,8 @@ def products_import_preview(token: str) -> Response:
         check_columns(columns, attribute_names(current_user.site_id))
         with transaction():
             author, user_id = current_author(), current_user.user_id
-            run = runs.request_table_import(author, user_id, received.name, received.file, columns)
+            file = received.file, columns, received.machine
+            run = runs.request_table_import(author, user_id, received.name, *file)
             run_id = run.id
     except (Invalid, Conflict) as refused:
         return _columns_page(token, received, columns, FieldErrors(refused))
@@ -196,10 +198,12 @@ def products_import_cancel(table_run_id: str) -> Response:
 @bp.get(f"{RUN}/corrections.csv")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_corrections(table_run_id: str) -> Response:
-    """Return the lines that were left out, each with what is wrong with it. Raises NotFound once the file is gone."""
+    """Return the lines that were left out, each with what is wrong with it. Raises NotFound once the file is gone,
+    Conflict where it is on another machine."""
     run = runs.table_run_of(current_user.site_id, table_run_id)
     if not runs.has_table(ports.clock(), run):
         raise NotFound(GONE)
+    runs.check_place(run, ports.machine_id())
     path, table = _folder().existing(run.file), format_of(current_user.site_id, run.columns or [])
     refused = (runs.report_of(run.id) or {}).get("refused", [])
     return spreadsheet.download(correction_lines(path, run.name, table, refused), "corrections.csv")

@@ -27,7 +27,7 @@ def seo_sitemap() -> str:
 def seo_sitemap_build() -> str:
     """Show the card of the latest build, which the page reloads while it is unfinished. Once its state is another than
     the page knows (`was`), the other cards come along and the change is announced."""
-    latest = latest_build(ports.clock(), current_user.site_id)
+    latest = latest_build(ports.clock(), current_user.site_id, ports.machine_id())
     if latest is None or latest.state == request.args.get("was"):
         return render_template("admin/seo/sitemap/_build.html", build=latest)
     return _overview_page("admin/seo/sitemap/_build_changed.html")
@@ -38,7 +38,7 @@ def seo_sitemap_build() -> str:
 def seo_sitemap_request() -> str | Response:
     try:
         with transaction():
-            builds.request_build(current_author(), is_noted=True)
+            builds.request_build_everywhere(current_author(), ports.machine_id())
     except builds.StagingSite as refused:
         flash(refused.message, "bad")
     if wants_fragment():
@@ -47,5 +47,6 @@ def seo_sitemap_request() -> str | Response:
 
 
 def _overview_page(template: str) -> str:
-    overview = sitemap_overview(ports.clock(), ports.search_engine(), ports.sitemaps(), current_user.site_id)
+    places = ports.clock(), ports.search_engine(), ports.sitemaps()
+    overview = sitemap_overview(*places, current_user.site_id, ports.machine_id())
     return render_template(template, shown=overview, build=overview.build)

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 import structlog
 from sqlalchemy import exists, func, or_, select
 
+from app.domain.machines.machines import running_machines
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import EngineState, IndexName, SearchContext, SearchEngine
 from app.domain.search.index.rebuild_outcomes import spoken_duration
@@ -80,23 +81,33 @@ class LeftOutEntries:
             self.lines.append(f"{UNPRINTABLE.sub(REPLACEMENT, path[:200])}: {reason}")
 
 
-def request_build(author: Author, *, is_noted: bool = False) -> SitemapBuild:
-    """Request a new sitemap and return its build: the one under way where there is one. `is_noted` records the request
-    in the activity log. Call it in a transaction. Raises NotFound, StagingSite."""
+def request_build(author: Author, machine: str = "", *, is_noted: bool = False) -> SitemapBuild:
+    """Request a new sitemap on a machine and return its build: the one under way where there is one. `is_noted` records
+    the request in the activity log. Call it in a transaction. Raises NotFound, StagingSite."""
     site = existing(db.session.get(Site, author.site_id), "There is no such site.")
     if site.staging:
         raise StagingSite
     if is_noted:
         activity.record(author, "sitemap.build", ("sitemap", site.primary_host), "Requested a new sitemap")
-    build, _ = join_or_create(SitemapBuild, author)
-    publish(WorkRequested(SITEMAP.name, build.id))
+    build, _ = join_or_create(SitemapBuild, author, SITEMAP.may_run_on(machine), machine=machine)
+    publish(WorkRequested(SITEMAP.name, build.id, build.machine))
     return build
 
 
+def request_build_everywhere(author: Author, own: str) -> None:
+    """Request a new sitemap, as a person does, on this machine, whose id is `own`, and on all others that run: each
+    serves its own files. Call it in a transaction. Raises NotFound, StagingSite."""
+    request_build(author, own, is_noted=True)
+    for machine in running_machines(author.clock):
+        if machine.id != own:
+            request_build(author, machine.id)
+
+
 def run_build(context: SearchContext, store: SitemapStore, build_id: str, limits: Limits = LIMITS) -> bool:
-    """Do a build; return False when it cannot be claimed. Its outcome is stored in the row; unexpected errors are
+    """Do a build; return False when it cannot be claimed here. Its outcome is stored in the row; unexpected errors are
     raised as well."""
-    claim = context.commit(lambda: leases.claim(SITEMAP, context.clock, SitemapBuild.id == build_id))
+    which = SitemapBuild.id == build_id, SITEMAP.may_run_on(context.machine)
+    claim = context.commit(lambda: leases.claim(SITEMAP, context.clock, *which))
     return claim is not None and perform(context, claim, lambda: _build_logged(context, store, claim, limits))
 
 
@@ -181,13 +192,14 @@ def build_of(clock: Clock, site_id: int, build_id: str) -> BuildSummary:
     return _summary(clock, existing(find_record(SitemapBuild, site_id, build_id), "There is no such build."))
 
 
-def latest_build(clock: Clock, site_id: int) -> BuildSummary | None:
-    return next(iter(recent_builds(clock, site_id, 1)), None)
+def latest_build(clock: Clock, site_id: int, machine: str = "") -> BuildSummary | None:
+    return next(iter(recent_builds(clock, site_id, machine, 1)), None)
 
 
-def recent_builds(clock: Clock, site_id: int, most: int = RECENT) -> list[BuildSummary]:
-    """Return the last builds of a site, the latest first."""
-    newest = select(SitemapBuild).where(SitemapBuild.site_id == site_id).order_by(SitemapBuild.created_at.desc())
+def recent_builds(clock: Clock, site_id: int, machine: str = "", most: int = RECENT) -> list[BuildSummary]:
+    """Return the last builds of a site on a machine, the latest first."""
+    which = SitemapBuild.site_id == site_id, SITEMAP.may_run_on(machine)
+    newest = select(SitemapBuild).where(*which).order_by(SitemapBuild.created_at.desc())
     return [_summary(clock, row) for row in db.session.scalars(newest.limit(most))]
 
 
@@ -211,29 +223,30 @@ class _BuildableSite:
         return self.built_at is None or (self.rebuilt_at is not None and self.built_at < self.rebuilt_at)
 
 
-def sites_due(clock: Clock, engine: SearchEngine, store: SitemapStore) -> list[int]:
-    """Return the sites, staging ones left out, that have had no build yet, or none since their index was last rebuilt
-    as a whole, or, some minutes after their last one, have no files or miss what search would add. One that is being
-    indexed waits for that, since the counts of its categories depend on it."""
+def sites_due(clock: Clock, engine: SearchEngine, store: SitemapStore, machine: str = "") -> list[int]:
+    """Return the sites, staging ones left out, that have had no build on this machine yet, or none since their index
+    was last rebuilt as a whole, or, some minutes after their last one, have no files or miss what search would add. One
+    that is being indexed waits for that, since the counts of its categories depend on it."""
     now = clock.now()
-    return [site.id for site in _buildable_sites(now) if site.is_outdated or _is_incomplete(site, now, engine, store)]
+    sites = _buildable_sites(now, machine)
+    return [site.id for site in sites if site.is_outdated or _is_incomplete(site, now, engine, store)]
 
 
-def is_request_due(clock: Clock, site_id: int) -> bool:
-    """Whether a site without files needs a request for them: no build is under way, and none was requested within
-    RETRIED_AFTER, since another would fail, too."""
+def is_request_due(clock: Clock, site_id: int, machine: str = "") -> bool:
+    """Whether a site without files on this machine needs a request for them: no build is under way, and none was
+    requested within RETRIED_AFTER, since another would fail, too."""
     now = clock.now()
     is_recent = SitemapBuild.created_at.between(now - RETRIED_AFTER, now)
-    pending = select(SitemapBuild.id).where(
-        SitemapBuild.site_id == site_id, or_(SitemapBuild.state.in_(UNFINISHED), is_recent)
-    )
+    here = SitemapBuild.site_id == site_id, SITEMAP.may_run_on(machine)
+    pending = select(SitemapBuild.id).where(*here, or_(SitemapBuild.state.in_(UNFINISHED), is_recent))
     return db.session.scalar(pending.limit(1)) is None
 
 
-def _buildable_sites(now: datetime) -> list[_BuildableSite]:
-    """Return the sites for which neither index nor sitemap is being built, with the dates of both. Dates in the future,
-    of a clock that was wrong, do not count: they would stay the newest until then."""
-    builds, rebuilds = SitemapBuild.site_id == Site.id, RebuildRun.site_id == Site.id
+def _buildable_sites(now: datetime, machine: str) -> list[_BuildableSite]:
+    """Return the sites for which neither index nor, on this machine, sitemap is being built, with the dates of both.
+    Dates in the future, of a clock that was wrong, do not count: they would stay the newest until then."""
+    builds = (SitemapBuild.site_id == Site.id) & SITEMAP.may_run_on(machine)
+    rebuilds = RebuildRun.site_id == Site.id
     newest = select(func.max(SitemapBuild.created_at)).where(builds, SitemapBuild.created_at <= now)
     built_at = newest.correlate(Site).scalar_subquery()
     rebuilt = select(func.max(RebuildRun.finished_at)).where(
@@ -274,8 +287,8 @@ class CategoryLeftOut:
 
 @dataclass(frozen=True, slots=True)
 class SitemapOverview:
-    """The overview of a site's sitemap. `files` are those that crawlers read now, `recent` the last builds, the latest
-    first. Where not every category is counted, empty ones may be missing among those left out."""
+    """The overview of a site's sitemap on a machine. `files` are those that crawlers read now, `recent` the last
+    builds, the latest first. Where not every category is counted, empty ones may be missing among those left out."""
 
     host: str
     is_staging: bool
@@ -294,7 +307,9 @@ class SitemapOverview:
         return next((build for build in self.recent if build.is_done), None)
 
 
-def sitemap_overview(clock: Clock, engine: SearchEngine, store: SitemapStore, site_id: int) -> SitemapOverview:
+def sitemap_overview(
+    clock: Clock, engine: SearchEngine, store: SitemapStore, site_id: int, machine: str = ""
+) -> SitemapOverview:
     shop = read_shop(site_id)
     counts = category_counts(engine, site_id)
     left_out = categories_left_out(shop.tree, lambda node: counts.of(node.id))
@@ -302,7 +317,7 @@ def sitemap_overview(clock: Clock, engine: SearchEngine, store: SitemapStore, si
         host=shop.primary_host,
         is_staging=shop.staging,
         files=store.files(site_id),
-        recent=recent_builds(clock, site_id),
+        recent=recent_builds(clock, site_id, machine),
         categories_left_out=[CategoryLeftOut(node.id, shop.tree.label(node.id), reason) for node, reason in left_out],
         is_every_category_counted=counts.is_complete,
     )

@@ -1,0 +1,96 @@
+"""A second machine on the database of one that runs: each of its processes says why it does not start."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from tests.databases import PostgresqlDatabases
+from tests.faults.test_postgresql import server
+from tests.processes import free_port, plain_environment
+from tests.surroundings import ROOT
+from tests.waiting import until
+
+__all__ = ["server"]
+REFUSAL = "runs this shop already"
+SETTINGS = "set SEARCH_ENGINE to opensearch and PICTURES to s3 on both"
+SCHEDULER = ("-m", "flask", "--app", "app:create_app(surfaces=False)", "scheduler")
+
+
+class Machine:
+    """An instance folder on a database and a queue that it shares."""
+
+    def __init__(self, folder: Path, database_url: str, redis_url: str) -> None:
+        folder.mkdir()
+        self._log = folder / "log"
+        self._environment = plain_environment() | {
+            "SHOP_ENV": "testing",
+            "SECRET_KEY": "for tests",
+            "INSTANCE_DIR": str(folder),
+            "DATABASE_URL": database_url,
+            "REDIS_URL": redis_url,
+            "PORT": str(free_port()),
+            "MCP_PORT": "0",
+            "WEB_WORKERS": "1",
+        }
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log:
+            command = [sys.executable, *arguments]
+            return subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=log)
+
+    def refusal(self, *arguments: str) -> str:
+        """The last line that a program says which does not start."""
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, env=self._environment, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 1, done.stderr
+        return done.stderr
+
+
+@pytest.fixture
+def database_url(server: PostgresqlDatabases) -> Iterator[str]:
+    with server.own() as url:
+        yield url
+
+
+def seen_at(database_url: str) -> list[object]:
+    engine = create_engine(database_url)
+    try:
+        with engine.connect() as connection:
+            return list(connection.scalars(text("SELECT seen_at FROM machines ORDER BY id")))
+    finally:
+        engine.dispose()
+
+
+def test_no_process_of_a_second_machine_starts_and_the_first_starts_again_at_once(
+    database_url: str, redis_url: str, tmp_path: Path
+) -> None:
+    left, right = (Machine(tmp_path / name, database_url, redis_url) for name in ("left", "right"))
+    scheduler = left.start(*SCHEDULER)
+    try:
+        until(lambda: len(seen_at(database_url)) == 1)
+        for program in (
+            ("-m", "app.operations.supervisor"),
+            ("-m", "app.web.server"),
+            ("worker.py", "default"),
+            SCHEDULER,
+        ):
+            said = right.refusal(*program)
+            assert REFUSAL in said and SETTINGS in said, (program, said)
+        assert len(seen_at(database_url)) == 1
+        scheduler.send_signal(signal.SIGKILL)
+        scheduler.wait()
+        before = seen_at(database_url)
+        scheduler = left.start(*SCHEDULER)
+        until(lambda: seen_at(database_url) != before, 30)
+        assert scheduler.poll() is None, "its folder is that of the machine that died"
+    finally:
+        scheduler.kill()
+        scheduler.wait()
