@@ -26,6 +26,12 @@ MEMORY_NAME = "shop-memory"  # Of the anonymous file behind MEMORY.
 Environment = Mapping[str, str]
 HIGHEST_PORT = 65_535
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+S3_SHAPES = {
+    "S3_BUCKET": (r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket, such as shop-pictures"),
+    "S3_REGION": ("[a-z0-9-]+", "the name of a region, such as eu-west-1"),
+    "S3_ENDPOINT": (r"https?://([A-Za-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", "an address: https://s3.example.com"),
+    "S3_PREFIX": (r"(?:(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+)?", "a folder in the bucket, such as shop or shops/first"),
+}
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
@@ -56,6 +62,18 @@ class StripeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class S3Settings:
+    """The settings of S3-compatible storage. `prefix` is the folder in the bucket, "" for the whole bucket."""
+
+    bucket: str
+    address: str
+    region: str = "us-east-1"
+    access_key: str = field(default="", repr=False)
+    secret_key: str = field(default="", repr=False)
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of a process, mostly from environment variables, which README lists for operators."""
 
@@ -66,6 +84,8 @@ class Config:
     instance_dir: Path | None = None
     index_dir: Path = INSTANCE / "index"
     media_dir: Path = INSTANCE / "media"
+    pictures: str = "files"
+    s3: S3Settings | None = None
     counting_dir: Path | None = None
     themes_dir: Path | None = None
     sitemap_dir: Path | None = None
@@ -173,13 +193,18 @@ class Config:
         folders = {
             "database": self._database_folder,
             "index": self.index_dir,
-            "pictures": self.media_dir,
+            "pictures": self.media_dir if self.pictures == "files" else None,
             "counting": self.counting_folder,
             "sitemaps": self.sitemap_folder,
             "bundles": self.bundle_folder,
             "mails": None if self.mail_from else self.mail_folder,
         }
         return {name: folder for name, folder in folders.items() if folder is not None}
+
+    @property
+    def picture_place(self) -> str:
+        """The place of the pictures where that is another machine; "" where they are files of this one."""
+        return f"the bucket {self.s3.bucket}" if self.pictures == "s3" and self.s3 else ""
 
     @property
     def lock_folder(self) -> Path:
@@ -207,6 +232,8 @@ def from_environment(environ: Environment | None = None) -> Config:
         instance_dir=instance if env.get("INSTANCE_DIR") else None,
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
+        pictures=_read_choice(env, "PICTURES", "files", ("files", "s3")),
+        s3=_s3(env),
         counting_dir=read_path(env, "COUNTING_DIR"),
         themes_dir=_themes_folder(env),
         sitemap_dir=read_path(env, "SITEMAP_DIR"),
@@ -348,6 +375,23 @@ def _stripe(env: Environment) -> StripeSettings:
     address = _read_url(env, "STRIPE_API_BASE")
     publishable_key = (env.get("STRIPE_PUBLISHABLE_KEY") or "").strip() or None
     return StripeSettings(key, secrets_of_webhooks, publishable_key, address.rstrip("/") if address else None)
+
+
+def _s3(env: Environment) -> S3Settings | None:
+    """Return the settings of S3-compatible storage, None where no bucket is named: they may also be set beforehand, to
+    copy pictures there. Raises ConfigurationError."""
+    if not env.get("S3_BUCKET") and env.get("PICTURES") != "s3":
+        return None
+    region = env.get("S3_REGION") or "us-east-1"
+    defaults = {"S3_REGION": region, "S3_ENDPOINT": f"https://s3.{region}.amazonaws.com"}
+    values = {name: (env.get(name) or defaults.get(name, "")).strip("/") for name in S3_SHAPES}
+    for name, (shape, words) in S3_SHAPES.items():
+        if not re.fullmatch(shape, values[name], re.ASCII):
+            raise ConfigurationError(f"{name} is {values[name]!r}; it must be {words}.")
+    key, secret = (env.get(name, "").strip() for name in ("S3_ACCESS_KEY", "S3_SECRET_KEY"))
+    if not (key and secret):
+        raise ConfigurationError("S3_BUCKET needs S3_ACCESS_KEY and S3_SECRET_KEY, a key that may use the bucket.")
+    return S3Settings(values["S3_BUCKET"], values["S3_ENDPOINT"], region, key, secret, values["S3_PREFIX"])
 
 
 def _kept_secret(file: Path) -> str:

@@ -13,14 +13,16 @@ from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
+from app.adapters.picture_files import PictureFiles
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.receipt_printer import NetworkPrinter
 from app.adapters.sentence_model import installed_model
 from app.adapters.simulator import Simulator
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
-from app.config import Config, from_environment
+from app.config import Config, ConfigurationError, from_environment
 from app.domain.alerts.messages import AlertChannel
+from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import PrinterReach
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
@@ -62,7 +64,8 @@ def create_app(
     login_manager.init_app(app)
     csrf.init_app(app)
     app.extensions[EXTENSION] = ports = ports or _ports(config)
-    app.extensions[STORES] = stores = stores or stores_of(config, note_storage_fault)
+    stores = stores or stores_of(config, note_storage_fault, picture_storages(config))
+    app.extensions[STORES] = stores
 
     with app.app_context():
         sqlite.prepare(db.engine)
@@ -133,6 +136,21 @@ def retired_simulator_for(config: Config, clock: Clock) -> PaymentProcessor | No
     if config.payment_processor == "simulator":
         return None
     return Simulator(clock, config.key_for("payment-simulator"))
+
+
+def picture_storages(config: Config) -> dict[str, PictureStorage]:
+    """Return the storages of pictures that are set up, by their names in PICTURES. The client of S3 is loaded only
+    where a bucket is named. Raises ConfigurationError where it is not installed."""
+    storages: dict[str, PictureStorage] = {"files": PictureFiles(config.media_dir)}
+    if config.s3 is not None:
+        try:
+            from app.adapters.s3 import S3Pictures
+        except ModuleNotFoundError as error:
+            raise ConfigurationError(
+                f"S3_BUCKET is set, and {error.name} is not installed: install the shop with its extra “s3”."
+            ) from error
+        storages["s3"] = S3Pictures(config.s3)
+    return storages
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:

@@ -3,7 +3,7 @@ machine, which are files and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from app.config import Config
 from app.domain.alerts.messages import AlertChannel
 from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.personal_data.erasure import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import NoPrinter, ReceiptPrinter
@@ -83,9 +84,11 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The files and the memory of this machine that the shop keeps outside its database, in one form."""
+    """What the shop keeps outside its database, in one form: files and memory of this machine, and pictures, which may
+    lie elsewhere. `picture_storages` are those that are set up, by their names in PICTURES."""
 
     images: ImageStore
+    picture_storages: Mapping[str, PictureStorage]
     counting: Spool[Event]
     suggestions_shown: Spool[SuggestionsShown]
     crawler_visits: Spool[CrawlerVisit]
@@ -95,11 +98,14 @@ class Stores:
     erasures: ErasureList
 
 
-def stores_of(config: Config, report_error: ReportError) -> Stores:
+def stores_of(config: Config, report_error: ReportError, pictures: Mapping[str, PictureStorage]) -> Stores:
     """Return the stores where the configuration places them. `report_error` gets the errors of spools, which
-    raise none."""
+    raise none; `pictures` are the storages that are set up."""
+    # Who decodes takes locks of this machine: beside the pictures where those are its files, else beside other locks.
+    decoding = config.media_dir if config.pictures == "files" else config.lock_folder.with_name("decoding")
     return Stores(
-        images=ImageStore(config.media_dir),
+        images=ImageStore(pictures[config.pictures], decoding),
+        picture_storages=pictures,
         counting=search_spool(config.counting_folder, report_error=report_error),
         suggestions_shown=suggestion_spool(config.counting_folder / "suggestions", report_error),
         crawler_visits=visit_spool(config.counting_folder / "crawlers", report_error),
@@ -180,6 +186,10 @@ def receipt_printer() -> ReceiptPrinter:
 
 def images() -> ImageStore:
     return _stores().images
+
+
+def picture_storages() -> Mapping[str, PictureStorage]:
+    return _stores().picture_storages
 
 
 def counting() -> Spool[Event]:

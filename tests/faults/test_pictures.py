@@ -13,7 +13,6 @@ from PIL import Image
 from sqlalchemy import select
 
 from app.domain.catalogue import product_images
-from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.work import leases
@@ -22,6 +21,7 @@ from tests.faults.browser import HOST, signed_in
 from tests.faults.shops import Shop
 from tests.faults.web_process import WebProcess, web_process
 from tests.injected_faults import injected
+from tests.pictures import image_store
 
 pytestmark = pytest.mark.fault("F50")
 
@@ -78,5 +78,5 @@ def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess)
     with shop.opened() as context:
         waiting = leases.free_keys(UPLOAD_WORK, context.clock)
         assert len(waiting) == PICTURES
-        assert product_images.prepare_upload(context, ImageStore(shop.config.media_dir), waiting[0])
+        assert product_images.prepare_upload(context, image_store(shop.config.media_dir), waiting[0])
         assert db.session.scalars(select(ProductImage.width)).all() == [1_600]

@@ -113,6 +113,7 @@ def _sources() -> Sources:
         config.alert_free_disk_mb,
         config.backup_dir is not None,
         config.alert_certificate_host is not None,
+        config.picture_place,
     )
     queue, kinds = ports.queue().overview, ports.work_kinds()
     engine, model = ports.search_engine(), ports.sentence_model()
