@@ -26,11 +26,13 @@ MEMORY_NAME = "shop-memory"  # Of the anonymous file behind MEMORY.
 Environment = Mapping[str, str]
 HIGHEST_PORT = 65_535
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+HOST = r"([A-Za-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?"
+# Default, shape and its description, in the order of S3Settings.
 S3_SHAPES = {
-    "S3_BUCKET": (r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket, such as shop-pictures"),
-    "S3_REGION": ("[a-z0-9-]+", "the name of a region, such as eu-west-1"),
-    "S3_ENDPOINT": (r"https?://([A-Za-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", "an address: https://s3.example.com"),
-    "S3_PREFIX": (r"(?:(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+)?", "a folder in the bucket, such as shop or shops/first"),
+    "S3_BUCKET": ("", "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket, such as shop-pictures"),
+    "S3_REGION": ("us-east-1", "[a-z0-9-]+", "the name of a region, such as eu-west-1"),
+    "S3_ENDPOINT": ("", f"(https?://{HOST})?", "an address such as https://s3.example.com"),
+    "S3_PREFIX": ("", "([A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*)?", "a folder in the bucket, such as shop or shops/first"),
 }
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
@@ -63,14 +65,14 @@ class StripeSettings:
 
 @dataclass(frozen=True, slots=True)
 class S3Settings:
-    """The settings of S3-compatible storage. `prefix` is the folder in the bucket, "" for the whole bucket."""
+    """The settings of S3-compatible storage. `endpoint` is "" for that of Amazon, `prefix` "" for the whole bucket."""
 
     bucket: str
-    address: str
     region: str = "us-east-1"
+    endpoint: str = ""
+    prefix: str = ""
     access_key: str = field(default="", repr=False)
     secret_key: str = field(default="", repr=False)
-    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +202,6 @@ class Config:
             "mails": None if self.mail_from else self.mail_folder,
         }
         return {name: folder for name, folder in folders.items() if folder is not None}
-
-    @property
-    def picture_place(self) -> str:
-        """The place of the pictures where that is another machine; "" where they are files of this one."""
-        return f"the bucket {self.s3.bucket}" if self.pictures == "s3" and self.s3 else ""
 
     @property
     def lock_folder(self) -> Path:
@@ -378,20 +375,18 @@ def _stripe(env: Environment) -> StripeSettings:
 
 
 def _s3(env: Environment) -> S3Settings | None:
-    """Return the settings of S3-compatible storage, None where no bucket is named: they may also be set beforehand, to
-    copy pictures there. Raises ConfigurationError."""
+    """Return the settings of S3-compatible storage, None where no bucket is named. Raises ConfigurationError."""
     if not env.get("S3_BUCKET") and env.get("PICTURES") != "s3":
         return None
-    region = env.get("S3_REGION") or "us-east-1"
-    defaults = {"S3_REGION": region, "S3_ENDPOINT": f"https://s3.{region}.amazonaws.com"}
-    values = {name: (env.get(name) or defaults.get(name, "")).strip("/") for name in S3_SHAPES}
-    for name, (shape, words) in S3_SHAPES.items():
+    values = {name: (env.get(name) or default).strip("/") for name, (default, _, _) in S3_SHAPES.items()}
+    for name, (_, shape, words) in S3_SHAPES.items():
         if not re.fullmatch(shape, values[name], re.ASCII):
             raise ConfigurationError(f"{name} is {values[name]!r}; it must be {words}.")
     key, secret = (env.get(name, "").strip() for name in ("S3_ACCESS_KEY", "S3_SECRET_KEY"))
     if not (key and secret):
         raise ConfigurationError("S3_BUCKET needs S3_ACCESS_KEY and S3_SECRET_KEY, a key that may use the bucket.")
-    return S3Settings(values["S3_BUCKET"], values["S3_ENDPOINT"], region, key, secret, values["S3_PREFIX"])
+    bucket, region, endpoint, prefix = values.values()
+    return S3Settings(bucket, region, endpoint, prefix, key, secret)
 
 
 def _kept_secret(file: Path) -> str:

@@ -149,15 +149,16 @@ def _open_store(settings: S3Settings, limits: TimeLimits) -> S3Store:
         "token": None,
         "expires_at": None,
     }
+    endpoint = settings.endpoint or f"https://s3.{settings.region}.amazonaws.com"
     return S3Store(
         settings.bucket,
-        aws_endpoint_url_s3=settings.address,
+        aws_endpoint_url_s3=endpoint,
         region=settings.region,
         virtual_hosted_style_request=False,
         skip_signature=False,
         credential_provider=lambda: key,
         client_options={
-            "allow_http": settings.address.startswith("http://"),
+            "allow_http": endpoint.startswith("http://"),
             "connect_timeout": timedelta(seconds=limits.connect),
             "timeout": timedelta(seconds=limits.request),
         },

@@ -22,6 +22,7 @@ from app.extensions import db
 from app.operations.backups.making import make_backup
 from app.operations.backups.manifest import SECRET_KEY, Manifest
 from app.operations.backups.restoring import Restored, check_backup, restore
+from app.operations.instance import picture_place
 from app.ports import alert_channels, clock
 from app.transaction import transaction
 
@@ -88,8 +89,8 @@ def _print_differences(done: Restored, config: Config) -> None:
         click.echo(f"It was made by version {done.manifest.version}; its database is brought up to date.")
     if done.manifest.pictures_elsewhere:
         click.echo(f"It has no pictures: they were in {done.manifest.pictures_elsewhere}. Those here stay as they are.")
-    elif done.manifest.pictures and config.picture_place:
-        click.echo(f"Its pictures become files here, and not those of {config.picture_place}: see `pictures copy`.")
+    elif done.manifest.pictures and picture_place(config):
+        click.echo(f"Its pictures become files here, and not those of {picture_place(config)}: see `pictures copy`.")
     if not done.has_same_key and SECRET_KEY not in done.manifest.files:
         click.echo("It was made with another SECRET_KEY: everybody has to sign in again.")
 
