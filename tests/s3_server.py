@@ -48,7 +48,7 @@ class S3Server:
     def with_settings(self, **changes: str) -> S3Settings:
         return replace(self.settings, **changes)
 
-    def keys(self) -> set[str]:
+    def stored_keys(self) -> set[str]:
         return {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
 
 
@@ -66,7 +66,7 @@ def s3_server(folder: Path) -> Iterator[S3Server]:
             with proxied(address) as network:
                 yield S3Server(bucket, network)
         finally:
-            server.terminate()
+            server.kill()  # Asked to end, it would wait for connections.
 
 
 def _takes_connections(address: Path) -> bool:
