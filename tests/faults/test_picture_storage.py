@@ -26,6 +26,7 @@ from tests.faults.shops import SITE, Shop
 from tests.faults.web_process import WebProcess, web_process
 from tests.injected_faults import injected
 from tests.s3_server import S3Server, s3_server
+from tests.surroundings import ROOT
 from tests.waiting import until
 
 pytestmark = pytest.mark.fault("F51")
@@ -132,6 +133,30 @@ def test_after_a_call_without_an_answer_others_fail_at_once_for_a_while(server: 
         storage.read(1, NAME)
     now[0] = 3.0
     assert storage.read(1, NAME) == b"a picture"
+
+
+FORKED = """
+import os, signal, sys
+from app.adapters.s3 import S3Pictures
+from app.config import S3Settings
+from app.domain.catalogue.picture_storage import PicturesUnavailable
+storage = S3Pictures(S3Settings("shop-pictures", endpoint=sys.argv[1], access_key="shop-key", secret_key=sys.argv[2]))
+storage.check()
+if os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+signal.alarm(10)
+try:
+    storage.check()
+except PicturesUnavailable as refused:
+    os._exit(0 if "forked" in refused.reason else 1)
+os._exit(1)
+"""
+
+
+def test_a_child_of_a_process_that_used_the_storage_is_refused_and_does_not_wait(server: S3Server) -> None:
+    injected()
+    command = [sys.executable, "-c", FORKED, server.settings.endpoint, server.settings.secret_key]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
 def test_an_upload_at_one_machine_is_drawn_by_the_other_and_shown_by_both(shop: Shop, server: S3Server) -> None:
