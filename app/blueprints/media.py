@@ -7,11 +7,10 @@ from flask_login import current_user
 
 from app import ports
 from app.blueprints.storefront.blueprint import current_shop
-from app.domain.alerts.alerts import note_alert
-from app.domain.alerts.causes import Cause
 from app.domain.catalogue.picture_storage import TRY_AGAIN_AFTER, PicturesUnavailable
 from app.domain.shared.problems import NotFound
 from app.domain.work.context import read_afresh
+from app.operations.storage import note_pictures_unavailable
 from app.web.permissions import public
 
 bp = Blueprint("media", __name__)
@@ -36,7 +35,7 @@ def picture(site_id: int, file: str) -> Response:
     try:
         return Response(ports.images().read(site_id, file), mimetype=kind, headers=headers)
     except PicturesUnavailable as error:
-        note_alert(ports.clock(), Cause.PICTURES_GONE, f"{error.reason.capitalize()}.")
+        note_pictures_unavailable(error)
         # Short, and not the page of an error, which a page of thirty pictures would have drawn thirty times.
         later = {"Retry-After": str(TRY_AGAIN_AFTER), "Cache-Control": "no-store"}
         return Response("Pictures are unavailable.\n", 503, later, mimetype="text/plain")

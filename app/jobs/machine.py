@@ -167,7 +167,7 @@ def _reason_of_failure(storage: PictureStorage) -> str | None:
     try:
         storage.check()
     except PicturesUnavailable as error:
-        return f"{error.reason.capitalize()}."
+        return error.sentence
     return None
 
 

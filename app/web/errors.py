@@ -16,8 +16,6 @@ from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.domain.alerts.alerts import note_alert
-from app.domain.alerts.causes import Cause
 from app.domain.catalogue.picture_storage import TRY_AGAIN_AFTER, PicturesUnavailable
 from app.domain.pos.processor import BadSignature, Busy, Declined, OutcomeUnknown, ProcessorError
 from app.domain.pos.receipt_printer import PrinterTimedOut, PrinterUnavailable
@@ -35,8 +33,12 @@ from app.domain.shared.problems import (
 from app.domain.shared.redaction import error_summary
 from app.extensions import db, login_manager
 from app.operations.logs import route
-from app.operations.storage import REMOVED_MEANWHILE, is_busy_or_away, note_storage_fault
-from app.ports import clock
+from app.operations.storage import (
+    REMOVED_MEANWHILE,
+    is_busy_or_away,
+    note_pictures_unavailable,
+    note_storage_fault,
+)
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import DECLARED, PUBLIC
 from app.web.surfaces import current_surface
@@ -262,7 +264,7 @@ def _storage_error(error: DBAPIError | OSError) -> AnyResponse:
 
 def _pictures_unavailable(error: PicturesUnavailable) -> AnyResponse:
     """Return 503 where another machine that stores the pictures fails. Its reason is for the owner alone."""
-    note_alert(clock(), Cause.PICTURES_GONE, f"{error.reason.capitalize()}.")
+    note_pictures_unavailable(error)
     with suppress(SQLAlchemyError):
         db.session.rollback()
     return _unavailable(error.code, PICTURES_FAIL.format(_unsaved()), TRY_AGAIN_AFTER)

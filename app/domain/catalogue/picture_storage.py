@@ -26,6 +26,10 @@ class PicturesUnavailable(DomainError):
         super().__init__(f"The storage of pictures cannot be used: {reason}.")
         self.reason = reason
 
+    @property
+    def sentence(self) -> str:
+        return f"{self.reason[:1].upper()}{self.reason[1:]}."
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
