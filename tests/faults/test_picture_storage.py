@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.fault("F51")
 
 NAME = f"{'a' * 32}.webp"
 LIMITS = TimeLimits(connect=0.5, request=0.7, retries=0.5, rest=0.0)
+LONGEST_WAIT = 3.0  # For a page, on a busy machine.
 MOST_SECONDS = 5.0  # For a call that fails, on a busy machine.
 
 
@@ -178,15 +180,30 @@ def test_an_upload_at_one_machine_is_drawn_by_the_other_and_shown_by_both(shop: 
         for web in (one, two):
             assert web.seconds_for(path) < MOST_SECONDS
         assert not [key for key in server.stored_keys() if key.startswith("two-machines/uploads/")]
-        server.network.fault = "reset"
-        injected()
         try:
+            server.network.fault = "silent"
+            check_that_pages_do_not_wait(one, path)
+            server.network.fault = "reset"
+            injected()
             assert [status_of(web, path) for web in (one, two)] == [503, 503]
             assert [status_of(web, "/") for web in (one, two)] == [200, 200]
             assert send_picture(admin, f"/admin/catalogue/product/{product_id}/images", token) == 503
         finally:
             server.network.fault = ""
     assert not list(shop.folder.glob("*/media/*/*")), "nothing of it lies on a disk of the machines"
+
+
+def check_that_pages_do_not_wait(web: WebProcess, picture: str) -> None:
+    """While a storage that hangs has all the threads of pictures."""
+    before = time.monotonic()
+    with ThreadPoolExecutor(6) as browsers:
+        asked = [browsers.submit(status_of, web, picture) for _ in range(6)]
+        injected(len(asked))
+        waits = [web.seconds_for("/healthz")]
+        while not all(one.done() for one in asked):
+            waits += [web.seconds_for("/healthz"), web.seconds_for("/")]
+    assert [one.result() for one in asked] == [503] * len(asked)
+    assert max(waits) < LONGEST_WAIT < time.monotonic() - before, "pages were answered while pictures waited"
 
 
 @contextmanager
