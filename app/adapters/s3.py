@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import obstore
-from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from app.config import S3Settings
@@ -185,7 +185,7 @@ def _describe(error: Exception, bucket: str) -> tuple[str, bool]:
     code, status = _CODE.search(said), _STATUS.search(said)
     if code is not None and code[1] == "NoSuchBucket":
         return f"it has no bucket {bucket}", False
-    if isinstance(error, PermissionDeniedError | UnauthenticatedError):
+    if status is not None and status[1] in ("401", "403"):
         return f"it refuses the access key, or what that may do ({code[1] if code else 'no code'})", False
     if status is None:
         return NO_ANSWER, True
