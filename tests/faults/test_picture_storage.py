@@ -194,12 +194,12 @@ def check_that_pages_do_not_wait(web: WebProcess, picture: str) -> None:
     """While a storage that hangs has all the threads of pictures."""
     before = time.monotonic()
     with ThreadPoolExecutor(6) as browsers:
-        asked = [browsers.submit(status_of, web, picture) for _ in range(6)]
-        injected(len(asked))
+        requests = [browsers.submit(status_of, web, picture) for _ in range(6)]
+        injected(len(requests))
         waits = [web.seconds_for("/healthz")]
-        while not all(one.done() for one in asked):
+        while not all(one.done() for one in requests):
             waits += [web.seconds_for("/healthz"), web.seconds_for("/")]
-    assert [one.result() for one in asked] == [503] * len(asked)
+    assert [one.result() for one in requests] == [503] * len(requests)
     assert max(waits) < LONGEST_WAIT < time.monotonic() - before, "pages were answered while pictures waited"
 
 
