@@ -26,6 +26,14 @@ MEMORY_NAME = "shop-memory"  # Of the anonymous file behind MEMORY.
 Environment = Mapping[str, str]
 HIGHEST_PORT = 65_535
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+HOST = r"([A-Za-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?"
+# Default, shape and its description, in the order of S3Settings.
+S3_SHAPES = {
+    "S3_BUCKET": ("", "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket, such as shop-pictures"),
+    "S3_REGION": ("us-east-1", "[a-z0-9-]+", "the name of a region, such as eu-west-1"),
+    "S3_ENDPOINT": ("", f"(https?://{HOST})?", "an address such as https://s3.example.com"),
+    "S3_PREFIX": ("", "([A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*)?", "a folder in the bucket, such as shop or shops/first"),
+}
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
@@ -70,6 +78,18 @@ class OpenSearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class S3Settings:
+    """The settings of S3-compatible storage. `endpoint` is "" for that of Amazon, `prefix` "" for the whole bucket."""
+
+    bucket: str
+    region: str = "us-east-1"
+    endpoint: str = ""
+    prefix: str = ""
+    access_key: str = field(default="", repr=False)
+    secret_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of a process, mostly from environment variables, which README lists for operators."""
 
@@ -80,6 +100,8 @@ class Config:
     instance_dir: Path | None = None
     index_dir: Path = INSTANCE / "index"
     media_dir: Path = INSTANCE / "media"
+    pictures: str = "files"
+    s3: S3Settings | None = None
     counting_dir: Path | None = None
     counting: str = "files"
     limits_redis_url: str | None = field(default=None, repr=False)
@@ -191,7 +213,7 @@ class Config:
         folders = {
             "database": self._database_folder,
             "index": self.index_dir,
-            "pictures": self.media_dir,
+            "pictures": self.media_dir if self.pictures == "files" else None,
             "counting": self.counting_folder,
             "sitemaps": self.sitemap_folder,
             "bundles": self.bundle_folder,
@@ -235,6 +257,8 @@ def from_environment(environ: Environment | None = None) -> Config:
         instance_dir=instance if env.get("INSTANCE_DIR") else None,
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
+        pictures=_read_choice(env, "PICTURES", "files", ("files", "s3")),
+        s3=_s3(env),
         counting_dir=read_path(env, "COUNTING_DIR"),
         counting=_counting(env),
         limits_redis_url=_limits_redis_url(env),
@@ -411,6 +435,21 @@ def _opensearch(env: Environment, own_prefix: str) -> OpenSearchSettings:
         replicas=_read_number(env, "OPENSEARCH_REPLICAS", 0),
         seconds=max(1, _read_number(env, "OPENSEARCH_TIMEOUT", 2)),
     )
+
+
+def _s3(env: Environment) -> S3Settings | None:
+    """Return the settings of S3-compatible storage, None where no bucket is named. Raises ConfigurationError."""
+    if not env.get("S3_BUCKET") and env.get("PICTURES") != "s3":
+        return None
+    values = {name: (env.get(name) or default).strip("/") for name, (default, _, _) in S3_SHAPES.items()}
+    for name, (_, shape, words) in S3_SHAPES.items():
+        if not re.fullmatch(shape, values[name], re.ASCII):
+            raise ConfigurationError(f"{name} is {values[name]!r}; it must be {words}.")
+    key, secret = (env.get(name, "").strip() for name in ("S3_ACCESS_KEY", "S3_SECRET_KEY"))
+    if not (key and secret):
+        raise ConfigurationError("S3_BUCKET needs S3_ACCESS_KEY and S3_SECRET_KEY, a key that may use the bucket.")
+    bucket, region, endpoint, prefix = values.values()
+    return S3Settings(bucket, region, endpoint, prefix, key, secret)
 
 
 def _kept_secret(file: Path) -> str:

@@ -13,6 +13,7 @@ from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
+from app.adapters.picture_files import PictureFiles
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.receipt_printer import NetworkPrinter
 from app.adapters.redis.connection import RestingRedis
@@ -25,8 +26,9 @@ from app.adapters.simulator import Simulator
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.write_locks import write_lock_for
-from app.config import Config, from_environment
+from app.config import Config, ConfigurationError, from_environment
 from app.domain.alerts.messages import AlertChannel
+from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.machines.identity import MachineFile
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import PrinterReach
@@ -135,7 +137,7 @@ def stores_for(config: Config) -> Stores:
     if config.limits_redis_url:
         limits = RestingRedis(config.limits_redis_url, "rate limits", TIMEOUT_OF_MEMORY)
         memory = RedisMemory(limits, config.queue_prefix, config.key_for("rate limits"), memory)
-    return stores_of(config, note_storage_fault, spool, memory)
+    return stores_of(config, note_storage_fault, picture_storages(config), spool, memory)
 
 
 def search_engine_for(config: Config, model: SentenceModel | None) -> SearchEngine:
@@ -167,6 +169,21 @@ def retired_simulator_for(config: Config, clock: Clock) -> PaymentProcessor | No
     if config.payment_processor == "simulator":
         return None
     return Simulator(clock, config.key_for("payment-simulator"))
+
+
+def picture_storages(config: Config) -> dict[str, PictureStorage]:
+    """Return the storages of pictures that are set up, by their names in PICTURES. The client of S3 is loaded only
+    where a bucket is named. Raises ConfigurationError where it is not installed."""
+    storages: dict[str, PictureStorage] = {"files": PictureFiles(config.media_dir)}
+    if config.s3 is not None:
+        try:
+            from app.adapters.s3 import S3Pictures
+        except ModuleNotFoundError as error:
+            raise ConfigurationError(
+                f"S3_BUCKET is set, and {error.name} is not installed: install the shop with its extra “s3”."
+            ) from error
+        storages["s3"] = S3Pictures(config.s3)
+    return storages
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:

@@ -3,7 +3,7 @@ machine, which are files and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ from app.config import Config
 from app.domain.alerts.messages import AlertChannel
 from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.machines.identity import MachineFile
 from app.domain.personal_data.erasure import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
@@ -87,10 +88,11 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The files and the memory that the shop keeps outside its database: those of this machine, or those that machines
-    share."""
+    """What the shop keeps outside its database, in one form: files and memory of this machine, or what machines share.
+    `picture_storages` are those that are set up, by their names in PICTURES."""
 
     images: ImageStore
+    picture_storages: Mapping[str, PictureStorage]
     counting: Spool[Event]
     suggestions_shown: Spool[SuggestionsShown]
     crawler_visits: Spool[CrawlerVisit]
@@ -104,14 +106,19 @@ class Stores:
 def stores_of(
     config: Config,
     report_error: ReportError,
+    pictures: Mapping[str, PictureStorage],
     spool: SpoolMaker | None = None,
     memory: SharedMemory | None = None,
 ) -> Stores:
     """Return the stores where the configuration places them: files and the memory of this machine, but for what is
-    given. `report_error` gets the errors of spools that are files, which raise none."""
+    given. `report_error` gets the errors of spools that are files, which raise none; `pictures` are the storages that
+    are set up."""
     spool = spool or partial(FileSpool, report_error=report_error)
+    # Who decodes takes locks of this machine: beside the pictures where those are its files, else beside other locks.
+    decoding = config.media_dir if config.pictures == "files" else config.lock_folder.with_name("decoding")
     return Stores(
-        images=ImageStore(config.media_dir),
+        images=ImageStore(pictures[config.pictures], decoding),
+        picture_storages=pictures,
         counting=spool(SEARCHES, config.counting_folder),
         suggestions_shown=spool(SUGGESTIONS_SHOWN, config.counting_folder / "suggestions"),
         crawler_visits=spool(CRAWLER_VISITS, config.counting_folder / "crawlers"),
@@ -195,6 +202,10 @@ def images() -> ImageStore:
     return _stores().images
 
 
+def picture_storages() -> Mapping[str, PictureStorage]:
+    return _stores().picture_storages
+
+
 def counting() -> Spool[Event]:
     return _stores().counting
 
@@ -230,6 +241,13 @@ def machine_file() -> MachineFile:
 def machine_id() -> str:
     """Return the id of this machine; empty where its disk takes no file to keep one."""
     return machine_file().id
+
+
+def machine_of_uploads() -> str:
+    """Return the id of the machine on whose disk uploads wait for a worker, which is this one; "" where they wait in
+    storage that every machine reaches."""
+    config: Config = current_app.config["SHOP"]
+    return machine_id() if config.pictures == "files" else ""
 
 
 def scheduled_jobs() -> list[JobFacts]:

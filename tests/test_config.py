@@ -335,3 +335,49 @@ def test_the_owner_names_the_networks_of_receipt_printers() -> None:
     for wrong in ("192.168.1.1/24", "printer", "192.168.1.0/24,"):
         with pytest.raises(ConfigurationError, match="PRINTER_NETWORKS"):
             from_environment({"PRINTER_NETWORKS": wrong})
+
+
+S3 = {
+    "PICTURES": "s3",
+    "S3_BUCKET": "shop-pictures",
+    "S3_ACCESS_KEY": "an access key",
+    "S3_SECRET_KEY": "a secret of S3",
+}
+
+
+def test_pictures_lie_in_a_bucket_that_is_named() -> None:
+    config = from_environment(S3 | {"S3_ENDPOINT": "https://s3.example.com:9000/", "S3_PREFIX": "/shops/first/"})
+    assert config.pictures == "s3" and "pictures" not in config.data_folders
+    assert config.s3 is not None
+    assert (config.s3.bucket, config.s3.endpoint) == ("shop-pictures", "https://s3.example.com:9000")
+    assert (config.s3.region, config.s3.prefix) == ("us-east-1", "shops/first")
+    assert "secret of S3" not in repr(config) and "an access key" not in repr(config)
+
+
+def test_a_bucket_may_be_set_up_before_pictures_go_there() -> None:
+    config = from_environment(S3 | {"PICTURES": ""})
+    assert config.pictures == "files" and config.s3 is not None and "pictures" in config.data_folders
+    assert from_environment({}).s3 is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PICTURES", "disk"),
+        ("S3_BUCKET", ""),
+        ("S3_BUCKET", "Shop Pictures"),
+        ("S3_BUCKET", "../other"),
+        ("S3_ACCESS_KEY", ""),
+        ("S3_SECRET_KEY", " "),
+        ("S3_REGION", "eu west"),
+        ("S3_ENDPOINT", "s3.example.com"),
+        ("S3_ENDPOINT", "https://user:password@s3.example.com"),
+        ("S3_ENDPOINT", "https://s3.example.com/bucket"),
+        ("S3_PREFIX", "../other"),
+        ("S3_PREFIX", "a//b"),
+    ],
+)
+def test_a_wrong_setting_of_the_bucket_is_named(name: str, value: str) -> None:
+    with pytest.raises(ConfigurationError, match=name) as refused:
+        from_environment(S3 | {name: value})
+    assert "secret of S3" not in str(refused.value)

@@ -8,6 +8,7 @@ import click
 from flask.cli import AppGroup
 
 from app.cli.command import REFUSED, chosen_site, command_author, reports_refusals, with_site
+from app.domain.catalogue.picture_copy import CopyReport, copy_pictures
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.shared.text import numbered
 from app.domain.taxonomy import tasks
@@ -16,7 +17,7 @@ from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.taxonomy.tasks.summary import summary_of
 from app.domain.work.context import read_afresh
 from app.operations.work_context import work_context
-from app.ports import images
+from app.ports import images, picture_storages
 from app.transaction import transaction
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -106,3 +107,31 @@ def _add_forms(site_id: int, file: str) -> int:
     except (Invalid, NotFound) as error:
         click.echo(f"{file}: {error.message}", err=True)
         return 0
+
+
+@pictures_group.command("copy")
+@click.option("--to", "target", type=click.Choice(["files", "s3"]), required=True, help="Where the copies go.")
+@click.option("--thorough", is_flag=True, help="Compare the contents of files that are there already, too.")
+@reports_refusals
+def copy_command(target: str, thorough: bool) -> None:
+    """Copy the pictures of all sites from files to S3-compatible storage, or back, while the shop runs.
+
+    What is copied is read back and compared. Broken off, it goes on where it was when it is run again. Nothing is
+    removed from where the pictures come. Set PICTURES and restart the shop then, and run it once more for what was
+    uploaded meanwhile. The exit status is 1 when pictures were damaged before: they are named and not copied.
+    """
+    storages = picture_storages()
+    if "s3" not in storages:
+        raise Invalid.one("not_set_up", "No S3-compatible storage is set up: set S3_BUCKET and the other S3_ settings.")
+    source = "files" if target == "s3" else "s3"
+    report = copy_pictures(storages[source], storages[target], _note_copied, thorough)
+    size = f"{report.copied_bytes / 1e6:,.1f} MB"
+    click.echo(f"{numbered(report.copied, 'file')} copied ({size}), {report.present:,} present already.")
+    for damaged in report.damaged:
+        click.echo(f"{damaged}: its contents do not match its name, so it is damaged and was not copied.", err=True)
+    if report.damaged:
+        raise SystemExit(REFUSED)
+
+
+def _note_copied(report: CopyReport) -> None:
+    click.echo(f"{numbered(report.files, 'file')} so far, {report.copied:,} copied")

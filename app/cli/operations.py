@@ -23,6 +23,7 @@ from app.extensions import db
 from app.operations.backups.making import make_backup
 from app.operations.backups.manifest import SECRET_KEY, Manifest
 from app.operations.backups.restoring import Restored, check_backup, restore
+from app.operations.instance import picture_place
 from app.ports import alert_channels, clock
 from app.transaction import transaction
 
@@ -40,11 +41,14 @@ def backup_command(path: Path, keep: int | None) -> None:
     """Copy the database, the pictures and the secret key that the shop made itself to PATH, while the shop runs.
 
     PATH is a new file, or a folder, in which the file gets a name with the date. Not in it: search indexes,
-    sitemaps and the queue, which are made anew, and the settings of the environment.
+    sitemaps and the queue, which are made anew, the settings of the environment, and pictures where those are in a
+    bucket (PICTURES=s3).
     """
     config: Config = current_app.config["SHOP"]
     made = make_backup(config, config.instance_folder, path, clock().now(), keep)
     click.echo(f"Backed up to {made.path}: {_summarize(made.manifest)}")
+    if made.manifest.pictures_elsewhere:
+        click.echo(f"The pictures are in {made.manifest.pictures_elsewhere} and not in this backup.")
     if made.manifest.is_of_later_release:
         click.echo("Its database is of a later release, and only that one can restore it.")
     if SECRET_KEY in made.manifest.files:
@@ -70,7 +74,7 @@ def restore_command(path: Path, check: bool) -> None:
     db.engine.dispose()
     done = check_backup(config, path) if check else restore(config, config.instance_folder, path, now)
     click.echo(f"{done.path} is whole: {_summarize(done.manifest)}")
-    _print_differences(done)
+    _print_differences(done, config)
     if not check:
         click.echo("Restored. Start the shop: it rebuilds its search indexes, which takes minutes where it is large.")
         if config.erasure_list.exists():
@@ -81,9 +85,13 @@ def restore_command(path: Path, check: bool) -> None:
         click.echo(f"What was there before: {place}")
 
 
-def _print_differences(done: Restored) -> None:
+def _print_differences(done: Restored, config: Config) -> None:
     if done.is_migrated:
         click.echo(f"It was made by version {done.manifest.version}; its database is brought up to date.")
+    if done.manifest.pictures_elsewhere:
+        click.echo(f"It has no pictures: they were in {done.manifest.pictures_elsewhere}. Those here stay as they are.")
+    elif done.manifest.pictures and picture_place(config):
+        click.echo(f"Its pictures become files here, and not those of {picture_place(config)}: see `pictures copy`.")
     if not done.has_same_key and SECRET_KEY not in done.manifest.files:
         click.echo("It was made with another SECRET_KEY: everybody has to sign in again.")
 

@@ -14,6 +14,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.domain.retention.purging import Purged
+from app.domain.shared.problems import DomainError
 from app.domain.sites.activity import COMMAND_LINE
 from app.domain.sites.sites import all_sites
 from app.jobs import purging
@@ -86,6 +87,13 @@ def _look_until(stopping: threading.Event, application: Flask) -> None:
 @with_appcontext
 def purge_command(is_confirmed: bool) -> None:
     """Remove what is old, as every night. The exit status is 1 while the clock is in doubt, which only --all ends."""
+    try:
+        _purge(is_confirmed)
+    except DomainError as refused:
+        raise click.ClickException(refused.message) from refused
+
+
+def _purge(is_confirmed: bool) -> None:
     if is_confirmed:
         _print_purged(purging.purge_all(COMMAND_LINE))
         return

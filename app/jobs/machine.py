@@ -22,18 +22,21 @@ from app.config import Config
 from app.domain.alerts.alerts import end_alert, last_seen, note_alert, raise_alert, write_unwritten
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.safeguards import NoSecureConnection, backup_fault, certificate_fault
+from app.domain.catalogue.picture_storage import PictureStorage, PicturesUnavailable
 from app.domain.shared.clock import rfc3339
 from app.extensions import db
 from app.jobs.processes import run_within
 from app.operations.backups.making import PART
 from app.operations.storage import cause_of, check_database, describe_fault, write_probe
-from app.ports import certificates, clock, machine_id, queue, shared_memory
+from app.ports import certificates, clock, machine_id, picture_storages, queue, shared_memory
 from app.transaction import transaction
 
 BETWEEN_LOOKS = 10.0  # Seconds, as those below.
 DATABASE_MAY_PAUSE = 20.0  # A restarted database is back by then.
 QUEUE_MAY_PAUSE = 20.0
 WORKERS_MAY_PAUSE = 60.0  # A worker that died is started again within seconds.
+PICTURES_MAY_PAUSE = 20.0
+PICTURE_SECONDS = 15.0
 SEEN_AGAIN_AFTER = 60.0
 CALM = timedelta(minutes=1)  # Without a further error, before a fault that requests met counts as over.
 MB = 1_000_000
@@ -100,6 +103,7 @@ class MachineWatch:
     _disk_full: Condition = field(default_factory=lambda: Condition(Cause.DISK_FULL))
     _disk_fails: Condition = field(default_factory=lambda: Condition(Cause.DISK_IO_ERROR))
     _database_fails: Condition = field(default_factory=lambda: Condition(Cause.DATABASE_IO_ERROR))
+    _pictures_gone: Condition = field(default_factory=lambda: Condition(Cause.PICTURES_GONE, lasts=PICTURES_MAY_PAUSE))
     _queue_gone: Condition = field(default_factory=lambda: Condition(Cause.QUEUE_GONE, lasts=QUEUE_MAY_PAUSE))
     _limits_not_shared: Condition = field(
         default_factory=lambda: Condition(Cause.LIMITS_NOT_SHARED, lasts=QUEUE_MAY_PAUSE)
@@ -115,6 +119,7 @@ class MachineWatch:
             return  # The end of another fault could not be written.
         write_unwritten(transaction)
         self._look_at_disks()
+        self._pictures_gone.note(picture_fault())
         self._look_at_queue()
         self._look_at_limits()
         self._database_gone.note(None)
@@ -154,6 +159,27 @@ def database_fault() -> str | None:
         return None if cause_of(error) else describe_fault(error)
     except SQLAlchemyError as error:
         return f"{type(error).__name__}."
+    return None
+
+
+def picture_fault(seconds: float = PICTURE_SECONDS) -> str | None:
+    """Return why another machine that stores the pictures cannot be used; None where it can, and where they are files
+    of this one. The check runs in a child process: its client starts threads, and the caller forks others."""
+    config: Config = current_app.config["SHOP"]
+    if config.pictures == "files":
+        return None
+    storage = picture_storages()[config.pictures]
+    try:
+        return run_within(seconds, partial(_reason_of_failure, storage))
+    except TimeoutError:
+        return "It does not answer in time."
+
+
+def _reason_of_failure(storage: PictureStorage) -> str | None:
+    try:
+        storage.check()
+    except PicturesUnavailable as error:
+        return error.sentence
     return None
 
 

@@ -77,6 +77,11 @@ def keep_private(config: Config) -> list[str]:
     return [_closed(path) for path in _stored(config) if path.exists() and path.stat().st_mode & UMASK]
 
 
+def picture_place(config: Config) -> str:
+    """Return the place of the pictures where that is another machine; "" where they are files of this one."""
+    return f"the bucket {config.s3.bucket}" if config.pictures == "s3" and config.s3 else ""
+
+
 def say_private(config: Config) -> None:
     """Call `keep_private`, print its sentences for the operator, and remove the files in which earlier releases counted
     requests by hashes of addresses."""

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.config import Config
 from app.domain.machines import machines
-from app.domain.machines.coexistence import FILES, MachineFacts, describe_refusal, obstacles
+from app.domain.machines.coexistence import MachineFacts, describe_refusal, obstacles
 from app.domain.machines.models import Machine
 from app.domain.shared.redaction import error_summary
 from app.domain.system.release import version
@@ -32,10 +32,10 @@ log = structlog.get_logger()
 Pause = Callable[[float], None]
 
 
-def facts_of(config: Config, pictures: str = FILES) -> MachineFacts:
-    """Return the facts of this machine. `pictures` is where its pictures are."""
+def facts_of(config: Config) -> MachineFacts:
+    """Return the facts of this machine."""
     kind = make_url(config.database_url).get_backend_name()
-    return MachineFacts(platform.node() or "unknown", version(), config.search_engine, kind, pictures)
+    return MachineFacts(platform.node() or "unknown", version(), config.search_engine, kind, config.pictures)
 
 
 def admit(facts: MachineFacts | None = None, is_whole: bool = False, pause: Pause = time.sleep) -> None:

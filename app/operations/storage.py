@@ -12,6 +12,7 @@ from sqlalchemy.orm.exc import ObjectDeletedError, StaleDataError
 
 from app.domain.alerts.alerts import note_alert
 from app.domain.alerts.causes import Cause
+from app.domain.catalogue.picture_storage import PicturesUnavailable
 from app.domain.search.models import JobSlot
 from app.extensions import db
 from app.ports import clock, machine_id
@@ -73,6 +74,11 @@ def note_storage_fault(error: BaseException) -> bool:
         return False
     note_alert(clock(), cause, describe_fault(error), machine=machine_id())
     return True
+
+
+def note_pictures_unavailable(error: PicturesUnavailable) -> None:
+    """Note an alert that the storage of pictures, which is another machine, cannot be used."""
+    note_alert(clock(), Cause.PICTURES_GONE, error.sentence)
 
 
 def cause_of(error: BaseException) -> Cause | None:

@@ -16,6 +16,7 @@ from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
+from app.domain.catalogue.picture_storage import TRY_AGAIN_AFTER, PicturesUnavailable
 from app.domain.pos.processor import BadSignature, Busy, Declined, OutcomeUnknown, ProcessorError
 from app.domain.pos.receipt_printer import PrinterTimedOut, PrinterUnavailable
 from app.domain.search.engine import SearchUnavailable
@@ -32,7 +33,12 @@ from app.domain.shared.problems import (
 from app.domain.shared.redaction import error_summary
 from app.extensions import db, login_manager
 from app.operations.logs import route
-from app.operations.storage import REMOVED_MEANWHILE, is_busy_or_away, note_storage_fault
+from app.operations.storage import (
+    REMOVED_MEANWHILE,
+    is_busy_or_away,
+    note_pictures_unavailable,
+    note_storage_fault,
+)
 from app.web.htmx import redirect_page, wants_fragment
 from app.web.permissions import DECLARED, PUBLIC
 from app.web.surfaces import current_surface
@@ -82,6 +88,7 @@ TITLES_OF_CODES = {
 NO_PAGE = "Page not found"  # The title of 404 on pages.
 OTHER_TITLE = "Invalid request"
 STORAGE_FAILS = "The shop’s disk is full or fails{}. The administrator has been alerted. Try again in a few minutes."
+PICTURES_FAIL = "The shop’s storage of pictures does not answer{}. The administrator has been alerted. Try again soon."
 REMOVED = "Something of this was removed at the same moment{}. Load it again."
 PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
 PLAIN_WORDS = {
@@ -93,6 +100,7 @@ PLAIN_WORDS = {
 
 def init_errors(app: Flask) -> None:
     app.register_error_handler(DomainError, _domain_error)
+    app.register_error_handler(PicturesUnavailable, _pictures_unavailable)
     app.register_error_handler(CSRFError, _csrf_error)
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(OperationalError, _database_error)
@@ -252,6 +260,14 @@ def _storage_error(error: DBAPIError | OSError) -> AnyResponse:
     with suppress(SQLAlchemyError):
         db.session.rollback()
     return _unavailable("storage_unavailable", STORAGE_FAILS.format(_unsaved()), 60)
+
+
+def _pictures_unavailable(error: PicturesUnavailable) -> AnyResponse:
+    """Return 503 where another machine that stores the pictures fails. Its reason is for the owner alone."""
+    note_pictures_unavailable(error)
+    with suppress(SQLAlchemyError):
+        db.session.rollback()
+    return _unavailable(error.code, PICTURES_FAIL.format(_unsaved()), TRY_AGAIN_AFTER)
 
 
 def _unsaved() -> str:

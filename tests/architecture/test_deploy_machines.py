@@ -29,12 +29,6 @@ OBJECTS = [
     for each in yaml.safe_load_all(file.read_text())
 ]
 READ_BY_CONFIG = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', (ROOT / "app" / "config.py").read_text()))
-# Settings that the files name before app/config.py reads them.
-AWAITED = {
-    *("COUNTING", "LIMITS_REDIS_URL"),
-    *("OPENSEARCH_URL", "OPENSEARCH_USER", "OPENSEARCH_PASSWORD", "OPENSEARCH_CA", "OPENSEARCH_REPLICAS"),
-    *("PICTURES", "S3_ENDPOINT", "S3_BUCKET", "S3_REGION", "S3_ACCESS_KEY", "S3_SECRET_KEY"),
-}
 OF_THE_SYSTEM = {"PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
 
 
@@ -85,7 +79,7 @@ def named_settings() -> Iterator[tuple[str, str]]:
 def test_every_setting_that_is_named_is_one_of_the_shop() -> None:
     named = list(named_settings())
     assert {"SECRET_KEY", "DRAIN_SECONDS", "SHOP_ENV", "INSTANCE_DIR"} <= {name for _, name in named}
-    known = READ_BY_CONFIG | AWAITED | OF_THE_SYSTEM
+    known = READ_BY_CONFIG | OF_THE_SYSTEM
     assert [(place, name) for place, name in named if name not in known] == []
 
 
@@ -93,8 +87,6 @@ def test_the_settings_of_kubernetes_start_the_shop(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").touch()
     filled = {name: value or "x" * 64 for name, value in settings_of_kubernetes().items()}
     filled |= {"INSTANCE_DIR": str(tmp_path), "OPENSEARCH_CA": str(tmp_path / "ca.pem")}
-    if "OPENSEARCH_URL" not in READ_BY_CONFIG:
-        del filled["SEARCH_ENGINE"]
     config = from_environment(filled)
     assert config.production and config.drain_seconds == 10 and config.mail_from
 

@@ -28,6 +28,14 @@ def test_only_the_adapter_of_opensearch_imports_its_client() -> None:
     assert "opensearchpy" not in loaded and "app.adapters.opensearch" not in loaded
 
 
+def test_a_shop_with_pictures_in_files_loads_no_client_of_other_storage() -> None:
+    listing = "import sys; from app import create_app; from app.config import Config;"
+    made = " create_app(Config(database_url='sqlite://')); print(*sorted(sys.modules))"
+    loaded = subprocess.check_output([sys.executable, "-c", listing + made], cwd=APP.parent, text=True).split()
+    assert "app.adapters.picture_files" in loaded
+    assert not {"obstore", "app.adapters.s3"} & set(loaded)
+
+
 def test_only_those_who_serve_mcp_import_its_sdk_at_once() -> None:
     """Half a second of every command and of the web server."""
     files = {str(file.relative_to(APP)) for file in APP.rglob("*.py") if MCP.search(file.read_text())}

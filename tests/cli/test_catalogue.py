@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -12,10 +13,11 @@ from app.domain.catalogue.pictures import form_of
 from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
 from app.extensions import db
-from app.ports import images
+from app.ports import STORES, images
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import add, change_levels, shop
 from tests.factories import make_site, make_task
+from tests.fakes.picture_storage import PicturesInMemory
 from tests.searching import add_site
 
 
@@ -93,3 +95,26 @@ def test_a_broken_picture_is_named_and_the_others_are_done(app: Flask, site_id: 
     done = app.test_cli_runner().invoke(args=["pictures", "resize", "--site", "shop.test"])
     assert done.exit_code == 0
     assert broken in done.output and "2 pictures, 1 smaller form made." in done.output
+
+
+def test_pictures_are_copied_to_another_storage_and_back(app: Flask, site_id: int) -> None:
+    with app.app_context():
+        file = keep(site_id)
+    elsewhere, runner = PicturesInMemory(), app.test_cli_runner()
+    stores = app.extensions[STORES]
+    app.extensions[STORES] = replace(stores, picture_storages=stores.picture_storages | {"s3": elsewhere})
+    there = runner.invoke(args=["pictures", "copy", "--to", "s3"])
+    assert there.exit_code == 0 and "5 files copied" in there.output
+    folder = app.config["SHOP"].media_dir / str(site_id)
+    (folder / file).unlink()
+    back = runner.invoke(args=["pictures", "copy", "--to", "files"])
+    assert back.exit_code == 0 and "1 file copied" in back.output and "4 present already" in back.output
+    assert (folder / file).read_bytes() == elsewhere.read(site_id, file)
+    elsewhere.fault = "it does not answer"
+    down = runner.invoke(args=["pictures", "copy", "--to", "s3"])
+    assert (down.exit_code, "it does not answer" in down.output) == (1, True)
+
+
+def test_pictures_are_not_copied_to_a_storage_that_is_not_set_up(app: Flask) -> None:
+    refused = app.test_cli_runner().invoke(args=["pictures", "copy", "--to", "s3"])
+    assert (refused.exit_code, "set S3_BUCKET" in refused.output) == (1, True)

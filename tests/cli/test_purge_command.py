@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from click.testing import Result
 from flask import Flask
 from sqlalchemy import func, select
 
 from app.domain.alerts.alerts import open_alerts
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.sites.models import AuditEntry, SignInFailure
 from app.extensions import db
+from app.ports import STORES
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
+from tests.fakes.picture_storage import PicturesInMemory
 from tests.searching import add_site
 
 
@@ -61,3 +67,12 @@ def test_a_person_who_says_that_the_clock_is_right_has_everything_removed(app: F
         entries = db.session.execute(select(AuditEntry.site_id, AuditEntry.action, AuditEntry.actor)).all()
     assert entries == [(1, "purge.all", "command line"), (2, "purge.all", "command line")]
     assert purge(app).exit_code == 0, "the clock is believed from then on"
+
+
+@pytest.mark.parametrize("argument", [(), ("--all",)])
+def test_a_storage_of_pictures_that_is_down_is_said(app: Flask, tmp_path: Path, argument: tuple[str, ...]) -> None:
+    images = ImageStore(PicturesInMemory("it does not answer"), tmp_path)
+    app.extensions[STORES] = replace(app.extensions[STORES], images=images)
+    refused = purge(app, *argument)
+    assert refused.exit_code == 1
+    assert refused.output == "Error: The storage of pictures cannot be used: it does not answer.\n"

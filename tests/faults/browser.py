@@ -35,6 +35,11 @@ class Browser:
     def post(self, path: str, form: dict[str, str]) -> tuple[int, str]:
         return self._open(urllib.request.Request(self.address + path, urlencode(form).encode()))
 
+    def send(self, path: str, body: bytes, content_type: str) -> tuple[int, str]:
+        """Send a form, as htmx does."""
+        headers = {"Content-Type": content_type, "HX-Request": "true"}
+        return self._open(urllib.request.Request(self.address + path, body, headers))
+
     def _open(self, request: urllib.request.Request) -> tuple[int, str]:
         headers = {"Host": HOST, "Cookie": self.cookie, "Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla/5.0"}
         for name, value in headers.items():
@@ -44,6 +49,14 @@ class Browser:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
+
+
+def form_of_picture(token: str, picture: bytes) -> tuple[bytes, str]:
+    """Return a form with a picture, and the boundary of its parts."""
+    boundary = "b" * 30
+    fields = f'--{boundary}\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n{token}\r\n--{boundary}\r\n'
+    file = 'Content-Disposition: form-data; name="image"; filename="large.png"\r\nContent-Type: image/png\r\n\r\n'
+    return (fields + file).encode() + picture + f"\r\n--{boundary}--\r\n".encode(), boundary
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -269,4 +269,25 @@ CONTROLS = (
         "        if False:\n",
         "adapters/test_redis_memory.py",
     ),
+    Control(
+        "a missing bucket is not taken for a missing picture",
+        "adapters/s3.py",
+        'return "<Code>NoSuchKey</Code>" in said',
+        "return True",
+        "faults/test_picture_storage.py",
+    ),
+    Control(
+        "an outage costs waiting work no attempt",
+        "domain/work/leases.py",
+        "row.attempts -= 0 if is_counted else 1",
+        "pass",
+        "blueprints/test_pictures_elsewhere.py",
+    ),
+    Control(
+        "a process that was forked from one that used the storage does not wait for ever",
+        "adapters/s3.py",
+        "if S3Pictures._user != os.getpid():",
+        "if False:",
+        "faults/test_picture_storage.py",
+    ),
 )

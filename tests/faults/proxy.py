@@ -15,8 +15,8 @@ RESET = struct.pack("ii", 1, 0)  # Linger for no time: the other side is sent a 
 
 class Proxy:
     """Leads to the socket `target`, or to that port of this machine. `fault` is `slow` (two seconds for each answer),
-    `silent` (nothing gets through, nothing is closed), `reset` (connections are torn as soon as something is sent), or
-    nothing."""
+    `silent` (nothing gets through, nothing is closed), `reset` (connections are torn as soon as something is sent),
+    `cut` (they are torn after half of what is sent first), or nothing."""
 
     def __init__(self, target: Path | int) -> None:
         self.fault = ""
@@ -53,7 +53,9 @@ class Proxy:
             while data := source.recv(65_536):
                 if self.fault == "slow":
                     time.sleep(1)
-                elif self.fault == "reset":
+                elif self.fault == "cut":
+                    target.sendall(data[: len(data) // 2])
+                if self.fault in ("reset", "cut"):
                     target.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
                     source.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
                     break

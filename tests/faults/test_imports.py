@@ -17,7 +17,6 @@ from app.domain.bundles.archive import BundleFolder
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import OF_AN_ADMIN
 from app.domain.catalogue import product_images
-from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.shared.author import Author
@@ -30,6 +29,7 @@ from app.transaction import transaction
 from tests.domain.bundles.conftest import TAXONOMY, product, write_bundle
 from tests.factories import make_user
 from tests.faults.shops import SITE, Shop, check
+from tests.pictures import image_store
 
 pytestmark = pytest.mark.fault("F48")
 KILLED = -signal.SIGKILL
@@ -148,5 +148,5 @@ def test_a_picture_whose_receiver_is_killed_is_there_once_it_was_sent_again(shop
             assert status == KILLED and db.session.scalars(select(PictureUpload)).all() == []
     with shop.opened() as context:
         [upload_id] = leases.free_keys(UPLOAD_WORK, context.clock)
-        assert product_images.prepare_upload(context, ImageStore(shop.config.media_dir), upload_id)
+        assert product_images.prepare_upload(context, image_store(shop.config.media_dir), upload_id)
         assert db.session.scalars(select(ProductImage.width)).all() == [300]

@@ -4,7 +4,6 @@ of /healthz, for half a minute."""
 from __future__ import annotations
 
 import io
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,15 +12,15 @@ from PIL import Image
 from sqlalchemy import select
 
 from app.domain.catalogue import product_images
-from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
 from app.domain.work import leases
 from app.extensions import db
-from tests.faults.browser import HOST, signed_in
+from tests.faults.browser import form_of_picture, signed_in
 from tests.faults.shops import Shop
 from tests.faults.web_process import WebProcess, web_process
 from tests.injected_faults import injected
+from tests.pictures import image_store
 
 pytestmark = pytest.mark.fault("F50")
 
@@ -36,13 +35,10 @@ def web(shop: Shop) -> Iterator[WebProcess]:
 
 
 def form_with_picture(token: str, number: int) -> tuple[bytes, str]:
-    """A form of 24 million pixels, each time others, and its content type."""
+    """A form of 24 million pixels, each time others, and the boundary of its parts."""
     picture = io.BytesIO()
     Image.new("L", (6_000, 4_000), 20 * number).save(picture, "PNG", compress_level=1)
-    boundary = "b" * 30
-    fields = f'--{boundary}\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n{token}\r\n--{boundary}\r\n'
-    file = 'Content-Disposition: form-data; name="image"; filename="large.png"\r\nContent-Type: image/png\r\n\r\n'
-    return (fields + file).encode() + picture.getvalue() + f"\r\n--{boundary}--\r\n".encode(), boundary
+    return form_of_picture(token, picture.getvalue())
 
 
 def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess) -> None:
@@ -53,18 +49,8 @@ def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess)
 
     def upload(form: tuple[bytes, str]) -> int:
         body, boundary = form
-        headers = {
-            "Content-Type": f"multipart/form-data; boundary={boundary}",
-            "HX-Request": "true",
-            "Host": HOST,
-            "Cookie": admin.cookie,
-            "Sec-Fetch-Site": "same-origin",
-            "User-Agent": "Mozilla/5.0",
-        }
-        path = f"{address}/admin/catalogue/product/{product_id}/images"
-        with urllib.request.urlopen(urllib.request.Request(path, body, headers), timeout=60) as answer:
-            status: int = answer.status
-            return status
+        path = f"/admin/catalogue/product/{product_id}/images"
+        return admin.send(path, body, f"multipart/form-data; boundary={boundary}")[0]
 
     forms = [form_with_picture(token, number) for number in range(PICTURES)]
     with ThreadPoolExecutor(PICTURES) as uploading:
@@ -78,5 +64,5 @@ def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess)
     with shop.opened() as context:
         waiting = leases.free_keys(UPLOAD_WORK, context.clock, context.machine)
         assert len(waiting) == PICTURES
-        assert product_images.prepare_upload(context, ImageStore(shop.config.media_dir), waiting[0])
+        assert product_images.prepare_upload(context, image_store(shop.config.media_dir), waiting[0])
         assert db.session.scalars(select(ProductImage.width)).all() == [1_600]

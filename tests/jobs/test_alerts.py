@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from flask import Flask
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
+from app.config import S3Settings
 from app.domain.alerts.alerts import end_alert, open_alerts, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.messages import Notice, NotSent
@@ -29,6 +31,7 @@ from app.ports import EXTENSION, STORES, machine_id
 from app.transaction import transaction
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
+from tests.fakes.picture_storage import PicturesInMemory
 from tests.fakes.queue import RecordingQueue
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -415,6 +418,22 @@ def test_a_disk_that_is_nearly_full_raises_an_alert_that_goes_on_and_ends(
     assert alert.cause == "disk_full" and "100 MB of 8,000 MB are left" in alert.detail
     assert alert.times == 2, "once a minute"
     free = 900_000_000
+    look_for(watch, clock, 70)
+    assert keys() == []
+
+
+def test_a_storage_of_pictures_that_is_down_raises_an_alert_with_the_reason_and_ends_it(
+    watch: MachineWatch, app: Flask, clock: StoppedClock
+) -> None:
+    storage = PicturesInMemory("it has no bucket shop-pictures")
+    app.config["SHOP"] = replace(app.config["SHOP"], pictures="s3", s3=S3Settings("shop-pictures"))
+    app.extensions[STORES] = replace(app.extensions[STORES], picture_storages={"s3": storage})
+    look_for(watch, clock, 10)
+    assert keys() == [], "it may pause for a moment"
+    look_for(watch, clock, 20)
+    [alert] = open_alerts(None)
+    assert (alert.cause, alert.detail) == ("pictures_gone", "It has no bucket shop-pictures.")
+    storage.fault = ""
     look_for(watch, clock, 70)
     assert keys() == []
 

@@ -17,6 +17,7 @@ from app.domain.sites.sites import time_zone_of
 from app.domain.system.facts import size_text
 from app.domain.system.machine import Surroundings
 from app.domain.system.overview import Sources, overview
+from app.operations.instance import picture_place
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
@@ -113,6 +114,7 @@ def _sources() -> Sources:
         config.alert_free_disk_mb,
         config.backup_dir is not None,
         config.alert_certificate_host is not None,
+        picture_place(config),
     )
     queue, kinds = ports.queue().overview, ports.work_kinds()
     engine, model = ports.search_engine(), ports.sentence_model()

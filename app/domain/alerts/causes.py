@@ -68,6 +68,13 @@ class Cause(Enum):
         "Files of the shop could not be read or written.",
         "Check the disk, its mount (read-only, unplugged, failing) and the permissions of the folder.",
     )
+    PICTURES_GONE = CauseText(
+        "pictures_gone",
+        Severity.CRITICAL,
+        "The storage of pictures is not responding, or refuses the shop.",
+        "Check S3_ENDPOINT, S3_BUCKET and the key, and whether the storage runs. Until then pages lack pictures, and "
+        "uploads wait or are refused; nothing is lost.",
+    )
     CLOCK_MOVED = CauseText(
         "clock_moved",
         Severity.WARNING,

@@ -1,4 +1,5 @@
-"""The store of pictures: files below one folder per site, drawn anew by Pillow as WebP, with a JPEG beside.
+"""The store of pictures: drawn anew by Pillow as WebP, with a JPEG beside. Where their files lie is the matter of a
+`PictureStorage`.
 
 Decoding a picture takes a hundred megabytes, and a processor for a second: a machine decodes MOST_AT_ONCE at a time.
 """
@@ -10,14 +11,14 @@ import hashlib
 import io
 import os
 import re
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from secrets import token_hex
 
 from PIL import Image, ImageOps
 
+from app.domain.catalogue.picture_storage import PART, RECEIVED, PictureStorage
 from app.domain.catalogue.pictures import (
     FORMS,
     JPEG_SIDE,
@@ -34,16 +35,17 @@ from app.domain.shared.problems import Invalid, NotFound
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 QUALITY = 82
 PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
-PART = ".part"
-RECEIVED = ".upload"
 FILE = re.compile(rf"([0-9a-f]{{32}})(?:(?:-({'|'.join(FORMS)}))?\.webp|\.jpg)", re.ASCII)
 MOST_AT_ONCE = 2
 WHITE = (255, 255, 255)  # The background of transparent pictures as JPEG.
 
 
 class ImageStore:
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    """The pictures of all sites in a storage. `locks` is a folder of this machine, for the locks of those who decode.
+    Every method raises what a PictureStorage does."""
+
+    def __init__(self, storage: PictureStorage, locks: Path) -> None:
+        self._storage, self._locks = storage, locks
 
     def keep(self, site_id: int, data: bytes) -> StoredImage:
         """Check and store an upload together with its smaller forms; the same picture twice is stored once. Pictures
@@ -52,17 +54,17 @@ class ImageStore:
         what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
         _check_size(data)
         if known := self._stored_before(site_id, data):
-            os.utime(self._path(site_id, known.file))
+            self._storage.renew(site_id, known.file, data)
             return known
-        with decoding_slot(self._folder):
+        with decoding_slot(self._locks):
             picture = _decode(data)
             stored, encoded = self._encode(picture, data)
             forms = {name: _encode_webp(picture, side) for name, side in _smaller_forms(picture.size)}
             plain = _encode_jpeg(picture)
-        _write(self._path(site_id, jpeg_form(stored.file)), plain)
+        self._storage.write(site_id, jpeg_form(stored.file), plain)
         for name, smaller in forms.items():
-            _write(self._path(site_id, form_of(stored.file, name)), smaller)
-        _write(self._path(site_id, stored.file), encoded)
+            self._storage.write(site_id, form_of(stored.file, name), smaller)
+        self._storage.write(site_id, stored.file, encoded)
         return stored
 
     def try_out(self, site_id: int, data: bytes) -> StoredImage:
@@ -70,19 +72,18 @@ class ImageStore:
         _check_size(data)
         if known := self._stored_before(site_id, data):
             return known
-        with decoding_slot(self._folder):
+        with decoding_slot(self._locks):
             return self._encode(_decode(data), data)[0]
 
     def _stored_before(self, site_id: int, data: bytes) -> StoredImage | None:
         """Return the stored picture whose file has this very content, which need not be encoded again; None where it,
         or a form of it, is missing."""
         file = _content_name(data)
-        path = self._path(site_id, file)
-        if not path.exists() or not self._path(site_id, jpeg_form(file)).exists():
+        if not self._has(site_id, file) or not self._has(site_id, jpeg_form(file)):
             return None
         with _broken_files_are_invalid():
             width, height = _open_header(data).size
-        if not all(self._path(site_id, form_of(file, name)).exists() for name, _ in _smaller_forms((width, height))):
+        if not all(self._has(site_id, form_of(file, name)) for name, _ in _smaller_forms((width, height))):
             return None
         return StoredImage(file, width, height)
 
@@ -91,7 +92,7 @@ class ImageStore:
         already, for any of its sites, stays as it is, so that a picture that goes from one shop to another and back
         remains the same. Any other file is encoded anew, also one that looks like ours: foreign data may lie within the
         compressed picture itself."""
-        if next(self._folder.glob(f"*/{_content_name(data)}"), None):
+        if any(self._has(site, _content_name(data)) for site in self._storage.sites()):
             return StoredImage(_content_name(data), *picture.size), data
         encoded = _encode_webp(picture, LONGEST_SIDE)
         return StoredImage(_content_name(encoded), *scale_to(*picture.size, LONGEST_SIDE)), encoded
@@ -100,15 +101,15 @@ class ImageStore:
         """Make the smaller forms that a stored picture lacks, as older ones do; return how many. Raises NotFound, and
         Invalid for a file that is no picture any more."""
         data = self.read(site_id, file)
-        with decoding_slot(self._folder):
+        with decoding_slot(self._locks):
             picture = _decode(data)
             missing = [
-                (path, side)
+                (form, side)
                 for name, side in _smaller_forms(picture.size)
-                if not (path := self._path(site_id, form_of(file, name))).exists()
+                if not self._has(site_id, form := form_of(file, name))
             ]
-            for path, side in missing:
-                _write(path, _encode_webp(picture, side))
+            for form, side in missing:
+                self._storage.write(site_id, form, _encode_webp(picture, side))
         return len(missing)
 
     def receive(self, site_id: int, data: bytes) -> str:
@@ -118,19 +119,18 @@ class ImageStore:
         with _broken_files_are_invalid():
             _open_header(data)
         name = f"{token_hex(16)}{RECEIVED}"
-        _write(self._upload_path(site_id, name), data)
+        self._storage.write(site_id, name, data)
         return name
 
     def received(self, site_id: int, name: str) -> bytes:
         """Return a received upload. Raises NotFound."""
-        try:
-            return self._upload_path(site_id, name).read_bytes()
-        except FileNotFoundError:
-            raise NotFound("There is no such picture.") from None
+        if (data := self._storage.read(site_id, name)) is None:
+            raise NotFound("There is no such picture.")
+        return data
 
     def drop(self, site_id: int, name: str) -> None:
         """Remove a received upload."""
-        self._upload_path(site_id, name).unlink(missing_ok=True)
+        self._storage.remove(site_id, name)
 
     def read(self, site_id: int, file: str) -> bytes:
         """Return a picture, a form of it or its JPEG; instead of a form that was never made the next larger one. Raises
@@ -138,53 +138,45 @@ class ImageStore:
         if file.endswith(".jpg"):
             return self._jpeg(site_id, file)
         for name in _stand_ins(file):
-            with suppress(FileNotFoundError):
-                return self._path(site_id, name).read_bytes()
+            if (data := self._storage.read(site_id, name)) is not None:
+                return data
         raise NotFound("There is no such picture.")
 
     def files(self, site_id: int) -> list[tuple[str, float]]:
         """Return every stored picture, smaller forms apart, with the time of its writing in seconds since 1970."""
-        folder = self._folder / str(site_id)
-        if not folder.is_dir():
-            return []
-        kept = (entry for entry in os.scandir(folder) if PICTURE.fullmatch(entry.name))
-        return [(entry.name, entry.stat().st_mtime) for entry in kept]
+        return [(one.name, one.written_at) for one in self._storage.files(site_id) if PICTURE.fullmatch(one.name)]
 
     def discard(self, site_id: int, file: str, written_before: float) -> bool:
         """Remove a picture and its smaller forms, unless it was stored anew since that moment (seconds since 1970);
         return whether it was removed. Nothing happens when there is none."""
-        if not _is_older(self._path(site_id, file), written_before):
+        _check_name(file)
+        written_at = self._storage.written_at(site_id, file)
+        if written_at is None or written_at >= written_before:
             return False
         for name in (file, jpeg_form(file), *(form_of(file, name) for name in FORMS)):
-            self._path(site_id, name).unlink(missing_ok=True)
+            self._storage.remove(site_id, name)
         return True
 
     def clear(self, site_id: int, written_before: float) -> None:
         """Remove uploads received before that moment, and what uploads that broke off left behind."""
-        folder = self._folder / str(site_id)
-        for left in (*folder.glob(f"*{PART}"), *folder.glob(f"*{RECEIVED}")):
-            if _is_older(left, written_before):
-                left.unlink(missing_ok=True)
+        for left in self._storage.files(site_id):
+            if left.name.endswith((PART, RECEIVED)) and left.written_at < written_before:
+                self._storage.remove(site_id, left.name)
 
     def _jpeg(self, site_id: int, file: str) -> bytes:
         """Return the JPEG of a picture, made now where the picture was kept before there were JPEGs, or came from
         another shop."""
-        path = self._path(site_id, file)
-        with suppress(FileNotFoundError):
-            return path.read_bytes()
-        whole = self.read(site_id, f"{path.stem}.webp")
-        with decoding_slot(self._folder):
+        _check_name(file)
+        if (stored := self._storage.read(site_id, file)) is not None:
+            return stored
+        whole = self.read(site_id, f"{file.removesuffix('.jpg')}.webp")
+        with decoding_slot(self._locks):
             plain = _encode_jpeg(_decode(whole))
-        _write(path, plain)
+        self._storage.write(site_id, file, plain)
         return plain
 
-    def _path(self, site_id: int, file: str) -> Path:
-        if not FILE.fullmatch(file):
-            raise NotFound("There is no such picture.")
-        return self._folder / str(site_id) / file
-
-    def _upload_path(self, site_id: int, name: str) -> Path:
-        return self._folder / str(site_id) / name
+    def _has(self, site_id: int, file: str) -> bool:
+        return self._storage.written_at(site_id, file) is not None
 
 
 @contextmanager
@@ -226,26 +218,10 @@ def _stand_ins(file: str) -> list[str]:
     return [*(form_of(whole, name) for name in larger), whole]
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a reader never sees half a picture, and a full disk keeps none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, fresh = tempfile.mkstemp(PART, dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(fresh, path)
-    except OSError:
-        os.unlink(fresh)
-        raise
-
-
-def _is_older(path: Path, moment: float) -> bool:
-    try:
-        return path.stat().st_mtime < moment
-    except FileNotFoundError:
-        return False
+def _check_name(file: str) -> None:
+    """Check that a name is that of a stored picture. Raises NotFound."""
+    if not FILE.fullmatch(file):
+        raise NotFound("There is no such picture.")
 
 
 def _check_size(data: bytes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -19,6 +19,7 @@ from sqlalchemy import inspect, or_, select
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.markup import MEDIA_PREFIX, HoldsMarkup
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
+from app.domain.catalogue.picture_storage import PicturesUnavailable
 from app.domain.catalogue.pictures import FORMS, StoredImage
 from app.domain.catalogue.products import product_of
 from app.domain.retention.purging import OVERDUE, Purged, most_at_once
@@ -171,6 +172,7 @@ UPLOAD_WORK = WorkKind(
     exhausted="This picture could not be prepared.",
     waits_at_most=timedelta(hours=12),
     overdue="Nobody prepared this picture within twelve hours. Add it again.",
+    outages=(PicturesUnavailable,),
 )
 
 
@@ -189,7 +191,7 @@ def receive_upload(store: ImageStore, site_id: int, data: bytes) -> Iterator[str
     try:
         yield file
     except BaseException:
-        store.drop(site_id, file)
+        _drop(store, site_id, file)
         raise
 
 
@@ -254,7 +256,14 @@ def _prepare(context: WorkContext, store: ImageStore, claim: Claim[PictureUpload
     except Invalid as refused:
         reason = refused.problems[0].message
         context.commit(lambda: leases.finish(context.clock, claim, error=reason))
-    store.drop(claim.site_id, file)
+    _drop(store, claim.site_id, file)
+
+
+def _drop(store: ImageStore, site_id: int, file: str) -> None:
+    """Remove a received upload. Where the storage does not answer, it is removed with what is left behind, a day
+    later."""
+    with suppress(PicturesUnavailable):
+        store.drop(site_id, file)
 
 
 def _source(clock: Clock, claim: Claim[PictureUpload]) -> tuple[str, int]:

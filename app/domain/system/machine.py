@@ -37,12 +37,14 @@ DATABASE_VERSIONS = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW se
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """The configuration that the lines need: the `folders` that the shop writes to, by the name of their contents, the
-    free disk space in MB below which an alert is raised, and whether backups and a certificate are checked."""
+    free disk space in MB below which an alert is raised, whether backups and a certificate are checked, and the place
+    of the pictures where that is another machine."""
 
     folders: Mapping[str, Path]
     least_free_mb: int
     has_backups: bool
     has_certificate: bool
+    picture_place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +157,17 @@ def _disk_lines(surroundings: Surroundings) -> Iterator[Line]:
 def _folder_lines(surroundings: Surroundings, run: JobRun | None) -> Iterator[Line]:
     """Yield a line for the pictures, which may be most of a disk, and one for all other folders."""
     measured: Mapping[str, Mapping[str, Any]] = (run.report if run and isinstance(run.report, dict) else None) or {}
-    if run is None or not measured:
+    if surroundings.picture_place:
+        yield Line("Pictures (media)", "Not on this machine", Health.PLAIN, f"in {surroundings.picture_place}")
+    elif run is None or not measured:
         yield Line("Pictures (media)", "Not measured yet", Health.PLAIN, "measured every hour by the job “measure”")
+    else:
+        pictures = measured.get("pictures", {})
+        files = pictures.get("files")
+        detail = f"{'could not be read in time' if files is None else f'{files:,} files'}, measured"
+        yield Line("Pictures (media)", size_text(pictures.get("bytes")), Health.PLAIN, detail, run.finished_at)
+    if not measured:
         return
-    pictures = measured.get("pictures", {})
-    files = pictures.get("files")
-    counted = "could not be read in time" if files is None else f"{files:,} files"
-    detail = f"{counted}, measured"
-    yield Line("Pictures (media)", size_text(pictures.get("bytes")), Health.PLAIN, detail, run.finished_at)
     others = [name for name in surroundings.folders if name in measured and name != "pictures"]
     texts = (f"{name} {size_text(measured[name].get('bytes'))}" for name in others)
     yield Line("Other folders", "Measured", Health.PLAIN, ", ".join(texts))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic
 
+import structlog
 from sqlalchemy import ColumnElement, CompoundSelect, Engine, Update, and_, false, func, or_, select, union_all, update
 from sqlalchemy import inspect as state_of
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
@@ -22,6 +23,7 @@ from app.domain.retention.purging import Retention
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
+from app.domain.shared.redaction import error_summary
 from app.domain.work.context import WorkContext, WorkerLocks
 from app.domain.work.models import UNFINISHED, LeasedWork, OfMachine, State, W, WorkKind, requested_now
 from app.extensions import Base, db
@@ -32,6 +34,7 @@ LONGEST_ERROR = 1000
 ATTEMPTS = 3
 BEATS_IN_A_LEASE = 4
 INTERRUPTIONS = (OperationalError, SystemExit, KeyboardInterrupt)
+log = structlog.get_logger()
 
 
 class LeaseLost(Exception):
@@ -125,7 +128,8 @@ def is_abandoned(kind: WorkKind[W], now: datetime) -> ColumnElement[bool]:
 
 def perform(context: WorkContext, claim: Claim[Any], work: Callable[[], object]) -> bool:
     """Do the work, whose last step finishes it, and return True; False when the lease was lost meanwhile. Where the
-    worker is stopped or the database goes away, work of a kind that is resumed is released; any other error fails it.
+    worker is stopped or the database goes away, work of a kind that is resumed is released, and so is any at an outage
+    of what its kind needs; any other error fails it.
     Errors that the row does not explain are raised as well."""
     kind = claim.kind
     with context.locks.hold(claim.lock), _heartbeat(context.clock, claim):
@@ -133,6 +137,12 @@ def perform(context: WorkContext, claim: Claim[Any], work: Callable[[], object])
             work()
         except LeaseLost:
             return False
+        except kind.outages as error:
+            db.session.rollback()
+            log.warning("work_waits", kind=kind.name, error=error_summary(error))
+            with suppress(LeaseLost):
+                context.commit(lambda: release(context.clock, claim, is_counted=False))
+            return True
         except (*INTERRUPTIONS, Exception) as error:
             db.session.rollback()
             is_resumed = kind.is_resumed and isinstance(error, INTERRUPTIONS)
@@ -206,9 +216,11 @@ def fail(clock: Clock, claim: Claim[W], error: str, **columns: Any) -> None:
     end(claim.kind, clock, _set_columns(held(claim), columns), State.FAILED, error)
 
 
-def release(clock: Clock, claim: Claim[W]) -> None:
+def release(clock: Clock, claim: Claim[W], is_counted: bool = True) -> None:
     """Release claimed work, so that another worker can claim it at once. Raises LeaseLost."""
-    held(claim).lease_until = clock.now()
+    row = held(claim)
+    row.lease_until = clock.now()
+    row.attempts -= 0 if is_counted else 1
     claim.held_until = clock.monotonic()
 
 

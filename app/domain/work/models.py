@@ -123,7 +123,8 @@ class WorkKind(Generic[W]):
     """A kind of leased work. `is_resumed`: what an interrupted worker left is claimed by the next; otherwise it fails,
     with `abandoned` as the error. With `most_attempts` claims it fails with `exhausted`. `waits_at_most` and
     `lasts_at_most` count from the request; after them it fails with `overdue`. `on_end` runs in the transaction that
-    ends the work, whoever ends it. `expected` errors are explained by the row alone; others are raised as well."""
+    ends the work, whoever ends it. `expected` errors are explained by the row alone; others are raised as well.
+    `outages` are errors of what the work needs and will have again: then it waits, and the attempt is not counted."""
 
     name: str
     model: type[W]
@@ -139,6 +140,7 @@ class WorkKind(Generic[W]):
     on_end: Callable[[Clock, W], None] = _nothing
     describe_error: Callable[[BaseException], str] = describe_error
     expected: tuple[type[BaseException], ...] = (DomainError,)
+    outages: tuple[type[BaseException], ...] = ()
 
     @property
     def can_expire(self) -> bool:

@@ -31,7 +31,7 @@ from app.operations.backups.manifest import (
     copy_with_checksum,
     is_allowed,
 )
-from app.operations.instance import is_unfinished
+from app.operations.instance import is_unfinished, picture_place
 
 PART = ".part"
 DATED = re.compile(r"shop-\d{8}-\d{6}\.zip", re.ASCII)
@@ -105,7 +105,8 @@ def _write_archive(config: Config, instance: Path, target: Path, folder: Path, n
             with suppress(FileNotFoundError):  # Removed meanwhile: nothing showed it any more.
                 files[name] = _add_file(archive, name, path)
         is_later = contents.revision not in known_revisions()
-        manifest = Manifest(version(), now, database.kind, contents, key_fingerprint(config), files, is_later)
+        key, elsewhere = key_fingerprint(config), picture_place(config)
+        manifest = Manifest(version(), now, database.kind, contents, key, files, is_later, elsewhere)
         archive.writestr(NAME, manifest.as_json(), zipfile.ZIP_DEFLATED)
     fsync_path(target)
     return manifest
@@ -116,6 +117,8 @@ def _kept_files(config: Config, instance: Path, kind: str) -> Iterator[tuple[str
         yield SECRET_KEY, instance / SECRET_KEY_FILE
     if config.erasure_list.exists():
         yield ERASURES, config.erasure_list
+    if picture_place(config):
+        return
     for folder, _, names in os.walk(config.media_dir):
         for name in sorted(names):
             path = Path(folder, name)

@@ -51,7 +51,8 @@ class Contents:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The manifest of a backup. `key` is a fingerprint of SECRET_KEY, which does not reveal it; `is_of_later_release`
-    says that the release of `version` did not know the database: a later one had upgraded it."""
+    says that the release of `version` did not know the database: a later one had upgraded it. `pictures_elsewhere`
+    names the place of the pictures where the backup has none of them, since they are on another machine."""
 
     version: str
     created_at: datetime
@@ -60,6 +61,7 @@ class Manifest:
     key: str
     files: Mapping[str, FileEntry]
     is_of_later_release: bool = False
+    pictures_elsewhere: str = ""
 
     @property
     def database_file(self) -> str:
@@ -113,6 +115,7 @@ def _parse_manifest(fields: dict[str, Any]) -> Manifest:
         key=str(fields["key"]),
         files={str(name): FileEntry(int(file["bytes"]), str(file["sha256"])) for name, file in fields["files"].items()},
         is_of_later_release=bool(fields.get("is_of_later_release")),
+        pictures_elsewhere=str(fields.get("pictures_elsewhere") or ""),
     )
 
 

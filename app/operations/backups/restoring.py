@@ -191,8 +191,9 @@ class _Restoring:
         queues = filter(_is_queue, list(self._instance.iterdir()))
         for folder in (self._config.index_dir, self._config.sitemap_folder, *queues):
             self._put_aside(folder.absolute())
-        self._put_aside(self._media)
-        os.rename(self._new_media, self._media)
+        if not self._backup.manifest.pictures_elsewhere:
+            self._put_aside(self._media)
+            os.rename(self._new_media, self._media)
         if SECRET_KEY in self._backup.manifest.files:
             self._put_aside(self._instance / SECRET_KEY_FILE)
             _put_durably(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)

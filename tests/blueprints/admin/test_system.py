@@ -12,6 +12,7 @@ from flask import Flask
 from app import ports
 from app.adapters.queue import RqQueue
 from app.adapters.whoosh import WhooshEngine
+from app.config import S3Settings
 from app.domain.alerts.alerts import raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.machines import machines
@@ -154,6 +155,15 @@ def test_sizes_and_safeguards_are_those_that_jobs_found(
         run_scheduled("check-backup")
     assert "2.0 MB" in row(admin, "Pictures (media)")
     assert "the newest is from" in row(admin, "Backups") or "Needs attention" in row(admin, "Backups")
+
+
+def test_pictures_in_a_bucket_are_said_to_be_there_and_are_not_measured(app: Flask, admin: PageClient) -> None:
+    bucket = S3Settings("shop-pictures")
+    app.config["SHOP"] = dataclasses.replace(app.config["SHOP"], pictures="s3", s3=bucket)
+    assert "Not on this machine in the bucket shop-pictures" in row(admin, "Pictures (media)")
+    with app.app_context():
+        run_scheduled("measure")
+    assert "Not on this machine in the bucket shop-pictures" in row(admin, "Pictures (media)")
 
 
 def test_what_the_last_purge_removed_is_shown(app: Flask, admin: PageClient) -> None:

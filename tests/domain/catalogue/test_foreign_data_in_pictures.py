@@ -12,6 +12,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.pictures import FORMS, form_of, jpeg_form
+from tests.pictures import image_store
 
 SCRIPT = b"<script>alert(1)</script>"
 TEXT = SCRIPT.decode()
@@ -21,7 +22,7 @@ OWN_CHUNKS = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH"}
 
 @pytest.fixture
 def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "pictures")
+    return image_store(tmp_path / "pictures")
 
 
 def archive() -> bytes:
@@ -151,7 +152,7 @@ def test_a_picture_that_is_encoded_once_more_looks_the_same(store: ImageStore, t
     shades = Image.merge("RGB", [Image.linear_gradient("L"), Image.radial_gradient("L"), Image.linear_gradient("L")])
     shades.save(out := io.BytesIO(), "PNG")
     first = store.read(1, store.keep(1, out.getvalue()).file)
-    other = ImageStore(tmp_path / "elsewhere")
+    other = image_store(tmp_path / "elsewhere")
     second = other.read(1, other.keep(1, first).file)
     pairs = zip(*(Image.open(io.BytesIO(data)).convert("RGB").tobytes() for data in (first, second)), strict=True)
     differences = [abs(one - again) for one, again in pairs]

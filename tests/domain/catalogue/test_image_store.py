@@ -21,6 +21,7 @@ from app.domain.shared.problems import Invalid, NotFound
 from app.transaction import transaction
 from tests.factories import draft_of, make_category
 from tests.fakes.clock import StoppedClock
+from tests.pictures import image_store
 from tests.searching import add_page, add_product
 
 TENT = ProductDraft(sku="T-1", name="Ridge tent", price=12_000)
@@ -30,7 +31,7 @@ PROCESSES = 6
 
 @pytest.fixture
 def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "pictures")
+    return image_store(tmp_path / "pictures")
 
 
 def drawn(colour: str, size: tuple[int, int] = (30, 20)) -> bytes:
@@ -94,14 +95,16 @@ def test_a_jpeg_lies_beside_for_programs_that_read_no_webp(store: ImageStore) ->
         assert (picture.format, picture.size) == ("JPEG", (960, 480))
 
 
-def test_a_jpeg_is_made_later_for_a_picture_from_before_and_white_where_that_is_see_through(store: ImageStore) -> None:
+def test_a_jpeg_is_made_later_for_a_picture_from_before_and_white_where_that_is_see_through(
+    store: ImageStore, tmp_path: Path
+) -> None:
     out = io.BytesIO()
     Image.new("RGBA", (40, 30)).save(out, "PNG")
     file = store.keep(1, out.getvalue()).file
-    (store._folder / "1" / jpeg_form(file)).unlink()
+    (tmp_path / "pictures" / "1" / jpeg_form(file)).unlink()
     with Image.open(io.BytesIO(store.read(1, jpeg_form(file)))) as picture:
         assert picture.convert("RGB").getpixel((5, 5)) == (255, 255, 255)
-    assert (store._folder / "1" / jpeg_form(file)).exists()
+    assert (tmp_path / "pictures" / "1" / jpeg_form(file)).exists()
     with pytest.raises(NotFound):
         store.read(1, f"{'0' * 32}.jpg")
 
@@ -113,18 +116,18 @@ def test_a_set_of_sources_names_only_forms_that_are_smaller_by_their_true_widths
 
 @pytest.mark.parametrize(("lost", "stands_in"), [("tiny", "small"), ("small", "medium"), ("medium", None)])
 def test_the_next_larger_form_stands_in_for_one_that_was_never_made(
-    store: ImageStore, lost: str, stands_in: str | None
+    store: ImageStore, tmp_path: Path, lost: str, stands_in: str | None
 ) -> None:
     file = store.keep(1, drawn("red", (1_200, 1_200))).file
-    (store._folder / "1" / form_of(file, lost)).unlink()
+    (tmp_path / "pictures" / "1" / form_of(file, lost)).unlink()
     assert store.read(1, form_of(file, lost)) == store.read(1, form_of(file, stands_in) if stands_in else file)
 
 
-def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: ImageStore) -> None:
+def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: ImageStore, tmp_path: Path) -> None:
     file = store.keep(1, drawn("red", (1_200, 600))).file
     before = {name: store.read(1, form_of(file, name)) for name in FORMS}
     for name in ("tiny", "medium"):
-        (store._folder / "1" / form_of(file, name)).unlink()
+        (tmp_path / "pictures" / "1" / form_of(file, name)).unlink()
     assert store.add_forms(1, file) == 2
     assert {name: size_of(store.read(1, form_of(file, name))) for name in FORMS} == {
         name: size_of(data) for name, data in before.items()
@@ -132,11 +135,11 @@ def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: Imag
     assert store.add_forms(1, file) == 0
 
 
-def test_a_picture_that_goes_takes_its_forms_along(store: ImageStore) -> None:
+def test_a_picture_that_goes_takes_its_forms_along(store: ImageStore, tmp_path: Path) -> None:
     file = store.keep(1, drawn("red", (1_200, 600))).file
     ((_, at),) = store.files(1)
     assert store.discard(1, file, written_before=at + 1)
-    assert list((store._folder / "1").iterdir()) == []
+    assert list((tmp_path / "pictures" / "1").iterdir()) == []
 
 
 def test_sites_do_not_share_pictures(store: ImageStore) -> None:
@@ -145,11 +148,13 @@ def test_sites_do_not_share_pictures(store: ImageStore) -> None:
         store.read(2, kept.file)
 
 
-def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id: int, store: ImageStore) -> None:
+def test_files_that_no_product_names_go_after_a_day(
+    clock: StoppedClock, site_id: int, store: ImageStore, tmp_path: Path
+) -> None:
     used, unused, fresh = (store.keep(site_id, drawn(colour)) for colour in ("red", "green", "blue"))
     with_picture(clock, site_id, used)
     now = clock.now().timestamp()
-    folder = store._folder / str(site_id)
+    folder = tmp_path / "pictures" / str(site_id)
     for stored, age in ((used, 3 * DAY), (unused, 3 * DAY), (fresh, DAY / 2)):
         os.utime(folder / stored.file, (now - age, now - age))
     assert product_images.discard_unused(clock, store, site_id).removed == 1
@@ -181,9 +186,11 @@ def test_a_picture_that_is_kept_anew_meanwhile_stays(store: ImageStore) -> None:
     assert not store.discard(1, kept.file, written_before=at + 1)
 
 
-def test_what_a_broken_upload_left_goes_after_a_day(clock: StoppedClock, site_id: int, store: ImageStore) -> None:
+def test_what_a_broken_upload_left_goes_after_a_day(
+    clock: StoppedClock, site_id: int, store: ImageStore, tmp_path: Path
+) -> None:
     store.keep(site_id, drawn("red"))
-    old, fresh = (store._folder / str(site_id) / name for name in ("old.part", "fresh.part"))
+    old, fresh = (tmp_path / "pictures" / str(site_id) / name for name in ("old.part", "fresh.part"))
     for part, age in ((old, 2 * DAY), (fresh, DAY / 2)):
         part.write_bytes(b"RIFF")
         os.utime(part, (clock.now().timestamp() - age,) * 2)

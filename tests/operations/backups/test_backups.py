@@ -14,6 +14,7 @@ import pytest
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import select, text
 
+from app.config import S3Settings
 from app.domain.machines import machines
 from app.domain.machines.coexistence import MachineFacts
 from app.domain.search.models import RebuildRun
@@ -23,14 +24,14 @@ from app.domain.system.release import MIGRATIONS
 from app.domain.work.leases import requested_now
 from app.extensions import db
 from app.operations.backups.databases import database_of
-from app.operations.backups.making import one_backup_in
+from app.operations.backups.making import make_backup, one_backup_in
 from app.operations.backups.manifest import BackupError, read_manifest
 from app.operations.backups.reading import newest_in
 from app.operations.backups.restoring import check_backup
 from app.operations.instance import check_restored
 from app.ports import clock
 from app.transaction import transaction
-from tests.operations.backups.installation import DATED, Installation
+from tests.operations.backups.installation import DATED, NOW, PICTURES, Installation
 from tests.surroundings import missing
 
 
@@ -62,6 +63,19 @@ def test_a_restored_shop_is_the_one_that_was_backed_up(shop: Installation, folde
     aside = shop.restore(folder)
     assert shop.digest() == before
     assert len(aside) >= 4 and not shop.config.index_dir.exists(), "the shop rebuilds it"
+
+
+def test_pictures_on_another_machine_are_not_in_a_backup_and_those_here_stay_at_its_restore(
+    shop: Installation, folder: Path
+) -> None:
+    here = shop.config
+    shop.config = replace(here, pictures="s3", s3=S3Settings("shop-pictures"))
+    with shop.opened():
+        made = make_backup(shop.config, shop.instance, folder, NOW)
+    assert made.manifest.pictures == [] and made.manifest.pictures_elsewhere == "the bucket shop-pictures"
+    shop.config = here
+    shop.restore(folder)
+    assert all((here.media_dir / name).read_bytes() == content for name, content in PICTURES.items())
 
 
 def test_a_rebuild_that_ran_during_the_backup_keeps_no_other_waiting(shop: Installation, folder: Path) -> None:

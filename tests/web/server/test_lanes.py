@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.web.server.lanes import BULK, PAGES, QUICK, SIGN_IN, lane_of
+from app.web.server.lanes import BULK, PAGES, PICTURES, QUICK, SIGN_IN, lane_of
 from tests.web.server.served import Served, ended, is_answered, served
 
 UPLOAD = "/admin/catalogue/product/7/images"
@@ -20,7 +20,7 @@ UPLOAD = "/admin/catalogue/product/7/images"
         ("GET /healthz", QUICK),
         ("GET /readyz", QUICK),
         ("GET /static/v-0123456789ab/admin/base.css", QUICK),
-        ("GET /media/1/0123.webp", QUICK),
+        ("GET /media/1/0123.webp", PICTURES),
         ("POST /admin/login", SIGN_IN),
         ("POST /v1/auth/login", SIGN_IN),
         (f"POST {UPLOAD}", BULK),

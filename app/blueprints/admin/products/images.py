@@ -34,7 +34,7 @@ def product_image_add(product_id: int) -> Answer:
     try:
         data = upload.read() if upload else b""
         with product_images.receive_upload(ports.images(), current_user.site_id, data) as file, transaction():
-            alt, machine = request.form.get("alt", ""), ports.machine_id()
+            alt, machine = request.form.get("alt", ""), ports.machine_of_uploads()
             product_images.request_upload(current_author(), product_id, file, name, alt, machine)
     except Invalid as error:
         return _images(product_of(current_user.site_id, product_id), FieldErrors(error))
