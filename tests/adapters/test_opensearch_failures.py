@@ -226,10 +226,10 @@ def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(n
     node.is_silent = True
     for _ in range(2):
         assert fault_of(cluster)[0] is EngineFault.SLOW
-    asked = len(node.requests)
+    sent = len(node.requests)
     for _ in range(5):
         assert fault_of(cluster)[0] is EngineFault.SLOW
-    assert len(node.requests) == asked
+    assert len(node.requests) == sent
     hands.now += PAUSE_SECONDS
     node.is_silent = False
     assert cluster.search_many("products", [{}]) == []
