@@ -11,7 +11,7 @@ from functools import partial
 
 import structlog
 from flask import current_app
-from sqlalchemy import make_url
+from sqlalchemy import inspect, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.config import Config
@@ -46,6 +46,8 @@ def admit(facts: MachineFacts | None = None, is_whole: bool = False, pause: Paus
     no file, are no reason to stay away: the scheduler notes the machine once it can."""
     facts = facts or facts_of(current_app.config["SHOP"])
     try:
+        if not inspect(db.session.connection()).has_table(Machine.__tablename__):
+            return
         if is_whole or not _runs_as(facts):
             machine_file().settle(partial(_lives, pause=pause))
         while machine_id() and (other := _register(facts, is_whole)) is not None:

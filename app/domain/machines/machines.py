@@ -70,7 +70,7 @@ def last_seen(machine_id: str) -> datetime | None:
 
 
 def label_of(machine_id: str) -> str | None:
-    """Return the name by which a machine is told from others; None where it is the only one, or not known."""
+    """Return the name that distinguishes a machine from the others; None where it is the only one, or not known."""
     if not machine_id or (db.session.scalar(select(func.count()).select_from(Machine)) or 0) < 2:
         return None
     return db.session.scalar(select(Machine.name).where(Machine.id == machine_id))

@@ -241,14 +241,14 @@ def test_an_import_is_done_from_preview_to_end_by_the_machine_that_received_it(
 def test_an_export_is_there_for_a_day(shop: Shop, bundle: Callable[..., Path], clock: StoppedClock):
     shop.imported(bundle(products=[product()]))
     done = exported(shop, frozenset((Part.CATALOGUE,)))
-    file, name = runs.export_file(clock, shop.site_id, done.id)
+    file, name = runs.export_file(clock, shop.site_id, done.id, shop.context.machine)
     assert (done.has_file, name, report(done)["counts"]["products"]) == (True, "shop-test.zip", 1)
     assert names_in(shop.folder.existing(file)) == ["collections.jsonl", "products.jsonl"]
 
     clock.move(seconds=FILE_KEPT.total_seconds() + 1)
     assert not shop.shown(done.id).has_file
     with pytest.raises(NotFound):
-        runs.export_file(clock, shop.site_id, done.id)
+        runs.export_file(clock, shop.site_id, done.id, shop.context.machine)
 
 
 def test_files_that_nobody_can_want_are_swept(shop: Shop, clock: StoppedClock):
@@ -260,7 +260,9 @@ def test_files_that_nobody_can_want_are_swept(shop: Shop, clock: StoppedClock):
         moment = clock.now().timestamp() - UNCLAIMED - 1
         os.utime(path, (moment, moment))
     assert runner.sweep_folder(shop.context, shop.folder) == 1
-    assert [path.name for path in shop.files()] == [runs.export_file(clock, shop.site_id, done.id)[0]]
+    assert [path.name for path in shop.files()] == [
+        runs.export_file(clock, shop.site_id, done.id, shop.context.machine)[0]
+    ]
 
 
 def test_a_new_preview_takes_the_place_of_those_before(shop: Shop, bundle: Callable[..., Path], staging_id: int):
@@ -288,7 +290,7 @@ def test_a_refused_request_leaves_the_preview_before(shop: Shop, bundle: Callabl
 
 
 def test_an_export_of_an_admin_has_no_hosts_and_no_password(shop: Shop):
-    file, _ = runs.export_file(shop.context.clock, shop.site_id, exported(shop).id)
+    file, _ = runs.export_file(shop.context.clock, shop.site_id, exported(shop).id, shop.context.machine)
     with zipfile.ZipFile(shop.folder.existing(file)) as archive:
         assert archive.read("site.json").strip() == b'{\n "settings": {}\n}'
         assert b"mia@shop.test" in archive.read("users.json") and b"assword" not in archive.read("users.json")
