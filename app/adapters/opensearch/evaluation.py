@@ -1,0 +1,77 @@
+"""The results of requests: page, total and counts of each, in as few round trips as it takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.explaining import Explainer
+from app.adapters.opensearch.lookups import Lookups
+from app.adapters.opensearch.ordering import OrderedDocuments, id_of
+from app.domain.search.engine import Explanation, Hit, RangeCount, SearchRequest, SearchResult
+
+
+def evaluate(cluster: Cluster, index: str, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+    """Return the result of each request, in their order. Raises SearchUnavailable."""
+    lookups = Lookups(cluster, index)
+    return lookups.complete([lambda request=request: _result(lookups, request) for request in requests])
+
+
+def explain(cluster: Cluster, index: str, request: SearchRequest, document_id: str) -> Explanation:
+    """Return why a document is, or is not, among the results of a request. Raises SearchUnavailable."""
+    lookups = Lookups(cluster, index)
+    (explanation,) = lookups.complete([lambda: Explainer(OrderedDocuments(lookups, request)).explanation(document_id)])
+    return explanation
+
+
+def _result(lookups: Lookups, request: SearchRequest) -> SearchResult:
+    documents = OrderedDocuments(lookups, request)
+    answer, counted = documents.answer, documents.main.get("aggregations", {})
+    full, by_words = _word_counts(documents, counted)
+    counts = documents.filters.found(counted)
+    return SearchResult(
+        total=documents.total,
+        hits=_hits(documents),
+        facets={name: _values(counts[f"facet {place}"]) for place, name in enumerate(request.facets)},
+        ranges={name: _span(counts[f"range {place}"]) for place, name in enumerate(request.range_facets)},
+        suggestion=answer.suggestion if answer else None,
+        corrected=answer is not None and answer.corrected,
+        relaxed=full is not None and full < by_words,
+        full_matches=full,
+    )
+
+
+def _word_counts(documents: OrderedDocuments, counted: Mapping[str, Any]) -> tuple[int | None, int]:
+    """Return how many of the results have all the words, None without words, and how many have words at all."""
+    found = documents.answer.found if documents.answer else None
+    if found is None:
+        return None, 0
+    by_words = counted["by words"]["doc_count"] if "by words" in counted else documents.total
+    by_words = by_words if len(found) else 0
+    if found.full is None:
+        return by_words, by_words
+    return counted["full"]["doc_count"] if found.full else 0, by_words
+
+
+def _hits(documents: OrderedDocuments) -> tuple[Hit, ...]:
+    start, _ = documents.request.window
+    explainer = Explainer(documents) if documents.request.explain else None
+    return tuple(
+        Hit(
+            id_of(document),
+            float(document["_score"]) if documents.answer else 0.0,
+            json.loads(document["_source"]["card"]),
+            explainer.explanation_of(document, rank) if explainer else None,
+        )
+        for rank, document in enumerate(documents.page(), start + 1)
+    )
+
+
+def _values(counted: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    return tuple((bucket["key"], bucket["doc_count"]) for bucket in counted["buckets"])
+
+
+def _span(counted: Mapping[str, Any]) -> RangeCount:
+    return RangeCount(counted["min"], counted["max"], counted["count"])

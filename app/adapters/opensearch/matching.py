@@ -1,0 +1,259 @@
+"""The documents that a search finds, as `ranking.spelling` works with them, and how each of them scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log1p
+from typing import Any
+
+from app.adapters.opensearch import queries
+from app.adapters.opensearch.lookups import Answer, Lookups, total_of
+from app.adapters.opensearch.mapping import Body, numbers_field
+from app.adapters.opensearch.matches import (
+    NOTHING,
+    Match,
+    UnitMatch,
+    match_beginning,
+    match_units,
+    match_words,
+    plain_units,
+)
+from app.adapters.opensearch.vocabulary import IndexVocabulary
+from app.domain.search.engine import SearchRequest
+from app.domain.search.ranking import scoring, spelling
+from app.domain.search.ranking.query import ENOUGH, FEW, Query, completions, fewest_words
+from app.domain.search.ranking.spelling import Spelling
+
+MOST_CLAUSES = 400  # Of a query, beyond which it names only the fields that have a word; a cluster refuses 1,024.
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reading of the words finds in the scope of a request. `fewest` is how many of the required units match,
+    None for all; `full` are the documents that have all of them, None where all that are found do. `answered` are
+    words that an alternative answers for."""
+
+    count: int
+    query: Query
+    units: tuple[UnitMatch, ...]
+    fewest: int | None = None
+    full: tuple[str, ...] | None = None
+    answered: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def condition(self) -> Body:
+        return queries.having(self.units, self.query, self.fewest)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifts:
+    """What lifts the scores of one search: the phrase that names a level, factors by kind, and the most that one
+    product sold, as a logarithm."""
+
+    named: str | None
+    levels: Mapping[str, float]
+    most_sold: float
+
+
+class Index:
+    """One index within the scope of a request."""
+
+    def __init__(self, lookups: Lookups, request: SearchRequest) -> None:
+        self._lookups, self.request = lookups, request
+        self.vocabulary = IndexVocabulary(lookups)
+
+    def find(self, query: Query, *, prefix_last: bool) -> Found:
+        found = self._with_all(query, plain_units(query, None))
+        may_go_on = prefix_last and (self.request.is_typing or len(found) < ENOUGH)
+        last = self._unfinished(query) if may_go_on else None
+        if last is not None or query.alternatives:
+            found = self._with_all(query, match_units(query, last, apart=False))
+        if 0 < len(found) < FEW and query.may_relax:
+            hits = self._first_results(found)["hits"]["hits"]
+            return replace(self.find_fewer(query, last), full=tuple(hit["fields"]["id"][0] for hit in hits))
+        return found
+
+    def find_fewer(self, query: Query, last: Match | None = None) -> Found:
+        """Return the documents with the most of the words. How many may be missing is decided without alternatives, so
+        that these leave out nothing."""
+        units, plain = match_units(query, last, apart=True), plain_units(query, last)
+        most = len(query.required([unit.words for unit in units]))
+        counts = self._counts(units, query, most)
+        decisive = self._counts(plain, query, most) if query.alternatives else counts
+        fewest = fewest_words([0, *(decisive if any(decisive) else counts), *[0] * (len(units) - most)])
+        return Found(counts[fewest - 1], query, units, fewest, (), self._answered(units))
+
+    def _counts(self, units: Sequence[UnitMatch], query: Query, most: int) -> list[int]:
+        """Return how many documents have at least 1, 2 and so on of the required units."""
+        at_least = {str(least): queries.having(units, query, least) for least in range(1, most + 1)}
+        aggs = {"at least": {"filters": {"filters": at_least}}}
+        some = queries.matching(self.request.scope, queries.all_of([at_least["1"]]))
+        buckets = self._lookups.search({"query": some, "size": 0, "aggs": aggs})["aggregations"]["at least"]["buckets"]
+        return [buckets[str(least)]["doc_count"] for least in range(1, most + 1)]
+
+    def _with_all(self, query: Query, units: tuple[UnitMatch, ...]) -> Found:
+        found = Found(0, query, units)
+        return replace(found, count=total_of(self._first_results(found)), answered=self._answered(units))
+
+    def _answered(self, units: Sequence[UnitMatch]) -> frozenset[str]:
+        answered: set[str] = set()
+        for unit in units:
+            if unit.own is not None and self._lookups.count(unit.match.condition(), 1):
+                answered.update(unit.words)
+        return frozenset(answered)
+
+    def _unfinished(self, query: Query) -> Match | None:
+        """Return what the last word matches as the beginning of longer ones; None where that is no more."""
+        longer = completions(query.words[-1], self.vocabulary, is_typing=self.request.is_typing)
+        last, match = match_beginning(query.words, longer), match_words(query.words)[-1]
+        more = {"bool": {"filter": [last.condition()], "must_not": [match.condition()]}}
+        return last if longer and self._lookups.count(more, 1) else None
+
+    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
+        for word in query.words:
+            if word not in right and not self.vocabulary.documents_with([word]):
+                self.vocabulary.want_spellings(word)
+        return spelling.corrections(query.words, self.vocabulary, right, last_may_go_on=last_may_go_on)
+
+    def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
+        for word in query.words:
+            self.vocabulary.want_slips(word)
+        return spelling.slips(query.words, self.vocabulary, right)
+
+    def written(self, word: str) -> str:
+        answer = self._lookups.search(queries.names_with(word))
+        return spelling.written_form(word, [hit["fields"]["name"][0] for hit in answer["hits"]["hits"]])
+
+    # Scores
+
+    def scored(self, found: Found) -> Body:
+        """Return the query for what is found, with its scores."""
+        lifted = self._lifted(found)
+        if lifted is NOTHING:
+            return NOTHING
+        tiers = queries.tiers_of(found.query, found.units, found.fewest)
+        is_partly_full = bool(found.full)
+        if not tiers and not is_partly_full:
+            return lifted
+        conditions = [tier.condition for tier in tiers] or [queries.EVERYTHING]
+        full = found.full or ()
+        answer = self._lookups.search(queries.extremes(self.request.scope, lifted, conditions, full))
+        ends = [_ends(bucket) for bucket in _in_order(answer["aggregations"]["tiers"]["buckets"])]
+        return queries.demoted(lifted, _factors(tiers, conditions, ends, full))
+
+    def lifts(self, found: Found) -> Lifts:
+        answer, names = self._first_results(found), _names(found.query)
+        named = (name for place, name in enumerate(names) if answer["aggregations"][str(place)]["doc_count"])
+        phrase = next(named, None)
+        return Lifts(None if phrase is None else " ".join(phrase), _levels(answer["hits"]["hits"]), self._most_sold)
+
+    def _lifted(self, found: Found) -> Body:
+        scored = self._word_scores(found)
+        return scored if scored is NOTHING else queries.lifted(scored, self._script_lifts(self.lifts(found)))
+
+    def _script_lifts(self, lifts: Lifts) -> dict[str, object]:
+        weights = {kind: scoring.LIFTS[weight] for kind, weight in self.request.ranking.weights.items()}
+        learned = self.request.learned
+        return {
+            "named": lifts.named,
+            "levels": dict(lifts.levels),
+            "most_sold": lifts.most_sold,
+            **weights,
+            "day": self.request.day,
+            "documents": dict(learned.documents),
+            "learned_levels": dict(learned.levels),
+        }
+
+    @cached_property
+    def _most_sold(self) -> float:
+        """Return the logarithm of the units that the best seller sold. The cluster remembers the answer until the index
+        changes."""
+        if not scoring.LIFTS[self.request.ranking.sales]:
+            return 0.0
+        body = {"size": 0, "aggs": {"most": {"max": {"field": numbers_field(scoring.SALES)}}}}
+        return log1p(self._lookups.search(body)["aggregations"]["most"]["value"] or 0.0)
+
+    def _first_results(self, found: Found) -> Answer:
+        scored = self._word_scores(found)
+        return self._lookups.search(queries.first_results(self.request.scope, scored, _names(found.query)))
+
+    def _word_scores(self, found: Found) -> Body:
+        return queries.word_scores(found.query, found.units, self._holders(found), found.fewest)
+
+    def _holders(self, found: Found) -> Any:
+        words = [word for unit in found.units for word in unit.match.words()]
+        if len(words) * len(scoring.FIELDS) <= MOST_CLAUSES:
+            return lambda word: scoring.FIELDS
+        self._lookups.want_words(words)
+        return self._lookups.holders
+
+
+def _names(query: Query) -> list[scoring.Phrase]:
+    """Return the phrases that may name a level, the likelier first."""
+    names = scoring.phrase_of(query.words), scoring.phrase_of(query.words, query.optional)
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def _levels(first: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return what the kinds of the first results multiply scores by."""
+    evidence: Counter[str] = Counter()
+    for hit in first:
+        if kind := hit["fields"]["kind"][0]:
+            evidence[kind] += hit["_score"] ** 2
+    largest = max(evidence.values(), default=0)
+    return {kind: scoring.lift_by_share(sum_, largest) for kind, sum_ in evidence.items() if largest}
+
+
+def _in_order(buckets: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [buckets[str(place)] for place in range(len(buckets))]
+
+
+@dataclass(frozen=True, slots=True)
+class TierEnds:
+    """The least and the highest score in a tier, of documents that have all the words and of others."""
+
+    full: queries.Ends | None
+    others: queries.Ends | None
+
+    @property
+    def whole(self) -> queries.Ends | None:
+        both = [ends for ends in (self.full, self.others) if ends]
+        return (min(low for low, _ in both), max(high for _, high in both)) if both else None
+
+
+def _ends(bucket: Mapping[str, Any]) -> TierEnds:
+    parts = bucket["parts"]["buckets"]
+
+    def ends(name: str) -> queries.Ends | None:
+        part = parts[name]
+        return (part["low"]["value"], part["high"]["value"]) if part["doc_count"] else None
+
+    return TierEnds(ends("full"), ends("others"))
+
+
+def _factors(
+    tiers: Sequence[queries.Tier], conditions: Sequence[Body], ends: Sequence[TierEnds], full: Sequence[str]
+) -> list[tuple[Body, float]]:
+    """Return the condition and the factor of each tier: documents with alternatives alone stand below those of as many
+    words that have the words themselves, and all that lack some of the words below the `full` ones."""
+    factors: list[float] = []
+    for count in dict.fromkeys(tier.count for tier in tiers):
+        own = [end.whole for tier, end in zip(tiers, ends, strict=True) if tier.count == count]
+        factors += queries.demotions(own)
+    factors = factors or [1.0]
+    above = [(end.full[0] * factor, end.full[1] * factor) for end, factor in zip(ends, factors, strict=True) if end.full]
+    below = [end.others[1] * factor for end, factor in zip(ends, factors, strict=True) if end.others]
+    if not above or not below:
+        return list(zip(conditions, factors, strict=True))
+    down = scoring.demotion(max(below), min(low for low, _ in above))
+    of_full = [
+        (queries.all_of([condition, queries.one_of(full)]), factor)
+        for condition, factor in zip(conditions, factors, strict=True)
+    ]
+    return of_full + [(condition, factor * down) for condition, factor in zip(conditions, factors, strict=True)]
