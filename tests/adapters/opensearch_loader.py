@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,7 +16,7 @@ from opensearchpy import OpenSearch
 
 from app.adapters.opensearch.cluster import Cluster
 from app.adapters.opensearch.evaluation import evaluate, explain
-from app.adapters.opensearch.mapping import index_body, source_of
+from app.adapters.opensearch.mapping import Body, index_body, source_of
 from app.domain.search.engine import (
     Change,
     Delete,
@@ -49,14 +50,36 @@ def client_of(url: str) -> OpenSearch:
     return OpenSearch(url, timeout=30)
 
 
+class CountingCluster(Cluster):
+    """Counts its round trips."""
+
+    trips = 0
+
+    def search_many(self, index: str, bodies: Sequence[Body]) -> list[Mapping[str, Any]]:
+        self.trips += 1
+        return super().search_many(index, bodies)
+
+    def statistics(self, index: str, words: Mapping[str, Sequence[str]]) -> Mapping[str, Any]:
+        self.trips += 1
+        return super().statistics(index, words)
+
+
 class Loader:
     supports_trials = False
 
     def __init__(self, client: OpenSearch) -> None:
-        self.client, self.cluster = client, Cluster(client)
+        self.client, self.cluster = client, CountingCluster(client)
         self.live: dict[tuple[int, IndexName], str] = {}
         self.begun: dict[tuple[int, IndexName], LoadedGeneration] = {}
         self._locks: dict[tuple[int, IndexName], threading.Lock] = {}
+
+    @property
+    def trips(self) -> int:
+        return self.cluster.trips
+
+    @trips.setter
+    def trips(self, trips: int) -> None:
+        self.cluster.trips = trips
 
     def close(self) -> None:
         for generation in self.begun.values():
@@ -131,7 +154,7 @@ class Loader:
         for start in range(0, len(changes), BATCH):
             lines = [line for change in changes[start : start + BATCH] for line in _lines(change)]
             answer = self.client.bulk(body=lines, index=name)
-            failed = [list(item.values())[0] for item in answer["items"]]
+            failed = [next(iter(item.values())) for item in answer["items"]]
             assert not [item for item in failed if "error" in item], failed
         self.client.indices.refresh(index=name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from app.adapters.opensearch.cluster import Cluster
@@ -16,7 +17,7 @@ from app.domain.search.engine import Explanation, Hit, RangeCount, SearchRequest
 def evaluate(cluster: Cluster, index: str, requests: Sequence[SearchRequest]) -> list[SearchResult]:
     """Return the result of each request, in their order. Raises SearchUnavailable."""
     lookups = Lookups(cluster, index)
-    return lookups.complete([lambda request=request: _result(lookups, request) for request in requests])
+    return lookups.complete([partial(_result, lookups, request) for request in requests])
 
 
 def explain(cluster: Cluster, index: str, request: SearchRequest, document_id: str) -> Explanation:

@@ -184,9 +184,7 @@ class Explainer:
         return factors | _learned(source, self._request)
 
 
-def _reading_parts(
-    document: StoredDocument, kind: str, words: tuple[str, ...], worth: float
-) -> Iterator[ScorePart]:
+def _reading_parts(document: StoredDocument, kind: str, words: tuple[str, ...], worth: float) -> Iterator[ScorePart]:
     for word in words:
         for name in FIELDS:
             if score := worth * field_weight(name) * document.field_score(name, word):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -68,12 +69,6 @@ class Lookups:
             self._lacks = True
         return answer
 
-    def want(self, body: Body) -> None:
-        """Have a body in the next round that may be needed; what is computed does not depend on it yet."""
-        key = json.dumps(body, sort_keys=True)
-        if key not in self._answers:
-            self._wanted[key] = body
-
     def count(self, query: Body, guess: int) -> int:
         """Return how many documents match a query, or a guess for now."""
         answer = self.peek({"query": query, "size": 0, "track_total_hits": True})
@@ -91,13 +86,6 @@ class Lookups:
     def want_words(self, words: Iterable[str]) -> None:
         self._wanted_words |= {word for word in words if word not in self._holders}
 
-    def has_words(self, words: Iterable[str]) -> bool:
-        """Whether the holders of all of the words are there; otherwise they are wanted."""
-        missing = {word for word in words if word not in self._holders}
-        self._wanted_words |= missing
-        self._lacks = self._lacks or bool(missing)
-        return not missing
-
     def field(self, name: str) -> FieldStatistics:
         """Return the statistics of a field, which come with those of any word."""
         if not self._fields:
@@ -105,6 +93,13 @@ class Lookups:
             self._lacks = True
             raise LookupMissingError
         return self._fields.get(name, FieldStatistics(0, 0))
+
+    def ahead(self, compute: Callable[[], object]) -> None:
+        """Compute what may be needed later, so that what it lacks comes in the next round."""
+        lacked = self._lacks
+        with suppress(LookupMissingError):
+            compute()
+        self._lacks = lacked
 
     def complete(self, computations: Sequence[Callable[[], T]]) -> list[T]:
         """Return the result of each computation, once all answers that it needs are there. Raises

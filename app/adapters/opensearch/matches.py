@@ -1,13 +1,14 @@
 """What the words of a search match, before it is written as a query: words, their readings, and runs with alternatives.
 
 A match can be written as a query that scores (`scored`), as a condition (`condition`), and computed for one document
-(`score_in`), so that an explanation says what the query did. Pure.
+(`score_in`), so that an explanation says what the query did. `pruned` is the same match without what nothing in an
+index has. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from app.adapters.opensearch.mapping import Body, field_of
@@ -36,14 +37,16 @@ class Word:
     def words(self) -> Iterator[str]:
         yield self.word
 
+    def pruned(self, holders: Holders) -> Match:
+        fields = holders(self.word)
+        is_held = not TEXT_FIELDS.keys().isdisjoint(fields) if self.in_text else bool(fields)
+        return self if is_held else NO_MATCH
+
     def condition(self) -> Body:
         return {"term": {"vocabulary" if self.in_text else "any": self.word}}
 
     def scored(self, holders: Holders, worth: float = 1.0) -> Body:
-        fields = holders(self.word)
-        terms = [term(field, self.word, worth * field_weight(field)) for field in fields]
-        if not terms or (self.in_text and TEXT_FIELDS.keys().isdisjoint(fields)):
-            return NOTHING
+        terms = [term(field, self.word, worth * field_weight(field)) for field in holders(self.word)]
         return {"bool": {"should": terms, **({"filter": [self.condition()]} if self.in_text else {})}}
 
     def score_in(self, score: WordScore) -> float:
@@ -62,17 +65,29 @@ class Best:
         for match, _ in self.readings:
             yield from match.words()
 
+    def pruned(self, holders: Holders) -> Best:
+        kept = ((match.pruned(holders), worth) for match, worth in self.readings)
+        return Best(tuple((match, worth) for match, worth in kept if match != NO_MATCH))
+
     def condition(self) -> Body:
         plain = [match.word for match, _ in self.readings if isinstance(match, Word) and not match.in_text]
         others = [match.condition() for match, _ in self.readings if not isinstance(match, Word) or match.in_text]
         return _any_of([{"terms": {"any": plain}}, *others] if plain else others)
 
     def scored(self, holders: Holders, worth: float = 1.0) -> Body:
-        queries = [match.scored(holders, worth * own) for match, own in self.readings]
-        found = [query for query in queries if query is not NOTHING]
+        found = [match.scored(holders, worth * own) for match, own in self.readings]
         if len(found) < 2:
             return found[0] if found else NOTHING
         return {"dis_max": {"queries": found}}
+
+    def scored_briefly(self, holders: Holders) -> Body:
+        """Return the query with few clauses: all but the first reading score alike, as little as the least of them is
+        worth."""
+        if len(self.readings) < 2:
+            return self.scored(holders)
+        (first, worth), *others = self.readings
+        alike = {"filter": Best(tuple(others)).condition(), "boost": min(worth for _, worth in others)}
+        return {"dis_max": {"queries": [first.scored(holders, worth), {"constant_score": alike}]}}
 
     def score_in(self, score: WordScore) -> float:
         return max((worth * match.score_in(score) for match, worth in self.readings), default=0.0)
@@ -89,15 +104,19 @@ class Together:
         for match in (*self.required, *self.others):
             yield from match.words()
 
+    def pruned(self, holders: Holders) -> Match:
+        required = tuple(match.pruned(holders) for match in self.required)
+        others = (match.pruned(holders) for match in self.others)
+        if NO_MATCH in required:
+            return NO_MATCH
+        return Together(required, tuple(match for match in others if match != NO_MATCH))
+
     def condition(self) -> Body:
         return {"bool": {"filter": [match.condition() for match in self.required]}}
 
     def scored(self, holders: Holders, worth: float = 1.0) -> Body:
         required = [match.scored(holders, worth) for match in self.required]
-        if any(query is NOTHING for query in required):
-            return NOTHING
-        others = [match.scored(holders, worth) for match in self.others]
-        return {"bool": {"must": required, "should": [query for query in others if query is not NOTHING]}}
+        return {"bool": {"must": required, "should": [match.scored(holders, worth) for match in self.others]}}
 
     def score_in(self, score: WordScore) -> float:
         required = [match.score_in(score) for match in self.required]
@@ -105,6 +124,7 @@ class Together:
 
 
 Match = Word | Best | Together
+NO_MATCH = Best(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +132,18 @@ class UnitMatch:
     """What one unit of a query matches. `own` is what its words match themselves, None without alternatives."""
 
     words: tuple[str, ...]
-    match: Match
+    match: Best
     own: Match | None = None
     alternatives: tuple[tuple[str, ...], ...] = ()
+
+    def pruned(self, holders: Holders) -> UnitMatch:
+        """Return what it matches in an index without the readings whose words no document has."""
+        own = None if self.own is None else self.own.pruned(holders)
+        return replace(self, match=self.match.pruned(holders), own=own)
+
+    def cut(self, most: int) -> UnitMatch:
+        """Return what it matches with so many alternatives at most."""
+        return self if self.own is None else replace(self, match=Best(self.match.readings[: most + 1]))
 
 
 def term(field: str, word: str, boost: float) -> Body:
@@ -122,6 +151,8 @@ def term(field: str, word: str, boost: float) -> Body:
 
 
 def _any_of(conditions: Sequence[Body]) -> Body:
+    if not conditions:
+        return NOTHING
     return conditions[0] if len(conditions) == 1 else {"bool": {"should": list(conditions)}}
 
 
@@ -147,13 +178,13 @@ def match_together(words: Sequence[str], matches: Sequence[Match], query: Query)
     return Together(required, others) if len(matches) > 1 else matches[0]
 
 
-def plain_units(query: Query, last: Match | None) -> tuple[UnitMatch, ...]:
+def plain_units(query: Query, last: Best | None) -> tuple[UnitMatch, ...]:
     """Return what each word matches by itself, without alternatives. `last` is what the last word matches as the
     beginning of longer ones."""
     return tuple(UnitMatch((word,), match) for word, match in zip(query.words, _begun(query, last), strict=True))
 
 
-def match_units(query: Query, last: Match | None, *, apart: bool) -> tuple[UnitMatch, ...]:
+def match_units(query: Query, last: Best | None, *, apart: bool) -> tuple[UnitMatch, ...]:
     """Return what each unit matches, in the order of the words. `apart` is that of `Query.units`."""
     matches, begun = match_words(query.words), _begun(query, last)
     units = []
@@ -171,6 +202,6 @@ def match_units(query: Query, last: Match | None, *, apart: bool) -> tuple[UnitM
     return tuple(units)
 
 
-def _begun(query: Query, last: Match | None) -> list[Match]:
-    matches: list[Match] = list(match_words(query.words))
+def _begun(query: Query, last: Best | None) -> list[Best]:
+    matches = match_words(query.words)
     return [*matches[:-1], last] if last is not None else matches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import log1p
 from typing import Any
 
@@ -13,8 +13,8 @@ from app.adapters.opensearch import queries
 from app.adapters.opensearch.lookups import Answer, Lookups, total_of
 from app.adapters.opensearch.mapping import Body, numbers_field
 from app.adapters.opensearch.matches import (
-    NOTHING,
-    Match,
+    Best,
+    Holders,
     UnitMatch,
     match_beginning,
     match_units,
@@ -24,10 +24,10 @@ from app.adapters.opensearch.matches import (
 from app.adapters.opensearch.vocabulary import IndexVocabulary
 from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking import scoring, spelling
-from app.domain.search.ranking.query import ENOUGH, FEW, Query, completions, fewest_words
-from app.domain.search.ranking.spelling import Spelling
+from app.domain.search.ranking.query import ENOUGH, FEW, Query, fewest_words
+from app.domain.search.ranking.spelling import Spelling, one_edit_away
 
-MOST_CLAUSES = 400  # Of a query, beyond which it names only the fields that have a word; a cluster refuses 1,024.
+MOST_TERMS = 400  # Of a query, beyond which it names only the fields that have a word.
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,11 @@ class Index:
         self.vocabulary = IndexVocabulary(lookups)
 
     def find(self, query: Query, *, prefix_last: bool) -> Found:
+        if self.request.is_typing and prefix_last:
+            self._lookups.ahead(lambda: self._unfinished(query))
         found = self._with_all(query, plain_units(query, None))
+        if len(found) < FEW:
+            self._look_ahead(query, is_nothing=not len(found), last_may_go_on=prefix_last)
         may_go_on = prefix_last and (self.request.is_typing or len(found) < ENOUGH)
         last = self._unfinished(query) if may_go_on else None
         if last is not None or query.alternatives:
@@ -79,10 +83,19 @@ class Index:
             return replace(self.find_fewer(query, last), full=tuple(hit["fields"]["id"][0] for hit in hits))
         return found
 
-    def find_fewer(self, query: Query, last: Match | None = None) -> Found:
+    def _look_ahead(self, query: Query, *, is_nothing: bool, last_may_go_on: bool) -> None:
+        """Have, beside what decides, what is next where that finds no more: other spellings, and fewer words."""
+        ahead, right = self._lookups.ahead, self.request.optional
+        if is_nothing and self.request.suggest:
+            ahead(lambda: self.corrections(query, right, last_may_go_on=last_may_go_on))
+            ahead(lambda: self.slips(query, right))
+        if is_nothing or query.may_relax:
+            ahead(lambda: self._first_results(self.find_fewer(query)))
+
+    def find_fewer(self, query: Query, last: Best | None = None) -> Found:
         """Return the documents with the most of the words. How many may be missing is decided without alternatives, so
         that these leave out nothing."""
-        units, plain = match_units(query, last, apart=True), plain_units(query, last)
+        units, plain = self._pruned(query, match_units(query, last, apart=True)), plain_units(query, last)
         most = len(query.required([unit.words for unit in units]))
         counts = self._counts(units, query, most)
         decisive = self._counts(plain, query, most) if query.alternatives else counts
@@ -98,8 +111,8 @@ class Index:
         return [buckets[str(least)]["doc_count"] for least in range(1, most + 1)]
 
     def _with_all(self, query: Query, units: tuple[UnitMatch, ...]) -> Found:
-        found = Found(0, query, units)
-        return replace(found, count=total_of(self._first_results(found)), answered=self._answered(units))
+        found = Found(0, query, self._pruned(query, units))
+        return replace(found, count=total_of(self._first_results(found)), answered=self._answered(found.units))
 
     def _answered(self, units: Sequence[UnitMatch]) -> frozenset[str]:
         answered: set[str] = set()
@@ -108,9 +121,9 @@ class Index:
                 answered.update(unit.words)
         return frozenset(answered)
 
-    def _unfinished(self, query: Query) -> Match | None:
+    def _unfinished(self, query: Query) -> Best | None:
         """Return what the last word matches as the beginning of longer ones; None where that is no more."""
-        longer = completions(query.words[-1], self.vocabulary, is_typing=self.request.is_typing)
+        longer = self.vocabulary.longer(query.words[-1], is_typing=self.request.is_typing)
         last, match = match_beginning(query.words, longer), match_words(query.words)[-1]
         more = {"bool": {"filter": [last.condition()], "must_not": [match.condition()]}}
         return last if longer and self._lookups.count(more, 1) else None
@@ -118,12 +131,13 @@ class Index:
     def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
         for word in query.words:
             if word not in right and not self.vocabulary.documents_with([word]):
-                self.vocabulary.want_spellings(word)
+                self.vocabulary.look_ahead(word)
         return spelling.corrections(query.words, self.vocabulary, right, last_may_go_on=last_may_go_on)
 
     def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
+        self._lookups.want_words(query.words)
         for word in query.words:
-            self.vocabulary.want_slips(word)
+            self._lookups.ahead(partial(self.vocabulary.known, one_edit_away(word)))
         return spelling.slips(query.words, self.vocabulary, right)
 
     def written(self, word: str) -> str:
@@ -135,17 +149,14 @@ class Index:
     def scored(self, found: Found) -> Body:
         """Return the query for what is found, with its scores."""
         lifted = self._lifted(found)
-        if lifted is NOTHING:
-            return NOTHING
         tiers = queries.tiers_of(found.query, found.units, found.fewest)
         is_partly_full = bool(found.full)
         if not tiers and not is_partly_full:
             return lifted
-        conditions = [tier.condition for tier in tiers] or [queries.EVERYTHING]
-        full = found.full or ()
-        answer = self._lookups.search(queries.extremes(self.request.scope, lifted, conditions, full))
-        ends = [_ends(bucket) for bucket in _in_order(answer["aggregations"]["tiers"]["buckets"])]
-        return queries.demoted(lifted, _factors(tiers, conditions, ends, full))
+        tiers, full = tiers or [queries.Tier(None, 0, queries.EVERYTHING)], found.full or ()
+        answer = self._lookups.search(queries.extremes(self.request.scope, lifted, tiers, full))
+        ends = [_ends(answer["aggregations"][str(place)]["alone"]) for place in range(len(tiers))]
+        return queries.demoted(lifted, _factors(tiers, ends, full))
 
     def lifts(self, found: Found) -> Lifts:
         answer, names = self._first_results(found), _names(found.query)
@@ -154,8 +165,7 @@ class Index:
         return Lifts(None if phrase is None else " ".join(phrase), _levels(answer["hits"]["hits"]), self._most_sold)
 
     def _lifted(self, found: Found) -> Body:
-        scored = self._word_scores(found)
-        return scored if scored is NOTHING else queries.lifted(scored, self._script_lifts(self.lifts(found)))
+        return queries.lifted(self._word_scores(found), self._script_lifts(self.lifts(found)))
 
     def _script_lifts(self, lifts: Lifts) -> dict[str, object]:
         weights = {kind: scoring.LIFTS[weight] for kind, weight in self.request.ranking.weights.items()}
@@ -184,14 +194,28 @@ class Index:
         return self._lookups.search(queries.first_results(self.request.scope, scored, _names(found.query)))
 
     def _word_scores(self, found: Found) -> Body:
-        return queries.word_scores(found.query, found.units, self._holders(found), found.fewest)
+        return queries.word_scores(found.query, found.units, self._holders(found.units), found.fewest)
 
-    def _holders(self, found: Found) -> Any:
-        words = [word for unit in found.units for word in unit.match.words()]
-        if len(words) * len(scoring.FIELDS) <= MOST_CLAUSES:
-            return lambda word: scoring.FIELDS
+    def _pruned(self, query: Query, units: tuple[UnitMatch, ...]) -> tuple[UnitMatch, ...]:
+        holders = self._holders(units)
+        if holders is _every_field:
+            return units
+        return queries.shortened(query, [unit.pruned(holders) for unit in units])
+
+    def _holders(self, units: Sequence[UnitMatch]) -> Holders:
+        """Return which fields have a word: all may, where the words are so few that the cluster finds out."""
+        words = [word for unit in units for word in unit.match.words()]
+        if len(words) * len(scoring.FIELDS) <= MOST_TERMS:
+            return _every_field
         self._lookups.want_words(words)
-        return self._lookups.holders
+        return self._fields_with
+
+    def _fields_with(self, word: str) -> Sequence[str]:
+        return list(self._lookups.holders(word))
+
+
+def _every_field(word: str) -> Sequence[str]:
+    return scoring.FIELDS
 
 
 def _names(query: Query) -> list[scoring.Phrase]:
@@ -208,10 +232,6 @@ def _levels(first: Sequence[Mapping[str, Any]]) -> dict[str, float]:
             evidence[kind] += hit["_score"] ** 2
     largest = max(evidence.values(), default=0)
     return {kind: scoring.lift_by_share(sum_, largest) for kind, sum_ in evidence.items() if largest}
-
-
-def _in_order(buckets: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [buckets[str(place)] for place in range(len(buckets))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,23 +257,21 @@ def _ends(bucket: Mapping[str, Any]) -> TierEnds:
     return TierEnds(ends("full"), ends("others"))
 
 
-def _factors(
-    tiers: Sequence[queries.Tier], conditions: Sequence[Body], ends: Sequence[TierEnds], full: Sequence[str]
-) -> list[tuple[Body, float]]:
+def _factors(tiers: Sequence[queries.Tier], ends: Sequence[TierEnds], full: Sequence[str]) -> list[tuple[Body, float]]:
     """Return the condition and the factor of each tier: documents with alternatives alone stand below those of as many
     words that have the words themselves, and all that lack some of the words below the `full` ones."""
     factors: list[float] = []
     for count in dict.fromkeys(tier.count for tier in tiers):
         own = [end.whole for tier, end in zip(tiers, ends, strict=True) if tier.count == count]
         factors += queries.demotions(own)
-    factors = factors or [1.0]
-    above = [(end.full[0] * factor, end.full[1] * factor) for end, factor in zip(ends, factors, strict=True) if end.full]
-    below = [end.others[1] * factor for end, factor in zip(ends, factors, strict=True) if end.others]
+    pairs = list(zip(ends, factors, strict=True))
+    above = [end.full[0] * factor for end, factor in pairs if end.full]
+    below = [end.others[1] * factor for end, factor in pairs if end.others]
     if not above or not below:
-        return list(zip(conditions, factors, strict=True))
-    down = scoring.demotion(max(below), min(low for low, _ in above))
+        return [(tier.condition, factor) for tier, factor in zip(tiers, factors, strict=True)]
+    down = scoring.demotion(max(below), min(above))
     of_full = [
-        (queries.all_of([condition, queries.one_of(full)]), factor)
-        for condition, factor in zip(conditions, factors, strict=True)
+        (queries.all_of([tier.condition, queries.one_of(full)]), factor)
+        for tier, factor in zip(tiers, factors, strict=True)
     ]
-    return of_full + [(condition, factor * down) for condition, factor in zip(conditions, factors, strict=True)]
+    return of_full + [(tier.condition, factor * down) for tier, factor in zip(tiers, factors, strict=True)]

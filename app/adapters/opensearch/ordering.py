@@ -173,7 +173,7 @@ class OrderedDocuments:
 
     def _place_among_others(self, document_id: str) -> int:
         """Return the place of a document among those that are not placed by hand, which may be on no page."""
-        before, after = 0, {}
+        before, after = 0, dict[str, object]()
         while True:
             answer = self.search(
                 post_filter=self._not_placed, size=MOST_AT_ONCE, _source=False, docvalue_fields=["id"], **after

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from app.adapters.opensearch.mapping import PRICE, Body, numbers_field, values_field
-from app.adapters.opensearch.matches import NOTHING, Holders, UnitMatch, Word, term
+from app.adapters.opensearch.matches import Holders, UnitMatch, Word, term
 from app.domain.search.engine import MOST_FACET_VALUES, RangeFilter, SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking.query import Query
 from app.domain.search.ranking.scoring import (
@@ -36,6 +36,7 @@ from app.domain.search.ranking.scoring import (
 from app.domain.search.ranking.spelling import NAMES_CONSULTED
 from app.domain.search.text import MAX_WORD_LENGTH, joined
 
+MOST_CLAUSES = 800  # A cluster refuses a query of more than 1,024, with what stands around the words.
 EVERYTHING: Body = {"match_all": {}}
 # One source for every request, so that the cluster compiles it once.
 _LIFTS = f"""
@@ -74,11 +75,13 @@ _TIER = "(params.full.contains(doc['id'].value) ? 0 : 2) + (doc['is_sold'].value
 @dataclass(frozen=True, slots=True)
 class Tier:
     """Documents that have `count` of the required words (None: all that are found) and lack the words themselves of
-    `missing` units, for which they have alternatives alone. `condition` keeps these and those of the tiers above."""
+    `missing` units, for which they have alternatives alone. They fit `condition` and none of `above`, as documents of
+    the tiers above do."""
 
     count: int | None
     missing: int
     condition: Body
+    above: Sequence[Body] = ()
 
 
 def one_of(ids: Iterable[str]) -> Body:
@@ -117,24 +120,40 @@ def _at_least(conditions: Sequence[Body], least: int) -> Body:
 
 def word_scores(query: Query, units: Sequence[UnitMatch], holders: Holders, fewest: int | None) -> Body:
     """Return the query for the documents that have all required units, or at least `fewest` of them, by which the
-    scores count less: with what the words score together, side by side in the name and as a code."""
+    scores count less: with what the words score together, side by side in the name and as a code. Where it would be
+    longer than a cluster takes, other readings than the words themselves score all alike."""
     required = set(query.required([unit.words for unit in units]))
     scored = [unit.match.scored(holders) for unit in units]
+    if clauses(scored) > MOST_CLAUSES:
+        scored = [unit.match.scored_briefly(holders) for unit in units]
     must = [scored[place] for place in sorted(required)]
-    others = [body for place, body in enumerate(scored) if place not in required and body is not NOTHING]
+    others = [body for place, body in enumerate(scored) if place not in required]
     if fewest is None:
-        if any(body is NOTHING for body in must):
-            return NOTHING
         return {"bool": {"must": must, "should": [*others, *_bonuses(query)]}}
-    known = [body for body in must if body is not NOTHING]
-    if len(known) < fewest:
-        return NOTHING
-    some = {"bool": {"should": known, "minimum_should_match": fewest}}
+    some = {"bool": {"should": must, "minimum_should_match": fewest}}
     shares = [
         {"filter": having(units, query, count), "weight": (count / len(units)) ** 2}
         for count in range(len(required), fewest - 1, -1)
     ]
-    return {"bool": {"must": [_weighed({"bool": {"must": [some], "should": others}}, shares)], "should": _bonuses(query)}}
+    return {
+        "bool": {"must": [_weighed({"bool": {"must": [some], "should": others}}, shares)], "should": _bonuses(query)}
+    }
+
+
+def clauses(part: object) -> int:
+    """Return how many terms a query names; many terms of one field that score nothing count as one."""
+    if isinstance(part, Mapping):
+        return sum(1 if key in ("term", "terms") else clauses(inner) for key, inner in part.items())
+    return sum(map(clauses, part)) if isinstance(part, Sequence) and not isinstance(part, str) else 0
+
+
+def shortened(query: Query, units: Sequence[UnitMatch]) -> tuple[UnitMatch, ...]:
+    """Return what the units match with fewer alternatives, where those of all are more than a cluster takes."""
+    most = max((len(unit.alternatives) for unit in units), default=0)
+    while most and clauses(having(units, query, 1)) > MOST_CLAUSES:
+        most //= 2
+        units = [unit.cut(most) for unit in units]
+    return tuple(units)
 
 
 def _bonuses(query: Query) -> list[Body]:
@@ -185,30 +204,32 @@ def tiers_of(query: Query, units: Sequence[UnitMatch], fewest: int | None) -> li
     own = [unit.own.condition() for unit in units if unit.own is not None]
     if not own:
         return []
-    required = query.required([unit.words for unit in units])
-    counts = [None] if fewest is None else list(range(len(required), fewest - 1, -1))
-    return [
-        Tier(count, missing, all_of([_at_least(own, len(own) - missing), *_those_with(units, query, count)]))
-        for count in counts
-        for missing in range(len(own) + 1)
-    ]
+    most = len(query.required([unit.words for unit in units]))
+    counts = [None] if fewest is None else list(range(most, fewest - 1, -1))
+    tiers = []
+    for count in counts:
+        enough = [] if count is None else [having(units, query, count)]
+        more = [] if count in (None, most) else [having(units, query, (count or 0) + 1)]
+        for missing in range(len(own) + 1):
+            above = [*more, *([_at_least(own, len(own) - missing + 1)] if missing else [])]
+            tiers.append(Tier(count, missing, all_of([_at_least(own, len(own) - missing), *enough]), above))
+    return tiers
 
 
-def _those_with(units: Sequence[UnitMatch], query: Query, count: int | None) -> list[Body]:
-    return [] if count is None else [having(units, query, count)]
-
-
-def extremes(scope: Sequence[ValueFilter], scored: Body, conditions: Sequence[Body], full: Sequence[str]) -> Body:
+def extremes(scope: Sequence[ValueFilter], scored: Body, tiers: Sequence[Tier], full: Sequence[str]) -> Body:
     """Return the search for the least and the highest score of each tier, apart for the documents `full` and for
-    others. A tier has those that fit its condition and none of a tier above."""
+    others."""
     ends = {"low": {"min": {"script": "_score"}}, "high": {"max": {"script": "_score"}}}
     parts = {"full": one_of(full), "others": {"bool": {"must_not": [one_of(full)]}}}
     inner = {"parts": {"filters": {"filters": parts}, "aggs": ends}}
-    tiers = {
-        str(place): {"bool": {"filter": [condition], "must_not": list(conditions[:place])}}
-        for place, condition in enumerate(conditions)
+    aggs = {
+        str(place): {
+            "filter": tier.condition,
+            # A filter of its own, since the conditions of both may be as long as a cluster takes.
+            "aggs": {"alone": {"filter": {"bool": {"must_not": list(tier.above)}}, "aggs": inner}},
+        }
+        for place, tier in enumerate(tiers)
     }
-    aggs = {"tiers": {"filters": {"filters": tiers}, "aggs": inner}}
     return {"query": matching(scope, scored), "size": 0, "aggs": aggs}
 
 

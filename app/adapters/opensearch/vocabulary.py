@@ -11,7 +11,8 @@ from app.adapters.opensearch.lookups import Lookups
 from app.adapters.opensearch.mapping import Body
 from app.adapters.opensearch.queries import all_of
 from app.domain.search.ranking.analysis import COMMONNESS
-from app.domain.search.ranking.spelling import SHORTEST_PART, one_edit_away
+from app.domain.search.ranking.query import COMPLETIONS, SHORTEST_CODE_BEGINNING, completions
+from app.domain.search.ranking.spelling import NEAREST, SHORTEST_PART, one_edit_away
 
 # Of the words that begin alike, those that most documents have. The commonest are among them unless most words that
 # begin so are in many fields of few documents.
@@ -53,17 +54,19 @@ class IndexVocabulary:
         no mistake."""
         return self._lookups.count(all_of([{"term": {"any": word}} for word in words]), 1)
 
-    def want_spellings(self, word: str) -> None:
+    def look_ahead(self, word: str) -> None:
         """Have in one round what the correction of a word looks up in turn."""
-        self._lookups.want(_known(one_edit_away(word)))
-        self._lookups.want(_near(word, 2))
+        ahead = self._lookups.ahead
+        ahead(lambda: self.known(one_edit_away(word)))
+        ahead(lambda: self.near(word, 2, NEAREST))
         cuts = range(SHORTEST_PART, len(word) - SHORTEST_PART + 1)
         self._lookups.want_words(part for cut in cuts for part in (word[:cut], word[cut:]))
 
-    def want_slips(self, word: str) -> None:
-        """Have in one round what the look for a slip looks up in turn."""
-        self._lookups.want(_known(one_edit_away(word)))
-        self._lookups.want_words([word])
+    def longer(self, beginning: str, *, is_typing: bool) -> list[str]:
+        """Return the longer words that an unfinished one may become."""
+        if len(beginning) >= SHORTEST_CODE_BEGINNING:
+            self._lookups.ahead(lambda: self.codes_beginning_with(beginning, COMPLETIONS))
+        return completions(beginning, self, is_typing=is_typing)
 
     def _buckets(self, body: Body, name: str) -> list[str]:
         return [bucket["key"] for bucket in self._lookups.search(body)["aggregations"][name]["buckets"]]
