@@ -16,7 +16,7 @@ from opensearchpy import OpenSearch
 
 from app.adapters.opensearch.cluster import Cluster
 from app.adapters.opensearch.evaluation import evaluate, explain
-from app.adapters.opensearch.mapping import Body, index_body, source_of
+from app.adapters.opensearch.mapping import Body, StoredVector, index_body, source_of
 from app.domain.search.engine import (
     Change,
     Delete,
@@ -31,9 +31,12 @@ from app.domain.search.engine import (
     TrialsUnsupported,
     Upsert,
 )
+from app.domain.search.ranking.scoring import meaning_text
+from app.domain.search.sentence_model import Meanings, QueryVectors, SentenceModel
 from tests.opensearch import running_node
 
 BATCH = 500
+KNN = "knn"  # The node has the plugin that compares vectors.
 URL = os.environ.get("SHOP_TEST_OPENSEARCH")  # Of a node that runs already, for a developer's many runs.
 
 
@@ -42,7 +45,7 @@ def node_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if URL:
         yield URL
         return
-    with running_node(Path(tmp_path_factory.mktemp("opensearch"))) as node:
+    with running_node(Path(tmp_path_factory.mktemp("opensearch")), KNN) as node:
         yield node.url
 
 
@@ -67,10 +70,12 @@ class CountingCluster(Cluster):
 class Loader:
     supports_trials = False
 
-    def __init__(self, client: OpenSearch) -> None:
-        self.client, self.cluster = client, CountingCluster(client)
+    def __init__(self, client: OpenSearch, model: SentenceModel | None = None) -> None:
+        self.client, self.cluster, self.model = client, CountingCluster(client), model
+        self._meanings = None if model is None else Meanings(model, QueryVectors(model), 60)
         self.live: dict[tuple[int, IndexName], str] = {}
         self.begun: dict[tuple[int, IndexName], LoadedGeneration] = {}
+        self._embedding: set[str] = set()
         self._locks: dict[tuple[int, IndexName], threading.Lock] = {}
 
     @property
@@ -94,10 +99,10 @@ class Loader:
         return self.search_many(site_id, index, [request])[0]
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
-        return evaluate(self.cluster, self._name(site_id, index), requests)
+        return evaluate(self.cluster, self._name(site_id, index), requests, self._meanings)
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
-        return explain(self.cluster, self._name(site_id, index), request, document_id)
+        return explain(self.cluster, self._name(site_id, index), request, document_id, self._meanings)
 
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
         try:
@@ -138,7 +143,12 @@ class Loader:
 
     def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> LoadedGeneration:
         name = f"test-{uuid4().hex}"
-        self.client.indices.create(index=name, body=index_body(0))
+        embeds = by_meaning and self.model is not None and index is IndexName.PRODUCTS
+        self.client.indices.create(
+            index=name, body=index_body(0, self.model.dimensions if embeds and self.model else None)
+        )
+        if embeds:
+            self._embedding.add(name)
         self.begun[site_id, index] = LoadedGeneration(self, (site_id, index), name)
         return self.begun[site_id, index]
 
@@ -152,7 +162,10 @@ class Loader:
 
     def write(self, name: str, changes: Sequence[Change]) -> None:
         for start in range(0, len(changes), BATCH):
-            lines = [line for change in changes[start : start + BATCH] for line in _lines(change)]
+            batch = changes[start : start + BATCH]
+            lines = [
+                line for change in batch for line in _lines(change, self.model if name in self._embedding else None)
+            ]
             answer = self.client.bulk(body=lines, index=name)
             failed = [next(iter(item.values())) for item in answer["items"]]
             assert not [item for item in failed if "error" in item], failed
@@ -173,7 +186,7 @@ class LoadedGeneration:
         return len(self._documents)
 
     def preview(self) -> Loader:
-        preview = Loader(self._loader.client)
+        preview = Loader(self._loader.client, self._loader.model)
         preview.live[self._key] = self.name
         return preview
 
@@ -196,15 +209,18 @@ class LoadedGeneration:
             raise SearchUnavailable("A later generation was begun. Rebuild.")
 
 
-def _lines(change: Change) -> list[Mapping[str, object]]:
+def _lines(change: Change, model: SentenceModel | None) -> list[Mapping[str, object]]:
     if isinstance(change, Delete):
         return [{"delete": {"_id": change.id}}]
-    return [{"index": {"_id": change.document.id}}, source_of(change.document)]
+    vector = None
+    if model is not None:
+        vector = StoredVector(model.name, model.embed([meaning_text(change.document)])[0])
+    return [{"index": {"_id": change.document.id}}, source_of(change.document, vector)]
 
 
 @contextmanager
-def loaded(url: str) -> Iterator[Loader]:
-    loader = Loader(client_of(url))
+def loaded(url: str, model: SentenceModel | None = None) -> Iterator[Loader]:
+    loader = Loader(client_of(url), model)
     try:
         yield loader
     finally:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.search.engine import Alternatives, SearchRequest
+from app.domain.search.engine import Alternatives, SearchEngine, SearchRequest
 from tests.adapters.opensearch_loader import Loader, loaded, node_url
+from tests.contracts.meaning_contract import MeaningContract, model
 from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, SearchEngineContract, rebuild, shoe
 from tests.contracts.taught_search_contract import TaughtSearchContract
@@ -16,11 +17,26 @@ from tests.contracts.taught_search_contract import TaughtSearchContract
 __all__ = ["node_url"]
 
 
-class TestSearches(SearchEngineContract, TaughtSearchContract, RankingContract):
+class TestSearches(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
     @pytest.fixture
     def engine(self, node_url: str) -> Iterator[Loader]:
         with loaded(node_url) as loader:
             yield loader
+
+    @pytest.fixture
+    def engine_with_model(self, node_url: str) -> Iterator[Loader]:
+        with loaded(node_url, model()) as loader:
+            yield loader
+
+    def test_a_trial_knows_the_meaning_of_what_is_not_saved(self, taught: SearchEngine) -> None:
+        assert not taught.supports_trials
+
+    def test_a_search_by_meaning_takes_three_round_trips(self, engine_with_model: Loader) -> None:
+        rebuild(engine_with_model, [shoe(n, "Blue shoe") for n in range(20)])
+        engine_with_model.trips = 0
+        request = SearchRequest(words="blue shoe", by_meaning=True)
+        assert engine_with_model.search(SITE, PRODUCTS, request).total == 20
+        assert engine_with_model.trips == 3
 
     def test_an_ordinary_search_takes_two_round_trips_and_many_share_theirs(self, engine: Loader) -> None:
         rebuild(engine, [shoe(n, "Blue shoe", values={"level": ("root", "shoes")}) for n in range(20)])

@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from app.adapters.opensearch.cluster import Cluster
 from app.adapters.opensearch.explaining import Explainer
 from app.adapters.opensearch.lookups import Lookups
-from app.adapters.opensearch.ordering import OrderedDocuments, id_of
+from app.adapters.opensearch.meaning import SearchVectors
+from app.adapters.opensearch.ordering import Document, OrderedDocuments, id_of
 from app.domain.search.engine import Explanation, Hit, RangeCount, SearchRequest, SearchResult
+from app.domain.search.sentence_model import Meanings
 
 
-def evaluate(cluster: Cluster, index: str, requests: Sequence[SearchRequest]) -> list[SearchResult]:
-    """Return the result of each request, in their order. Raises SearchUnavailable."""
-    lookups = Lookups(cluster, index)
-    return lookups.complete([partial(_result, lookups, request) for request in requests])
+def evaluate(
+    cluster: Cluster, index: str, requests: Sequence[SearchRequest], meanings: Meanings | None = None
+) -> list[SearchResult]:
+    """Return the result of each request, in their order. Without `meanings` words alone rank. Raises
+    SearchUnavailable."""
+    lookups, vectors = Lookups(cluster, index), SearchVectors(meanings)
+    return lookups.complete([partial(_result, lookups, request, vectors) for request in requests])
 
 
-def explain(cluster: Cluster, index: str, request: SearchRequest, document_id: str) -> Explanation:
+def explain(
+    cluster: Cluster, index: str, request: SearchRequest, document_id: str, meanings: Meanings | None = None
+) -> Explanation:
     """Return why a document is, or is not, among the results of a request. Raises SearchUnavailable."""
-    lookups = Lookups(cluster, index)
-    (explanation,) = lookups.complete([lambda: Explainer(OrderedDocuments(lookups, request)).explanation(document_id)])
+    lookups, vectors, patient = Lookups(cluster, index), SearchVectors(meanings), replace(request, patient=True)
+
+    def explained() -> Explanation:
+        return Explainer(OrderedDocuments(lookups, patient, vectors)).explanation(document_id)
+
+    (explanation,) = lookups.complete([explained])
     return explanation
 
 
-def _result(lookups: Lookups, request: SearchRequest) -> SearchResult:
-    documents = OrderedDocuments(lookups, request)
+def _result(lookups: Lookups, request: SearchRequest, vectors: SearchVectors) -> SearchResult:
+    documents = OrderedDocuments(lookups, request, vectors)
     answer, counted = documents.answer, documents.main.get("aggregations", {})
     full, by_words = _word_counts(documents, counted)
     counts = documents.filters.found(counted)
@@ -41,6 +53,8 @@ def _result(lookups: Lookups, request: SearchRequest) -> SearchResult:
         corrected=answer is not None and answer.corrected,
         relaxed=full is not None and full < by_words,
         full_matches=full,
+        similar=tuple(Hit(id_of(near), cosine, _card(near)) for near, cosine in documents.similar()),
+        lacks_meaning=documents.lacks_meaning,
     )
 
 
@@ -62,12 +76,17 @@ def _hits(documents: OrderedDocuments) -> tuple[Hit, ...]:
     return tuple(
         Hit(
             id_of(document),
-            float(document["_score"]) if documents.answer else 0.0,
-            json.loads(document["_source"]["card"]),
+            documents.score(document) if documents.answer else 0.0,
+            _card(document),
             explainer.explanation_of(document, rank) if explainer else None,
         )
         for rank, document in enumerate(documents.page(), start + 1)
     )
+
+
+def _card(document: Document) -> Mapping[str, object]:
+    card: Mapping[str, object] = json.loads(document["_source"]["card"])
+    return card
 
 
 def _values(counted: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:

@@ -77,7 +77,7 @@ class Explainer:
     def explanation_of(self, hit: Document, rank: int) -> Explanation:
         """Return why one of the results, which comes with its whole source, has its rank."""
         document, answer = StoredDocument(self._lookups, hit["_source"]), self._documents.answer
-        score = float(hit["_score"]) if answer else None
+        score = self._documents.score(hit) if answer else None
         return Explanation(
             query_words(self._request.words),
             True,
@@ -130,8 +130,9 @@ class Explainer:
         raw = [*self._bonuses(document, found.query)]
         for unit in found.units:
             raw += self._unit_parts(unit, document, found.query)
-        lifts = self._lifts(document, found)
-        worth = score / prod(lifts.values())
+        lifts, fusion = self._lifts(document, found), self._documents.fusion
+        meaning = fusion.by_meaning.get(document.source["id"], 0.0) if fusion else 0.0
+        worth = (score - meaning) / prod(lifts.values())
         total = sum(part.worth for part in raw)
         if not total:
             return ()
@@ -140,6 +141,8 @@ class Explainer:
             if factor != 1:
                 parts.append(ScorePart(kind, None, (), worth * (factor - 1)))
             worth *= factor
+        if meaning:
+            parts.append(ScorePart("meaning", None, (), meaning))
         return tuple(sorted(parts, key=lambda part: -part.worth))
 
     def _bonuses(self, document: StoredDocument, query: Query) -> Iterator[ScorePart]:

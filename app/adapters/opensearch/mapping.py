@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from app.domain.search.engine import IndexDocument
@@ -27,6 +28,7 @@ from app.domain.search.ranking.scoring import (
     YES,
     phrases,
 )
+from app.domain.search.sentence_model import Vectors
 from app.domain.shared.text import fold
 
 Body = dict[str, Any]
@@ -63,7 +65,15 @@ def _encoded(name: str) -> str:
     return "".join(letter if letter in _KEPT else f"~{ord(letter):x}~" for letter in name)
 
 
-def source_of(document: IndexDocument) -> Body:
+@dataclass(frozen=True, slots=True)
+class StoredVector:
+    """The vector of a document's meaning, and the model that made it."""
+
+    model: str
+    vector: Vectors
+
+
+def source_of(document: IndexDocument, vector: StoredVector | None = None) -> Body:
     """Return a document as it is stored. `any` are the words of all fields, so that whether a document has a word is
     looked up in one field."""
     analysed = analyse(document, PlainLexicon())
@@ -82,12 +92,13 @@ def source_of(document: IndexDocument) -> Body:
         "words": {field: " ".join((*found, MARKER)) for field, found in analysed.items()},
         "values": {_encoded(name): list(found) for name, found in document.values.items() if found},
         "numbers": {_encoded(name): number for name, number in document.numbers.items()},
+        **({"model": vector.model, "vector": vector.vector.tolist()} if vector else {}),
     }
 
 
-def index_body(replicas: int) -> Body:
-    """Return settings and mappings of a new index. It has one shard, so that the numbers of a word are those of the
-    whole index."""
+def index_body(replicas: int, dimensions: int | None = None) -> Body:
+    """Return settings and mappings of a new index, for vectors of so many dimensions where the cluster has the plugin
+    for them. It has one shard, so that the numbers of a word are those of the whole index."""
     return {
         "settings": {
             "number_of_shards": 1,
@@ -95,6 +106,7 @@ def index_body(replicas: int) -> Body:
             "refresh_interval": "-1",
             "mapping.total_fields.limit": MOST_FIELDS,
             "similarity": _similarities(),
+            **({"knn": True} if dimensions else {}),
         },
         "mappings": {
             "dynamic": "strict",
@@ -103,7 +115,7 @@ def index_body(replicas: int) -> Body:
                 {"values": {"path_match": "values.*", "mapping": {"type": "keyword"}}},
                 {"numbers": {"path_match": "numbers.*", "mapping": {"type": "double"}}},
             ],
-            "properties": _properties(),
+            "properties": _properties() | (_vectors(dimensions) if dimensions else {}),
         },
     }
 
@@ -129,6 +141,14 @@ def _properties() -> Body:
             "dynamic": True,
             "properties": _named((PRICE, CREATED, SALES, LOW_STOCK), "double"),
         },
+    }
+
+
+def _vectors(dimensions: int) -> Body:
+    method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
+    return {
+        "model": {"type": "keyword"},
+        "vector": {"type": "knn_vector", "dimension": dimensions, "method": method},
     }
 
 

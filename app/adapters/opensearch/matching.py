@@ -21,6 +21,7 @@ from app.adapters.opensearch.matches import (
     match_words,
     plain_units,
 )
+from app.adapters.opensearch.tiers import TierEnds
 from app.adapters.opensearch.vocabulary import IndexVocabulary
 from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking import scoring, spelling
@@ -28,6 +29,8 @@ from app.domain.search.ranking.query import ENOUGH, FEW, Query, fewest_words
 from app.domain.search.ranking.spelling import Spelling, one_edit_away
 
 MOST_TERMS = 400  # Of a query, beyond which it names only the fields that have a word.
+
+BETWEEN = 0.995  # Of the least score of a tier: the best of the next is at most scoring.DEMOTION of it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +151,26 @@ class Index:
 
     def scored(self, found: Found) -> Body:
         """Return the query for what is found, with its scores."""
-        lifted = self._lifted(found)
-        tiers = queries.tiers_of(found.query, found.units, found.fewest)
-        is_partly_full = bool(found.full)
-        if not tiers and not is_partly_full:
-            return lifted
-        tiers, full = tiers or [queries.Tier(None, 0, queries.EVERYTHING)], found.full or ()
-        answer = self._lookups.search(queries.extremes(self.request.scope, lifted, tiers, full))
-        ends = [_ends(answer["aggregations"][str(place)]["alone"]) for place in range(len(tiers))]
-        return queries.demoted(lifted, _factors(tiers, ends, full))
+        lifted, tiers = self._lifted(found), self._tiers(found)
+        return lifted if tiers is None else queries.demoted(lifted, tiers.factors())
+
+    def tiers(self, found: Found) -> list[float]:
+        """Return scores that the documents of each tier reach, and those of no lower one; none for the last tier. Where
+        documents lack some of the words, those with alternatives alone are no tier of their own."""
+        tiers = self._tiers(found)
+        if tiers is None or (found.full is not None and not found.full):
+            return []
+        lows = tiers.lows_of_full() if found.full else tiers.lows()
+        return [BETWEEN * low for low in lows]
+
+    def _tiers(self, found: Found) -> TierEnds | None:
+        """Return the scores of the tiers; None where all that is found is alike."""
+        tiers, full = queries.tiers_of(found.query, found.units, found.fewest), found.full or ()
+        if not tiers and not full:
+            return None
+        tiers = tiers or [queries.Tier(None, 0, queries.EVERYTHING)]
+        answer = self._lookups.search(queries.extremes(self.request.scope, self._lifted(found), tiers, full))
+        return TierEnds.of(tiers, answer["aggregations"], full)
 
     def lifts(self, found: Found) -> Lifts:
         answer, names = self._first_results(found), _names(found.query)
@@ -232,46 +246,3 @@ def _levels(first: Sequence[Mapping[str, Any]]) -> dict[str, float]:
             evidence[kind] += hit["_score"] ** 2
     largest = max(evidence.values(), default=0)
     return {kind: scoring.lift_by_share(sum_, largest) for kind, sum_ in evidence.items() if largest}
-
-
-@dataclass(frozen=True, slots=True)
-class TierEnds:
-    """The least and the highest score in a tier, of documents that have all the words and of others."""
-
-    full: queries.Ends | None
-    others: queries.Ends | None
-
-    @property
-    def whole(self) -> queries.Ends | None:
-        both = [ends for ends in (self.full, self.others) if ends]
-        return (min(low for low, _ in both), max(high for _, high in both)) if both else None
-
-
-def _ends(bucket: Mapping[str, Any]) -> TierEnds:
-    parts = bucket["parts"]["buckets"]
-
-    def ends(name: str) -> queries.Ends | None:
-        part = parts[name]
-        return (part["low"]["value"], part["high"]["value"]) if part["doc_count"] else None
-
-    return TierEnds(ends("full"), ends("others"))
-
-
-def _factors(tiers: Sequence[queries.Tier], ends: Sequence[TierEnds], full: Sequence[str]) -> list[tuple[Body, float]]:
-    """Return the condition and the factor of each tier: documents with alternatives alone stand below those of as many
-    words that have the words themselves, and all that lack some of the words below the `full` ones."""
-    factors: list[float] = []
-    for count in dict.fromkeys(tier.count for tier in tiers):
-        own = [end.whole for tier, end in zip(tiers, ends, strict=True) if tier.count == count]
-        factors += queries.demotions(own)
-    pairs = list(zip(ends, factors, strict=True))
-    above = [end.full[0] * factor for end, factor in pairs if end.full]
-    below = [end.others[1] * factor for end, factor in pairs if end.others]
-    if not above or not below:
-        return [(tier.condition, factor) for tier, factor in zip(tiers, factors, strict=True)]
-    down = scoring.demotion(max(below), min(above))
-    of_full = [
-        (queries.all_of([tier.condition, queries.one_of(full)]), factor)
-        for tier, factor in zip(tiers, factors, strict=True)
-    ]
-    return of_full + [(tier.condition, factor * down) for tier, factor in zip(tiers, factors, strict=True)]

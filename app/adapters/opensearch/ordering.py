@@ -12,10 +12,12 @@ from app.adapters.opensearch.lookups import Answer, Lookups, total_of
 from app.adapters.opensearch.mapping import Body
 from app.adapters.opensearch.matches import NOTHING
 from app.adapters.opensearch.matching import Found, Index
+from app.adapters.opensearch.meaning import Fusion, SearchVectors, cosines_of, fuse, vector_of
 from app.domain.search.engine import SearchRequest, Sort
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
-from app.domain.search.ranking.scoring import PlacedDocuments
+from app.domain.search.ranking.scoring import MOST_SIMILAR, SIMILAR_COSINE, PlacedDocuments
+from app.domain.search.sentence_model import MeaningLateError, Vectors
 
 Document = Mapping[str, Any]  # A hit of the cluster, with `_source` and `_score`.
 CARD = ["id", "card"]
@@ -25,14 +27,34 @@ MOST_AT_ONCE = 10_000  # Documents of an answer.
 class OrderedDocuments:
     """The documents that one request finds in one index. Everything may raise LookupMissingError (see `lookups`)."""
 
-    def __init__(self, lookups: Lookups, request: SearchRequest) -> None:
-        self.lookups, self.request = lookups, request
+    def __init__(self, lookups: Lookups, request: SearchRequest, vectors: SearchVectors) -> None:
+        self.lookups, self.request, self._vectors = lookups, request, vectors
+        self.lacks_meaning = False
         self.index, self.filters = Index(lookups, request), queries.Filters(request)
 
     @cached_property
     def answer(self) -> spelling.Answer[Found] | None:
         query = Query.of(self.request)
+        if self._vectors.are_wanted(self.request):
+            self.lookups.ahead(lambda: self.lookups.search(queries.models()))
         return spelling.answer(self.index, self.request, query) if query.words else None
+
+    @cached_property
+    def vector(self) -> Vectors | None:
+        """Return the vector of the words; None where words alone rank, or where it is late."""
+        try:
+            return vector_of(self.lookups, self._vectors, self.request, self.answer)
+        except MeaningLateError:
+            self.lacks_meaning = True
+            return None
+
+    @cached_property
+    def fusion(self) -> Fusion | None:
+        """Return the points by words and by meaning; None where words alone rank."""
+        found = self.answer.found if self.answer else None
+        if self.request.sort is not Sort.RELEVANCE or found is None or not len(found) or self.vector is None:
+            return None
+        return fuse(self.lookups, self.index, found, self.index.scored(found), self.vector)
 
     @property
     def wants_hits(self) -> bool:
@@ -47,11 +69,34 @@ class OrderedDocuments:
         elif not len(found):
             words = NOTHING
         else:
-            words = self.index.scored(found) if scored else found.condition
+            words = self._scored(found) if scored else found.condition
         if request.pins:
             pinned = queries.one_of(pin.id for pin in request.pins)
             words = {"bool": {"should": [words, {"constant_score": {"filter": pinned, "boost": 0}}]}}
         return queries.matching(request.scope, words)
+
+    def _scored(self, found: Found) -> Body:
+        scored = self.index.scored(found)
+        return scored if self.fusion is None else self.fusion.query(scored)
+
+    def score(self, document: Document) -> float:
+        """Return the score of one of the results, without what its tier adds to it."""
+        score = float(document["_score"])
+        return score if self.fusion is None else score % queries.TIER
+
+    def similar(self) -> list[tuple[Document, float]]:
+        """Return the documents near in meaning to show beside a short list of results, and their cosines."""
+        request, found = self.request, self.answer.found if self.answer else None
+        if self.vector is None or request.page != 1 or self.total >= request.similar_below:
+            return []
+        left_out = [queries.one_of((*request.buries, *(pin.id for pin in request.pins)))]
+        left_out += [found.condition] if found is not None and len(found) else []
+        conditions = [*queries.conditions(request.scope), *self.filters.conditions()]
+        conditions.append({"bool": {"must_not": left_out}})
+        body = queries.nearest(self.vector, conditions, MOST_SIMILAR) | {"_source": CARD}
+        answer = self.lookups.search(body)
+        pairs = zip(answer["hits"]["hits"], cosines_of(answer).values(), strict=True)
+        return [(hit, cosine) for hit, cosine in pairs if cosine >= SIMILAR_COSINE]
 
     def search(self, **body: object) -> Answer:
         """Return the answer to a search for the documents in their order, with the scores."""

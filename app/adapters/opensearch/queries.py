@@ -18,6 +18,7 @@ from app.adapters.opensearch.matches import Holders, UnitMatch, Word, term
 from app.domain.search.engine import MOST_FACET_VALUES, RangeFilter, SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking.query import Query
 from app.domain.search.ranking.scoring import (
+    BEST_BY_WORDS,
     CODE_WEIGHT,
     CREATED,
     FEW_SHARE,
@@ -27,6 +28,7 @@ from app.domain.search.ranking.scoring import (
     LIFT_BY_NAME,
     LOW_STOCK,
     NEW_DAYS,
+    OFFSET,
     PHRASE_WEIGHT,
     SALES,
     SECONDS_A_DAY,
@@ -34,9 +36,11 @@ from app.domain.search.ranking.scoring import (
     demotion,
 )
 from app.domain.search.ranking.spelling import NAMES_CONSULTED
+from app.domain.search.sentence_model import Vectors
 from app.domain.search.text import MAX_WORD_LENGTH, joined
 
 MOST_CLAUSES = 800  # A cluster refuses a query of more than 1,024, with what stands around the words.
+TIER = 256  # More than the points of any document, and exact in the cluster's scores.
 EVERYTHING: Body = {"match_all": {}}
 # One source for every request, so that the cluster compiles it once.
 _LIFTS = f"""
@@ -67,6 +71,13 @@ if (params.learned_levels != null) {{
   if (most > 0) {{ score *= most; }}
 }}
 return score;
+"""
+_POINTS = f"""
+double points = {BEST_BY_WORDS * OFFSET} / ({OFFSET} + params.ranked + (1 - _score / params.least)
+  * (params.count - params.ranked));
+if (params.points.containsKey(doc['id'].value)) {{ points = params.points[doc['id'].value]; }}
+for (tier in params.tiers) {{ if (_score >= tier) {{ points += {TIER}; }} }}
+return points;
 """
 _PLACE = "params.places.containsKey(doc['id'].value) ? params.places[doc['id'].value] : params.behind"
 _TIER = "(params.full.contains(doc['id'].value) ? 0 : 2) + (doc['is_sold'].value ? 0 : 1)"
@@ -101,9 +112,13 @@ def all_of(conditions: Sequence[Body]) -> Body:
     return {"bool": {"filter": list(conditions)}} if conditions else EVERYTHING
 
 
+def conditions(scope: Sequence[ValueFilter]) -> list[Body]:
+    return [carries(wanted) for wanted in scope]
+
+
 def matching(scope: Sequence[ValueFilter], query: Body) -> Body:
     """Return a query within a scope, with its scores."""
-    return {"bool": {"must": [query], "filter": [carries(wanted) for wanted in scope]}}
+    return {"bool": {"must": [query], "filter": conditions(scope)}}
 
 
 def having(units: Sequence[UnitMatch], query: Query, least: int | None = None) -> Body:
@@ -214,6 +229,33 @@ def tiers_of(query: Query, units: Sequence[UnitMatch], fewest: int | None) -> li
             above = [*more, *([_at_least(own, len(own) - missing + 1)] if missing else [])]
             tiers.append(Tier(count, missing, all_of([_at_least(own, len(own) - missing), *enough]), above))
     return tiers
+
+
+def has_code(code: str) -> Body:
+    return all_of([{"term": {"codes": code}}])
+
+
+def models() -> Body:
+    """Return the search for how many documents there are and how many have vectors, by the model that made them."""
+    return {"size": 0, "track_total_hits": True, "aggs": {"models": {"terms": {"field": "model"}}}}
+
+
+def nearest(vector: Vectors, conditions: Sequence[Body], most: int) -> Body:
+    """Return the search for the nearest of the documents that fit the conditions."""
+    near = {"vector": vector.tolist(), "k": most, **({"filter": all_of(conditions)} if conditions else {})}
+    return with_scores({"knn": {"vector": near}}, most)
+
+
+def with_scores(query: Body, most: int) -> Body:
+    """Return the search for the ids and the scores of the best documents."""
+    fields = {"_source": False, "docvalue_fields": ["id"]}
+    return {"query": query, "size": most, **fields, "sort": [{"_score": "desc"}, {"id": "asc"}], "track_scores": True}
+
+
+def fused(scored: Body, params: Mapping[str, object]) -> Body:
+    """Return a query whose scores are points: those that `points` has by id, or by the estimated rank by words, and
+    TIER more for each of `tiers` that a score reaches."""
+    return {"script_score": {"query": scored, "script": {"source": _POINTS, "params": dict(params)}}}
 
 
 def extremes(scope: Sequence[ValueFilter], scored: Body, tiers: Sequence[Tier], full: Sequence[str]) -> Body:
