@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from app.adapters.opensearch.cluster import Cluster
-from app.adapters.opensearch.lookups import LookupMissingError, Lookups
+from app.adapters.opensearch.lookups import MOST_SECONDS, LookupMissingError, Lookups
 from app.adapters.opensearch.mapping import Body, values_field
 from app.adapters.opensearch.matches import NO_MATCH, Word, match_beginning, match_units, match_words
 from app.adapters.opensearch.queries import (
@@ -23,7 +23,7 @@ from app.adapters.opensearch.queries import (
     tiers_of,
     word_scores,
 )
-from app.domain.search.engine import Alternatives, RangeFilter, SearchRequest, Sort, ValueFilter
+from app.domain.search.engine import Alternatives, RangeFilter, SearchRequest, SearchUnavailable, Sort, ValueFilter
 from app.domain.search.ranking.query import Query
 from app.domain.search.ranking.scoring import (
     COMPOUND_WORTH,
@@ -266,6 +266,13 @@ class TestLookups:
 
         assert lookups.complete([ahead, lambda: lookups.count({"a": 1}, 0)])
         assert [len(bodies) for bodies in cluster.rounds] == [2]
+
+    def test_rounds_that_take_long_together_end_with_an_error(self) -> None:
+        cluster, times = Answering(), iter([0.0, 1.0, MOST_SECONDS + 1])
+        lookups = Lookups(cast(Cluster, cluster), "an index", lambda: next(times))
+        with pytest.raises(SearchUnavailable, match="too slow"):
+            lookups.complete([lambda: lookups.search({"query": lookups.search({"query": "a"})})])
+        assert len(cluster.rounds) == 1
 
     def test_an_answer_that_is_not_there_stops_a_computation(self) -> None:
         lookups, _ = self.lookups()

@@ -16,14 +16,20 @@ from app.adapters.opensearch.ordering import Document, OrderedDocuments, id_of
 from app.domain.search.engine import Explanation, Hit, RangeCount, SearchRequest, SearchResult
 from app.domain.search.sentence_model import Meanings
 
+AT_ONCE = 24  # Searches that share their round trips; each trip has a time limit, whatever it brings.
+
 
 def evaluate(
     cluster: Cluster, index: str, requests: Sequence[SearchRequest], meanings: Meanings | None = None
 ) -> list[SearchResult]:
     """Return the result of each request, in their order. Without `meanings` words alone rank. Raises
     SearchUnavailable."""
-    lookups, vectors = Lookups(cluster, index), SearchVectors(meanings)
-    return lookups.complete([partial(_result, lookups, request, vectors) for request in requests])
+    results: list[SearchResult] = []
+    for start in range(0, len(requests), AT_ONCE):
+        lookups, vectors = Lookups(cluster, index), SearchVectors(meanings)
+        some = requests[start : start + AT_ONCE]
+        results += lookups.complete([partial(_result, lookups, request, vectors) for request in some])
+    return results
 
 
 def explain(

@@ -15,7 +15,7 @@ from app.adapters.opensearch.lookups import Lookups
 from app.adapters.opensearch.mapping import BETWEEN_LEVELS, MARKER, stored_number
 from app.adapters.opensearch.matches import UnitMatch, match_together, match_words
 from app.adapters.opensearch.matching import Found
-from app.adapters.opensearch.ordering import Document, OrderedDocuments
+from app.adapters.opensearch.ordering import WHOLE, Document, OrderedDocuments
 from app.domain.search.engine import Explanation, FieldMatch, ScorePart, SearchRequest, Sort
 from app.domain.search.ranking import scoring
 from app.domain.search.ranking.query import Query, completions, with_neighbours_joined
@@ -63,7 +63,8 @@ class Explainer:
 
     def explanation(self, document_id: str) -> Explanation:
         """Return why a document is, or is not, among the results."""
-        found = self._lookups.search({"query": queries.all_of([queries.one_of([document_id])]), "size": 1})
+        one = queries.all_of([queries.one_of([document_id])])
+        found = self._lookups.search({"query": one, "size": 1, "_source": WHOLE})
         words = query_words(self._request.words)
         if not found["hits"]["hits"]:
             return Explanation(words, False, None, None, (), words)

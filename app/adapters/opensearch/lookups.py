@@ -9,17 +9,22 @@ remembered, so that many searches of one call share them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from app.adapters.opensearch.cluster import Cluster
 from app.adapters.opensearch.mapping import Body
+from app.domain.search.engine import SearchUnavailable
 from app.domain.search.ranking.scoring import FIELDS
 
 Answer = Mapping[str, Any]
 T = TypeVar("T")
+# Of all rounds of a call; each trip has a time limit of its own, and on a slow cluster many would add up.
+MOST_SECONDS = 4.0
+TOO_SLOW = "Search does not answer in time: the cluster is too slow. Try again in a moment."
 MOST_ROUNDS = 40  # Of one call; each brings something new, so that it ends by itself.
 LONGEST_TOKEN = 255  # The cluster cuts longer ones; no word of an index is as long.
 
@@ -44,11 +49,12 @@ class FieldStatistics:
 class Lookups:
     """The answers of one index during one call."""
 
-    def __init__(self, cluster: Cluster, index: str) -> None:
-        self._cluster, self._index = cluster, index
+    def __init__(self, cluster: Cluster, index: str, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._cluster, self._index, self._monotonic = cluster, index, monotonic
         self._answers: dict[str, Answer] = {}
         self._holders: dict[str, dict[str, int]] = {}
         self._fields: dict[str, FieldStatistics] = {}
+        self._made: dict[Hashable, Body] = {}
         self._wanted: dict[str, Body] = {}
         self._wanted_words: set[str] = set()
         self._lacks = False
@@ -101,16 +107,25 @@ class Lookups:
             compute()
         self._lacks = lacked
 
+    def remembered(self, key: Hashable, make: Callable[[], Body]) -> Body:
+        """Return what was made under a key, in this call, that depends on no answer but those that are there."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
     def complete(self, computations: Sequence[Callable[[], T]]) -> list[T]:
         """Return the result of each computation, once all answers that it needs are there. Raises
         SearchUnavailable."""
         results: dict[int, T] = {}
+        end = self._monotonic() + MOST_SECONDS
         for _ in range(MOST_ROUNDS):
             for place, compute in enumerate(computations):
                 if place not in results:
                     self._try(place, compute, results)
             if len(results) == len(computations):
                 return [results[place] for place in range(len(computations))]
+            if self._monotonic() > end:
+                raise SearchUnavailable(TOO_SLOW)
             self._fetch()
         raise AssertionError("Each round brings what was missing.")
 

@@ -92,8 +92,13 @@ def source_of(document: IndexDocument, vector: StoredVector | None = None) -> Bo
         "words": {field: " ".join((*found, MARKER)) for field, found in analysed.items()},
         "values": {_encoded(name): list(found) for name, found in document.values.items() if found},
         "numbers": {_encoded(name): number for name, number in document.numbers.items()},
-        **({"model": vector.model, "vector": vector.vector.tolist()} if vector else {}),
+        **({"model": vector.model, "vector": _digits(vector.vector)} if vector else {}),
     }
+
+
+def _digits(vector: Vectors) -> list[float]:
+    """Return a vector in few digits: what is stored of each document is mostly this."""
+    return [round(number, 6) for number in vector.tolist()]
 
 
 def index_body(replicas: int, dimensions: int | None = None) -> Body:

@@ -208,7 +208,10 @@ class Index:
         return self._lookups.search(queries.first_results(self.request.scope, scored, _names(found.query)))
 
     def _word_scores(self, found: Found) -> Body:
-        return queries.word_scores(found.query, found.units, self._holders(found.units), found.fewest)
+        made_of = found.query, found.units, found.fewest
+        return self._lookups.remembered(
+            made_of, lambda: queries.word_scores(found.query, found.units, self._holders(found.units), found.fewest)
+        )
 
     def _pruned(self, query: Query, units: tuple[UnitMatch, ...]) -> tuple[UnitMatch, ...]:
         holders = self._holders(units)

@@ -21,7 +21,8 @@ from app.domain.search.sentence_model import MeaningLateError, Vectors
 
 Document = Mapping[str, Any]  # A hit of the cluster, with `_source` and `_score`.
 CARD = ["id", "card"]
-MOST_AT_ONCE = 10_000  # Documents of an answer.
+WHOLE: Body = {"excludes": ["vector"]}
+FIRST, MOST_AT_ONCE = 500, 10_000  # Documents among which the place of one is looked for: first, and then.
 
 
 class OrderedDocuments:
@@ -118,8 +119,8 @@ class OrderedDocuments:
         return self.search(**counted, **{"from": start, "size": end - start, "_source": self._shown})
 
     @property
-    def _shown(self) -> bool | list[str]:
-        return True if self.request.explain else CARD
+    def _shown(self) -> Body | list[str]:
+        return WHOLE if self.request.explain else CARD
 
     @property
     def _window(self) -> tuple[int, int]:
@@ -200,7 +201,7 @@ class OrderedDocuments:
     def hit(self, document_id: str) -> Document | None:
         """Return one of the results with its score and all that is stored of it; None for any other document."""
         only = queries.all_of([*self.filters.conditions(), queries.one_of([document_id])])
-        hits = self.search(post_filter=only, size=1)["hits"]["hits"]
+        hits = self.search(post_filter=only, size=1, _source=WHOLE)["hits"]["hits"]
         return hits[0] if hits else None
 
     def rank(self, document_id: str) -> int:
@@ -218,16 +219,16 @@ class OrderedDocuments:
 
     def _place_among_others(self, document_id: str) -> int:
         """Return the place of a document among those that are not placed by hand, which may be on no page."""
-        before, after = 0, dict[str, object]()
+        before, after, size = 0, dict[str, object](), FIRST
         while True:
             answer = self.search(
-                post_filter=self._not_placed, size=MOST_AT_ONCE, _source=False, docvalue_fields=["id"], **after
+                post_filter=self._not_placed, size=size, _source=False, docvalue_fields=["id"], **after
             )
             hits = answer["hits"]["hits"]
             ids = [hit["fields"]["id"][0] for hit in hits]
-            if document_id in ids or len(ids) < MOST_AT_ONCE:
+            if document_id in ids or len(ids) < size:
                 return before + (ids.index(document_id) if document_id in ids else len(ids))
-            before, after = before + len(ids), {"search_after": hits[-1]["sort"]}
+            before, after, size = before + len(ids), {"search_after": hits[-1]["sort"]}, MOST_AT_ONCE
 
 
 def id_of(document: Document) -> str:

@@ -157,9 +157,9 @@ def word_scores(query: Query, units: Sequence[UnitMatch], holders: Holders, fewe
 
 def clauses(part: object) -> int:
     """Return how many terms a query names; many terms of one field that score nothing count as one."""
-    if isinstance(part, Mapping):
+    if isinstance(part, dict):
         return sum(1 if key in ("term", "terms") else clauses(inner) for key, inner in part.items())
-    return sum(map(clauses, part)) if isinstance(part, Sequence) and not isinstance(part, str) else 0
+    return sum(map(clauses, part)) if isinstance(part, list) else 0
 
 
 def shortened(query: Query, units: Sequence[UnitMatch]) -> tuple[UnitMatch, ...]:
