@@ -70,6 +70,8 @@ class Node:
         self._signal(signal.SIGKILL)
         assert self._process is not None
         self._process.wait()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
