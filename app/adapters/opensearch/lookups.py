@@ -54,7 +54,7 @@ class Lookups:
         self._answers: dict[str, Answer] = {}
         self._holders: dict[str, dict[str, int]] = {}
         self._fields: dict[str, FieldStatistics] = {}
-        self._made: dict[Hashable, Body] = {}
+        self._made: dict[Hashable, Any] = {}
         self._wanted: dict[str, Body] = {}
         self._wanted_words: set[str] = set()
         self._lacks = False
@@ -107,11 +107,12 @@ class Lookups:
             compute()
         self._lacks = lacked
 
-    def remembered(self, key: Hashable, make: Callable[[], Body]) -> Body:
-        """Return what was made under a key, in this call, that depends on no answer but those that are there."""
+    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made under a key in this call. It is made of no guess; LookupMissingError goes on."""
         if key not in self._made:
             self._made[key] = make()
-        return self._made[key]
+        made: T = self._made[key]
+        return made
 
     def complete(self, computations: Sequence[Callable[[], T]]) -> list[T]:
         """Return the result of each computation, once all answers that it needs are there. Raises

@@ -32,7 +32,9 @@ class IndexVocabulary:
         return sum(worth * holders.get(field, 0) for field, worth in COMMONNESS.items())
 
     def known(self, words: set[str]) -> set[str]:
-        return self._with_frequencies(self._buckets(_known(words), "vocabulary"))
+        key = "known", frozenset(words)
+        found = self._lookups.remembered(key, lambda: self._buckets(_known(words), "vocabulary"))
+        return self._with_frequencies(found)
 
     def beginning_with(self, beginning: str) -> set[str]:
         return self._with_frequencies(self._buckets(_beginning(beginning), "vocabulary"))
