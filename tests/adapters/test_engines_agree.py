@@ -1,12 +1,12 @@
-"""The shop's engine and the reference engine give the same results on random catalogues and requests. Where they
+"""The shop's engines and the reference engine give the same results on random catalogues and requests. Where they
 differ, one of them is wrong."""
 
 from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,8 +33,13 @@ from app.domain.search.engine import (
 from app.domain.search.ranking.scoring import LOW_STOCK, SALES
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
+from tests.adapters.opensearch_loader import loaded, node_url
 from tests.adapters.reference_engine import Evaluation, ReferenceEngine
+from tests.contracts.search_engine_contract import rebuild
 from tests.examples import examples
+from tests.fakes.sentence_model import WordSums
+
+__all__ = ["node_url"]
 
 SITE, PRODUCTS = 1, IndexName.PRODUCTS
 REQUESTS = 12  # Of each catalogue, since building one costs most.
@@ -139,14 +144,32 @@ def learned(chance: random.Random, ids: list[str]) -> LearnedFactors:
 
 
 @contextmanager
-def engines(documents: list[IndexDocument]) -> Iterator[tuple[WhooshEngine, ReferenceEngine]]:
+def whoosh() -> Iterator[WhooshEngine]:
     with tempfile.TemporaryDirectory() as directory:
-        both = WhooshEngine(Path(directory)), ReferenceEngine()
-        for engine in both:
-            generation = engine.start_generation(SITE, PRODUCTS)
+        yield WhooshEngine(Path(directory))
+
+
+Made = Callable[[], AbstractContextManager[SearchEngine]]
+
+
+@pytest.fixture(scope="session", params=["whoosh", "opensearch"])
+def made(request: pytest.FixtureRequest) -> Made:
+    """A new engine without an index."""
+    if request.param == "whoosh":
+        return whoosh
+    url = request.getfixturevalue("node_url")
+    return lambda: loaded(url)
+
+
+@contextmanager
+def engines(made: Made, documents: list[IndexDocument]) -> Iterator[tuple[SearchEngine, ReferenceEngine]]:
+    with made() as engine:
+        both = engine, ReferenceEngine()
+        for each in both:
+            generation = each.start_generation(SITE, PRODUCTS)
             generation.add(documents)
             generation.seal()
-            with engine.exclusive(SITE, PRODUCTS):
+            with each.exclusive(SITE, PRODUCTS):
                 generation.publish()
         yield both
 
@@ -179,9 +202,9 @@ def pages_cover(engine: SearchEngine, search_request: SearchRequest, whole: Sear
 
 @settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 1 << 32))
-def test_a_fresh_index_gives_the_same_results(seed: int) -> None:
+def test_a_fresh_index_gives_the_same_results(made: Made, seed: int) -> None:
     chance = random.Random(seed)
-    with engines(catalogue(chance)) as (engine, reference):
+    with engines(made, catalogue(chance)) as (engine, reference):
         for query in (request(chance) for _ in range(REQUESTS)):
             ours, theirs = (each.search(SITE, PRODUCTS, query) for each in (engine, reference))
             assert ours.suggestion == theirs.suggestion
@@ -195,10 +218,10 @@ def test_a_fresh_index_gives_the_same_results(seed: int) -> None:
 
 @settings(max_examples=examples(25), deadline=None)
 @given(seed=st.integers(0, 1 << 32))
-def test_a_changed_index_finds_the_same(seed: int) -> None:
+def test_a_changed_index_finds_the_same(made: Made, seed: int) -> None:
     """How rare words are may still count what is gone, so scores, and what depends on them, are left out."""
     chance = random.Random(seed)
-    with engines(catalogue(chance)) as (engine, reference):
+    with engines(made, catalogue(chance)) as (engine, reference):
         for _ in range(3):
             changes: list[Change] = [Upsert(document(chance, chance.randrange(MOST))) for _ in range(4)]
             changes += [Delete(f"P{chance.randrange(MOST)}") for _ in range(2)]
@@ -218,7 +241,8 @@ def test_a_changed_index_finds_the_same(seed: int) -> None:
 def test_an_index_that_was_open_while_it_changed_answers_like_one_opened_afterwards(seed: int) -> None:
     """Small segments are merged meanwhile, and values come that no document had before."""
     chance = random.Random(seed)
-    with engines(catalogue(chance)) as (engine, _):
+    with engines(whoosh, catalogue(chance)) as (engine, _):
+        assert isinstance(engine, WhooshEngine)
         for _ in range(12):
             with engine.exclusive(SITE, PRODUCTS):
                 engine.apply(SITE, PRODUCTS, [Upsert(document(chance, chance.randrange(MOST)))])
@@ -229,9 +253,9 @@ def test_an_index_that_was_open_while_it_changed_answers_like_one_opened_afterwa
 @settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 1 << 32))
 @example(seed=5912)  # A document has the words of an alternative only written as one.
-def test_a_document_is_explained_alike(seed: int) -> None:
+def test_a_document_is_explained_alike(made: Made, seed: int) -> None:
     chance = random.Random(seed)
-    with engines(catalogue(chance)) as (engine, reference):
+    with engines(made, catalogue(chance)) as (engine, reference):
         for query in (replace(request(chance), explain=True) for _ in range(REQUESTS)):
             ours, theirs = (each.search(SITE, PRODUCTS, query) for each in (engine, reference))
             expected = {hit.id: hit.explanation for hit in theirs.hits}
@@ -241,3 +265,30 @@ def test_a_document_is_explained_alike(seed: int) -> None:
                 assert (why.tokens, why.indexed, why.rank, why.placed) == (other.tokens, True, place, other.placed)
                 assert why.missing_words == other.missing_words
                 assert sum(part.worth for part in why.parts) == pytest.approx(hit.score, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_on_a_cluster_meaning_counts_as_much(node_url: str, seed: int) -> None:
+    """Of fixed catalogues: where two texts lie nearly as far from a search, either may be the nearer one."""
+    chance, model = random.Random(seed), WordSums({"laptop": "notebook", "lap": "note", "bag": "sleeve"})
+    documents, fused = [document(chance, number) for number in range(MOST)], 0
+    always = {"by_meaning": True, "similar_below": MOST, "sort": Sort.RELEVANCE, "is_typing": False}
+    with loaded(node_url, model) as engine:
+        both = engine, ReferenceEngine(model)
+        for each in both:
+            rebuild(each, documents)
+        for query in (request(chance) for _ in range(REQUESTS)):
+            # The reference embeds a word as often as it was typed.
+            query = replace(query, words=" ".join(dict.fromkeys(query.words.split())), **always)
+            ours, theirs = (each.search(SITE, PRODUCTS, query) for each in both)
+            assert same_but_for_order(replace(ours, similar=()), replace(theirs, similar=()))
+            assert same_order(ours, theirs, Evaluation(both[1].live[SITE, PRODUCTS], query))
+            assert {hit.id: hit.score for hit in ours.hits} == pytest.approx(
+                {hit.id: hit.score for hit in theirs.hits}, rel=1e-4
+            )
+            assert {hit.id: hit.score for hit in ours.similar} == pytest.approx(
+                {hit.id: hit.score for hit in theirs.similar}, rel=1e-4
+            )
+            plain = engine.search(SITE, PRODUCTS, replace(query, by_meaning=False))
+            fused += [hit.score for hit in plain.hits] != [hit.score for hit in ours.hits]
+    assert fused

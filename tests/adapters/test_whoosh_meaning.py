@@ -14,12 +14,12 @@ import pytest
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.building import MOST_EMBEDDED
 from app.adapters.whoosh.embedding import BATCH, MOST_BYTES, Embedder, UnfinishedVectors
-from app.adapters.whoosh.meaning import Meaning, Meanings, _ranks, _ranks_by_words, meaning_of
+from app.adapters.whoosh.meaning import Meaning, _ranks, _ranks_by_words, meaning_of
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.vectors import hash_texts, pack_vectors
 from app.domain.search.engine import Delete, EngineState, IndexDocument, SearchRequest, Upsert
 from app.domain.search.ranking.scoring import RANKED
-from app.domain.search.sentence_model import QueryVectors, SentenceModelUnavailable, Vectors
+from app.domain.search.sentence_model import Meanings, QueryVectors, SentenceModelUnavailable, Vectors
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild

@@ -9,17 +9,33 @@ every field of words ends with MARKER in every document.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.analysis import ANALYSIS, PlainLexicon, analyse
-from app.domain.search.ranking.scoring import EXACT_FIELDS, FIELDS, K1, KIND, TEXT_FIELDS, phrases
+from app.domain.search.ranking.scoring import (
+    CREATED,
+    EXACT_FIELDS,
+    FIELDS,
+    IN_STOCK,
+    K1,
+    KIND,
+    LOW_STOCK,
+    SALES,
+    TEXT_FIELDS,
+    YES,
+    phrases,
+)
+from app.domain.search.sentence_model import Vectors
 from app.domain.shared.text import fold
 
 Body = dict[str, Any]
 MARKER = "_"  # No word contains it.
 BETWEEN_LEVELS = "\x1f"
+FEATURED = "featured"  # The name of the values by which products are featured.
+PRICE = "price"
 MOST_FIELDS = 10_000  # Each attribute of a shop that is a filter or a range is a field.
 _KEPT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
@@ -38,13 +54,28 @@ def numbers_field(name: str) -> str:
     return f"numbers.{_encoded(name)}"
 
 
+def stored_number(source: Mapping[str, Any], name: str) -> float | None:
+    """Return a number of a document as it is stored, None where it has none."""
+    number: float | None = source["numbers"].get(_encoded(name))
+    return number
+
+
 def _encoded(name: str) -> str:
     """Return a name in characters that mean nothing in the name of a field."""
     return "".join(letter if letter in _KEPT else f"~{ord(letter):x}~" for letter in name)
 
 
-def source_of(document: IndexDocument) -> Body:
-    """Return a document as it is stored."""
+@dataclass(frozen=True, slots=True)
+class StoredVector:
+    """The vector of a document's meaning, and the model that made it."""
+
+    model: str
+    vector: Vectors
+
+
+def source_of(document: IndexDocument, vector: StoredVector | None = None) -> Body:
+    """Return a document as it is stored. `any` are the words of all fields, so that whether a document has a word is
+    looked up in one field."""
     analysed = analyse(document, PlainLexicon())
     return {
         "id": document.id,
@@ -55,15 +86,24 @@ def source_of(document: IndexDocument) -> Body:
         "phrases": sorted({" ".join(phrase) for phrase in phrases(document.kind_names)}),
         "codes": sorted(set(analysed["codes"])),
         "vocabulary": sorted({word for field in TEXT_FIELDS for word in analysed[field]}),
+        "any": sorted({word for found in analysed.values() for word in found}),
+        "is_featured": YES in document.values.get(FEATURED, ()),
+        "is_sold": YES in document.values.get(IN_STOCK, ()),
         "words": {field: " ".join((*found, MARKER)) for field, found in analysed.items()},
         "values": {_encoded(name): list(found) for name, found in document.values.items() if found},
         "numbers": {_encoded(name): number for name, number in document.numbers.items()},
+        **({"model": vector.model, "vector": _digits(vector.vector)} if vector else {}),
     }
 
 
-def index_body(replicas: int) -> Body:
-    """Return settings and mappings of a new index. It has one shard, so that the numbers of a word are those of the
-    whole index."""
+def _digits(vector: Vectors) -> list[float]:
+    """Return a vector in few digits: what is stored of each document is mostly this."""
+    return [round(number, 6) for number in vector.tolist()]
+
+
+def index_body(replicas: int, dimensions: int | None = None) -> Body:
+    """Return settings and mappings of a new index, for vectors of so many dimensions where the cluster has the plugin
+    for them. It has one shard, so that the numbers of a word are those of the whole index."""
     return {
         "settings": {
             "number_of_shards": 1,
@@ -71,6 +111,7 @@ def index_body(replicas: int) -> Body:
             "refresh_interval": "-1",
             "mapping.total_fields.limit": MOST_FIELDS,
             "similarity": _similarities(),
+            **({"knn": True} if dimensions else {}),
         },
         "mappings": {
             "dynamic": "strict",
@@ -79,7 +120,7 @@ def index_body(replicas: int) -> Body:
                 {"values": {"path_match": "values.*", "mapping": {"type": "keyword"}}},
                 {"numbers": {"path_match": "numbers.*", "mapping": {"type": "double"}}},
             ],
-            "properties": _properties(),
+            "properties": _properties() | (_vectors(dimensions) if dimensions else {}),
         },
     }
 
@@ -95,10 +136,30 @@ def _properties() -> Body:
         "phrases": {"type": "keyword"},
         "codes": {"type": "keyword"},
         "vocabulary": {"type": "keyword"},
+        "any": {"type": "keyword", "doc_values": False},
+        "is_featured": {"type": "boolean"},
+        "is_sold": {"type": "boolean"},
         "words": {"dynamic": "strict", "properties": {name: _words(name) for name in FIELDS}},
-        "values": {"type": "object", "dynamic": True},
-        "numbers": {"type": "object", "dynamic": True},
+        "values": {"type": "object", "dynamic": True, "properties": _named((KIND,), "keyword")},
+        "numbers": {
+            "type": "object",
+            "dynamic": True,
+            "properties": _named((PRICE, CREATED, SALES, LOW_STOCK), "double"),
+        },
     }
+
+
+def _vectors(dimensions: int) -> Body:
+    method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
+    return {
+        "model": {"type": "keyword"},
+        "vector": {"type": "knn_vector", "dimension": dimensions, "method": method},
+    }
+
+
+def _named(names: Sequence[str], kind: str) -> Body:
+    """Return the fields that scripts and orders read, which are there although no document has them."""
+    return {_encoded(name): {"type": kind} for name in names}
 
 
 def _words(name: str) -> Mapping[str, object]:

@@ -20,13 +20,12 @@ from whoosh.codec.whoosh3 import W3Segment
 from app.adapters.whoosh.embedding import BatchEmbedder, Embedder, UnfinishedVectors, make_embedder
 from app.adapters.whoosh.generation import Commit, IndexFolder, damaged_files, read_commit, write_commit
 from app.adapters.whoosh.inversion import Inverted, invert
-from app.adapters.whoosh.meaning import Meanings
 from app.adapters.whoosh.results import ViewSearch
 from app.adapters.whoosh.segment import Segment, merge_segments, segments_to_merge, write_segment
 from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Change, IndexDocument, Searching, SearchUnavailable, Upsert
-from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
+from app.domain.search.sentence_model import Meanings, SentenceModel, SentenceModelUnavailable
 from app.domain.shared.durable_files import fsync_path
 
 OpenSegment = Callable[[W3Segment], Segment]

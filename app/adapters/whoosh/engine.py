@@ -12,7 +12,7 @@ from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.building import WhooshGeneration, apply_changes, changed_view, prepare_vectors
 from app.adapters.whoosh.generation import UNREADABLE, IndexFolder, readable
-from app.adapters.whoosh.meaning import WAIT, Meanings, lacks_vectors, vector_count
+from app.adapters.whoosh.meaning import lacks_vectors, vector_count
 from app.adapters.whoosh.results import ViewSearch, evaluate, explain
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.vectors import RowVectors
@@ -30,7 +30,7 @@ from app.domain.search.engine import (
     SearchResult,
     SearchUnavailable,
 )
-from app.domain.search.sentence_model import QueryVectors, SentenceModel
+from app.domain.search.sentence_model import WAIT, Meanings, QueryVectors, SentenceModel
 
 
 class WhooshEngine:

@@ -9,13 +9,14 @@ import numpy as np
 
 from app.adapters.whoosh.facets import Filters, all_of, filter_mask
 from app.adapters.whoosh.matching import Found, ViewIndex, missing_units
-from app.adapters.whoosh.meaning import Fusion, Meaning, MeaningLateError, Meanings, meaning_of
+from app.adapters.whoosh.meaning import Fusion, Meaning, meaning_of
 from app.adapters.whoosh.ordering import Keys, PlacedOrder, pinned_docs, sold_out_last, sort_keys
 from app.adapters.whoosh.scoring import Scores, in_stock
 from app.adapters.whoosh.view import Docs, Mask, View
 from app.domain.search.engine import SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
+from app.domain.search.sentence_model import MeaningLateError, Meanings
 
 
 class Evaluation:

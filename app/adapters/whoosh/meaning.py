@@ -23,35 +23,21 @@ from app.domain.search.ranking.scoring import (
     points_by_words,
     reads_as_code,
 )
-from app.domain.search.sentence_model import QueryVectors, SentenceModel, SentenceModelUnavailable, Vectors, read_words
+from app.domain.search.sentence_model import (
+    COVERED,
+    MeaningLateError,
+    Meanings,
+    SentenceModel,
+    SentenceModelUnavailable,
+    Vectors,
+    read_words,
+)
 from app.domain.search.text import joined
 
-# Fewer documents with vectors than this share would make some stand out for having one.
-COVERED = 0.9
-WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its words.
 COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see vectors.py.
 TIER = np.float32(BEST_BY_WORDS + BEST_BY_MEANING + 1)
 NO_VECTOR = np.uint16(np.iinfo(np.uint16).max)
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
-
-
-class MeaningLateError(Exception):
-    """The error that the vector of the words was not made in time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Meanings:
-    """The source of the vectors of searches. `wait` is in seconds."""
-
-    model: SentenceModel
-    queries: QueryVectors
-    wait: float = WAIT
-
-    def vector(self, text: str, request: SearchRequest) -> Vectors | None:
-        """Return the vector of a text, waiting for it as the request says; None where there is none in time."""
-        if request.known_meaning:
-            return self.queries.known(text)
-        return self.queries.make(text) if request.waits_for_meaning else self.queries.get(text, self.wait)
 
 
 def meaning_of(

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from app.adapters.whoosh.evaluation import Evaluation
 from app.adapters.whoosh.generation import readable
 from app.adapters.whoosh.matching import Found, UnitMatch, Vocabulary, alternative_matches, match_words
-from app.adapters.whoosh.meaning import Meanings
 from app.adapters.whoosh.ordering import PlacedOrder
 from app.adapters.whoosh.scoring import Lift, Matches, field_scores, place_of
 from app.adapters.whoosh.view import Docs, View
@@ -37,6 +36,7 @@ from app.domain.search.ranking.scoring import (
     PREFIX_WORTH,
     field_weight,
 )
+from app.domain.search.sentence_model import Meanings
 from app.domain.search.text import joined, query_words
 
 _CLOSE = 1e-3  # Of a score: sums of small floats differ in their last digits.

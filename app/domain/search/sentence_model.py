@@ -14,11 +14,15 @@ import structlog
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
+from app.domain.search.engine import SearchRequest
 from app.domain.search.text import MAX_CHARACTERS, MAX_WORDS, tokens
 from app.domain.shared.problems import DomainError
 
 Vectors = NDArray[np.float32]
 KEPT = 4_096  # Searches whose vectors a process keeps: 6 MB.
+WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its words.
+# Fewer documents with vectors than this share would make some stand out for having one.
+COVERED = 0.9
 MOST_WAITING = 4  # Vectors that are being made or queued at once; further searches are answered by words alone.
 log = structlog.get_logger(__name__)
 
@@ -165,6 +169,25 @@ class QueryVectors:
         if not self._said:
             self._said = True
             log.warning("search_by_words_alone", reason=reason)
+
+
+class MeaningLateError(Exception):
+    """The error that the vector of the words was not made in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """The source of the vectors of searches. `wait` is in seconds."""
+
+    model: SentenceModel
+    queries: QueryVectors
+    wait: float = WAIT
+
+    def vector(self, text: str, request: SearchRequest) -> Vectors | None:
+        """Return the vector of a text, waiting for it as the request says; None where there is none in time."""
+        if request.known_meaning:
+            return self.queries.known(text)
+        return self.queries.make(text) if request.waits_for_meaning else self.queries.get(text, self.wait)
 
 
 def read_words(text: str) -> str:

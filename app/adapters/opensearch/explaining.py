@@ -1,0 +1,214 @@
+"""Why a document stands where it stands: computed here, from its words as they are stored and the statistics of the
+index, by the policy that the query was made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import pairwise
+from math import log1p, prod
+from typing import Any
+
+from app.adapters.opensearch import queries
+from app.adapters.opensearch.lookups import Lookups
+from app.adapters.opensearch.mapping import BETWEEN_LEVELS, MARKER, stored_number
+from app.adapters.opensearch.matches import UnitMatch, match_together, match_words
+from app.adapters.opensearch.matching import Found
+from app.adapters.opensearch.ordering import WHOLE, Document, OrderedDocuments
+from app.domain.search.engine import Explanation, FieldMatch, ScorePart, SearchRequest, Sort
+from app.domain.search.ranking import scoring
+from app.domain.search.ranking.query import Query, completions, with_neighbours_joined
+from app.domain.search.ranking.scoring import ALTERNATIVE_WORTH, COMPOUND_WORTH, FIELDS, PREFIX_WORTH, field_weight
+from app.domain.search.text import joined, query_words
+
+
+class StoredDocument:
+    """A document as it is stored, and what words score in it."""
+
+    def __init__(self, lookups: Lookups, source: Mapping[str, Any]) -> None:
+        self._lookups, self.source = lookups, source
+
+    @cached_property
+    def fields(self) -> Mapping[str, Counter[str]]:
+        """Return how often each field has each word."""
+        words = self.source["words"]
+        return {name: Counter(word for word in words[name].split(" ") if word != MARKER) for name in FIELDS}
+
+    def field_score(self, name: str, word: str) -> float:
+        """Return what a word scores in one field, without the field's weight."""
+        words = self.fields[name]
+        if word not in words:
+            return 0.0
+        statistics, holders = self._lookups.field(name), self._lookups.holders(word).get(name, 0)
+        idf = scoring.inverse_document_frequency(max(statistics.documents, 1), holders)
+        if name in scoring.EXACT_FIELDS:
+            return idf
+        return idf * float(scoring.saturated(words[word], scoring.length_norm(name, words.total(), statistics.average)))
+
+    def number(self, name: str) -> float | None:
+        return stored_number(self.source, name)
+
+    @property
+    def sells(self) -> bool:
+        return bool(self.source["is_sold"])
+
+
+class Explainer:
+    """Explains documents of one request."""
+
+    def __init__(self, documents: OrderedDocuments) -> None:
+        self._documents, self._index, self._lookups = documents, documents.index, documents.lookups
+        self._request: SearchRequest = documents.request
+
+    def explanation(self, document_id: str) -> Explanation:
+        """Return why a document is, or is not, among the results."""
+        one = queries.all_of([queries.one_of([document_id])])
+        found = self._lookups.search({"query": one, "size": 1, "_source": WHOLE})
+        words = query_words(self._request.words)
+        if not found["hits"]["hits"]:
+            return Explanation(words, False, None, None, (), words)
+        (hit,) = found["hits"]["hits"]
+        document = StoredDocument(self._lookups, hit["_source"])
+        kept = self._documents.hit(document_id)
+        if kept is None:
+            return Explanation(words, True, None, None, *self._words_in(document))
+        return self.explanation_of(kept, self._documents.rank(document_id))
+
+    def explanation_of(self, hit: Document, rank: int) -> Explanation:
+        """Return why one of the results, which comes with its whole source, has its rank."""
+        document, answer = StoredDocument(self._lookups, hit["_source"]), self._documents.answer
+        score = self._documents.score(hit) if answer else None
+        return Explanation(
+            query_words(self._request.words),
+            True,
+            rank,
+            score,
+            *self._words_in(document),
+            self._parts(document, answer.found, score) if answer and score else (),
+            self._placed(document),
+        )
+
+    def _placed(self, document: StoredDocument) -> str | None:
+        request = self._request
+        is_last = request.ranking.sold_out_last and not document.sells and request.sort is Sort.RELEVANCE
+        return self._documents.placement.placed(document.source["id"]) or ("sold_out" if is_last else None)
+
+    # Words
+
+    def _words_in(self, document: StoredDocument) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:
+        """Return the words that each field has, and the words that the document lacks."""
+        fields: dict[str, dict[str, None]] = {}
+        missing: list[str] = []
+        answer = self._documents.answer
+        for unit in answer.found.units if answer else ():
+            found = list(self._found_in(unit, document, answer.query)) if answer else []
+            for word, name in found:
+                fields.setdefault(name, {})[word] = None
+            if not unit.match.score_in(document.field_score):
+                present = {word for word, _ in found}
+                missing += [word for word in unit.words if word not in present]
+        return tuple(FieldMatch(name, tuple(words)) for name, words in fields.items()), tuple(missing)
+
+    def _found_in(self, unit: UnitMatch, document: StoredDocument, query: Query) -> Iterator[tuple[str, str]]:
+        """Yield (word, field) for the words themselves, and for those of alternatives that the document has whole."""
+        for words in (unit.words, *unit.alternatives):
+            together = match_together(words, match_words(words), query)
+            if words == unit.words or together.score_in(document.field_score):
+                for word in words:
+                    yield from ((word, name) for name in self._fields_with(word, unit, document, query))
+
+    def _fields_with(self, word: str, unit: UnitMatch, document: StoredDocument, query: Query) -> list[str]:
+        readings = {word, *(a + b for a, b in pairwise(query.words) if word in (a, b))}
+        if unit.own is None and word == query.words[-1] and unit.match.score_in(document.field_score):
+            readings |= set(completions(word, self._index.vocabulary))
+        return [name for name in FIELDS if not readings.isdisjoint(document.fields[name])]
+
+    # Parts of the score
+
+    def _parts(self, document: StoredDocument, found: Found, score: float) -> tuple[ScorePart, ...]:
+        """Return what the score is made of, scaled to its sum: what counts for all words scales each part."""
+        raw = [*self._bonuses(document, found.query)]
+        for unit in found.units:
+            raw += self._unit_parts(unit, document, found.query)
+        lifts, fusion = self._lifts(document, found), self._documents.fusion
+        meaning = fusion.by_meaning.get(document.source["id"], 0.0) if fusion else 0.0
+        worth = (score - meaning) / prod(lifts.values())
+        total = sum(part.worth for part in raw)
+        if not total:
+            return ()
+        parts = [ScorePart(part.kind, part.field, part.words, part.worth * worth / total) for part in raw]
+        for kind, factor in lifts.items():
+            if factor != 1:
+                parts.append(ScorePart(kind, None, (), worth * (factor - 1)))
+            worth *= factor
+        if meaning:
+            parts.append(ScorePart("meaning", None, (), meaning))
+        return tuple(sorted(parts, key=lambda part: -part.worth))
+
+    def _bonuses(self, document: StoredDocument, query: Query) -> Iterator[ScorePart]:
+        for first, second in pairwise(query.words):
+            if worth := scoring.PHRASE_WEIGHT * document.field_score("pairs", first + second):
+                yield ScorePart("side_by_side", "name", (first, second), worth)
+        if worth := scoring.CODE_WEIGHT * document.field_score("codes", joined(query.words)):
+            yield ScorePart("code", "codes", query.words, worth)
+
+    def _unit_parts(self, unit: UnitMatch, document: StoredDocument, query: Query) -> list[ScorePart]:
+        """Return the parts by the reading that gives what the unit scores, or comes nearest."""
+        worth = unit.match.score_in(document.field_score)
+        if not worth:
+            return []
+        made = [list(_reading_parts(document, *reading)) for reading in self._readings(unit, query)]
+        nearest = sorted(filter(None, made), key=lambda parts: abs(sum(part.worth for part in parts) - worth))
+        return nearest[0] if nearest else []
+
+    def _readings(self, unit: UnitMatch, query: Query) -> Iterator[tuple[str, tuple[str, ...], float]]:
+        yield "word", unit.words, 1.0
+        for other in unit.alternatives:
+            share = ALTERNATIVE_WORTH * len(unit.words) / len(other)
+            yield from (("alternative", spelled, share) for spelled in (other, *with_neighbours_joined(other)))
+        for first, second in pairwise(query.words):
+            if {first, second} & set(unit.words):
+                yield "word", (first + second,), COMPOUND_WORTH
+        if unit.words[-1] == query.words[-1]:
+            for word in completions(query.words[-1], self._index.vocabulary):
+                yield "beginning", (*unit.words[:-1], word), PREFIX_WORTH
+
+    def _lifts(self, document: StoredDocument, found: Found) -> dict[str, float]:
+        """Return the factors of the score, by the kind of part that each shows as."""
+        lifts, source = self._index.lifts(found), document.source
+        is_named = lifts.named is not None and lifts.named in source["phrases"]
+        factors = {
+            "level": 1.0 if is_named else lifts.levels.get(source["kind"], 1.0),
+            "level_name": scoring.LIFT_BY_NAME if is_named else 1.0,
+        }
+        weights = self._request.ranking.weights
+        for kind, share in _shares(document, lifts.most_sold, self._request.day).items():
+            factors[kind] = float(scoring.lift(weights[kind], share))
+        return factors | _learned(source, self._request)
+
+
+def _reading_parts(document: StoredDocument, kind: str, words: tuple[str, ...], worth: float) -> Iterator[ScorePart]:
+    for word in words:
+        for name in FIELDS:
+            if score := worth * field_weight(name) * document.field_score(name, word):
+                yield ScorePart(kind, name, (word,), score)
+
+
+def _shares(document: StoredDocument, most_sold: float, day: int) -> dict[str, float]:
+    created, sold = document.number(scoring.CREATED), log1p(document.number(scoring.SALES) or 0.0)
+    has_few = document.number(scoring.LOW_STOCK) is not None
+    return {
+        "sales": scoring.sales_share(sold, most_sold) if most_sold else 0.0,
+        "newness": 0.0 if created is None else float(scoring.newness_share(created, day)),
+        "stock": scoring.stock_share(document.sells, has_few),
+    }
+
+
+def _learned(source: Mapping[str, Any], request: SearchRequest) -> dict[str, float]:
+    documents, levels = dict(request.learned.documents), dict(request.learned.levels)
+    own = source["kind"].split(BETWEEN_LEVELS)
+    return {
+        "learned": documents.get(source["id"], 1.0),
+        "learned_level": max((levels[level] for level in own if level in levels), default=1.0),
+    }
