@@ -148,7 +148,7 @@ def test_one_search_of_several_that_fails_is_a_failure(node: FakeNode) -> None:
 @pytest.mark.parametrize(
     ("about", "said"),
     [
-        ({"distribution": "opensearch", "number": "2.10.0"}, "is opensearch 2.10.0; the shop needs OpenSearch 2.11"),
+        ({"distribution": "opensearch", "number": "2.11.1"}, "is opensearch 2.11.1; the shop needs OpenSearch 2.12"),
         ({"number": "8.15.0"}, "is not OpenSearch, but 8.15.0"),
     ],
 )
@@ -226,10 +226,10 @@ def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(n
     node.is_silent = True
     for _ in range(2):
         assert fault_of(cluster)[0] is EngineFault.SLOW
-    sent = len(node.requests)
+    before = len(node.requests)
     for _ in range(5):
         assert fault_of(cluster)[0] is EngineFault.SLOW
-    assert len(node.requests) == sent
+    assert len(node.requests) == before
     hands.now += PAUSE_SECONDS
     node.is_silent = False
     assert cluster.search_many("products", [{}]) == []

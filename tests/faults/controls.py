@@ -53,6 +53,27 @@ CONTROLS = (
         "faults/test_builder_dies.py",
     ),
     Control(
+        "documents in a cluster carry the token of their writer",
+        "adapters/opensearch/changes.py",
+        ', "version": version, "version_type": "external_gte"}',
+        "}",
+        "adapters/test_opensearch_generations.py",
+    ),
+    Control(
+        "a writer to a cluster looks whether it was overtaken",
+        "adapters/opensearch/engine.py",
+        "self._fence.check(site_id, index)",
+        "pass",
+        "adapters/test_opensearch_generations.py",
+    ),
+    Control(
+        "a builder publishes only while its alias is there",
+        "adapters/opensearch/generations.py",
+        'alias": building(generation.name), "must_exist": True}',
+        'alias": building(generation.name), "must_exist": False}',
+        "adapters/test_opensearch_generations.py",
+    ),
+    Control(
         "a smart reader serves the tills of its location",
         "domain/pos/smart_readers.py",
         "if reader.location_id != location_id:",

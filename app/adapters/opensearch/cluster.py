@@ -22,7 +22,7 @@ from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
 
 log = structlog.get_logger()
-OLDEST = (2, 11)  # See docs/adr/0067-an-index-on-a-cluster.md.
+OLDEST = (2, 12)  # See docs/adr/0067-an-index-on-a-cluster.md.
 WRITE_SECONDS = 30.0
 # For so long the cluster itself waits for the machine that has an index, in a request of ours that has longer.
 PATIENCE = "2s"

@@ -41,12 +41,12 @@ class OpenSearchGeneration:
         self.is_published = False
 
     def add(self, documents: Iterable[IndexDocument]) -> None:
-        with _noting_overtaken():
+        with _explaining_a_later_build():
             changes = (Upsert(document) for document in documents)
             self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION)
 
     def seal(self) -> int:
-        with _noting_overtaken():
+        with _explaining_a_later_build():
             self._cluster.refresh(building(self.name))
             found = self._cluster.contents(building(self.name)).documents
         if found != self._added:
@@ -63,7 +63,7 @@ class OpenSearchGeneration:
         """Do nothing: an index of words needs no preparation."""
 
     def replay(self, changes: Sequence[Change]) -> None:
-        with _noting_overtaken():
+        with _explaining_a_later_build():
             token = self._generations.fence.token(self._site_id, self._index)
             write(self._cluster, building(self.name), last_changes(changes), token)
             self._cluster.refresh(building(self.name))
@@ -154,7 +154,7 @@ class Generations:
             added = {"index": generation.name, "alias": live, "is_write_index": True}
             actions += [{"remove": mine}, {"remove": others}, {"add": added}]
         if actions:
-            with _noting_overtaken():
+            with _explaining_a_later_build():
                 self.cluster.change_aliases(actions)
         for site_id, index, generation in publications:
             generation.is_published = True
@@ -168,7 +168,7 @@ def number_of(generation: str) -> int:
 
 
 @contextmanager
-def _noting_overtaken() -> Iterator[None]:
+def _explaining_a_later_build() -> Iterator[None]:
     """Say of a builder whose index or alias is gone that another took its place."""
     try:
         yield
