@@ -60,6 +60,7 @@ class FakeNode:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # Clients leave before the answer.
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @property
@@ -233,6 +234,16 @@ def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(n
     hands.now += PAUSE_SECONDS
     node.is_silent = False
     assert cluster.search_many("products", [{}]) == []
+
+
+def test_after_a_slow_answer_the_next_request_waits_only_to_see_whether_the_cluster_is_there(node: FakeNode) -> None:
+    cluster = Cluster(OpenSearchSettings(url=node.url, seconds=3))
+    cluster.search_many("products", [{}])
+    node.is_silent = True
+    fault_of(cluster)
+    before = time.monotonic()
+    assert fault_of(cluster)[0] is EngineFault.SLOW
+    assert time.monotonic() - before < 2
 
 
 def test_one_slow_answer_holds_up_no_others(node: FakeNode) -> None:

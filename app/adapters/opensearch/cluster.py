@@ -15,7 +15,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConflictError, ConnectionError, NotFoundError, OpenSearchException, RequestError
 from urllib3 import Timeout
 
-from app.adapters.opensearch.connection import Breaker, Client, time_limit
+from app.adapters.opensearch.connection import PROBE_SECONDS, Breaker, Client, time_limit
 from app.adapters.opensearch.failures import NO_INDEX, refusal, unavailable
 from app.adapters.opensearch.mapping import Body, field_of
 from app.config import OpenSearchSettings
@@ -211,6 +211,8 @@ class Cluster:
         try:
             client = self._client.get()
             self._check_version(client)
+            if self._breaker.is_in_doubt:  # A page makes several requests; only one of them waits for long.
+                client.info(request_timeout=time_limit(PROBE_SECONDS))
             outcome = request(client, limit)
         except (OpenSearchException, SearchUnavailable) as error:
             raise self._noted(error, is_quick) from error

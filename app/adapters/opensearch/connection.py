@@ -22,6 +22,7 @@ CONNECT_SECONDS = 1.0
 DEAD_SECONDS = 5.0  # For so long, and then for longer, a node is left out that did not answer while others can.
 PAUSE_SECONDS = 1.0
 SLOW_IN_A_ROW = 2
+PROBE_SECONDS = 0.3
 THREADS = 16
 
 
@@ -98,6 +99,11 @@ class Breaker:
             if self._monotonic() < self._paused_until:
                 raise SearchUnavailable(self._error.message, self._error.fault)
             self._paused_until = self._monotonic() + PAUSE_SECONDS  # The others wait for the outcome of this try.
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the last answer did not come in time: it may have been a hard question, or the cluster is away."""
+        return self._slow > 0
 
     def note_answer(self) -> None:
         with self._lock:
