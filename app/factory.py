@@ -145,7 +145,7 @@ def search_engine_for(config: Config, model: SentenceModel | None) -> SearchEngi
     if config.search_engine == "opensearch":
         from app.adapters.opensearch import OpenSearchEngine
 
-        return OpenSearchEngine(config.opensearch, write_lock_for(config), is_awaited)
+        return OpenSearchEngine(config.opensearch, write_lock_for(config), is_awaited, model=model)
     if config.search_engine == "whoosh":
         return WhooshEngine(config.index_dir, model, is_awaited=is_awaited)
     return NullEngine()

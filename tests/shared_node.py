@@ -19,6 +19,7 @@ from opensearchpy import OpenSearch
 from app.adapters.opensearch import OpenSearchEngine
 from app.adapters.write_locks import file_locks
 from app.config import OpenSearchSettings
+from app.domain.search.sentence_model import SentenceModel
 from tests.opensearch import SECONDS_TO_START, running_node, where
 from tests.surroundings import ROOT
 
@@ -52,7 +53,7 @@ def _start_keeper(folder: Path) -> None:
 
 def keep(folder: Path) -> None:
     """Run the node until nobody uses it."""
-    with running_node(folder / "node") as node:
+    with running_node(folder / "node", "knn") as node:
         (folder / "url.new").write_text(node.url)
         (folder / "url.new").rename(folder / "url")
         with _locked(folder / "users", fcntl.LOCK_EX):
@@ -96,8 +97,8 @@ def lose_files(client: OpenSearch, pattern: str) -> None:
     client.indices.open(index=index["index"], params={"wait_for_active_shards": 0})
 
 
-def engine_of(settings: OpenSearchSettings, folder: Path) -> OpenSearchEngine:
-    return OpenSearchEngine(settings, file_locks(folder / "locks"))
+def engine_of(settings: OpenSearchSettings, folder: Path, model: SentenceModel | None = None) -> OpenSearchEngine:
+    return OpenSearchEngine(settings, file_locks(folder / "locks"), model=model, wait=60)
 
 
 if __name__ == "__main__":

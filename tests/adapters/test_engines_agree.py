@@ -35,7 +35,9 @@ from app.domain.search.ranking.scoring import LOW_STOCK, SALES
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from tests.adapters.reference_engine import Evaluation, ReferenceEngine
+from tests.contracts.search_engine_contract import rebuild
 from tests.examples import examples
+from tests.fakes.sentence_model import WordSums
 from tests.shared_node import engine_of, own_settings
 
 SITE, PRODUCTS = 1, IndexName.PRODUCTS
@@ -268,3 +270,31 @@ def test_a_document_is_explained_alike(made: Made, seed: int) -> None:
                 assert (why.tokens, why.indexed, why.rank, why.placed) == (other.tokens, True, place, other.placed)
                 assert why.missing_words == other.missing_words
                 assert sum(part.worth for part in why.parts) == pytest.approx(hit.score, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_on_a_cluster_meaning_counts_as_much(opensearch_url: str, tmp_path: Path, seed: int) -> None:
+    """Of fixed catalogues: where two texts lie nearly as far from a search, either may be the nearer one."""
+    chance, model = random.Random(seed), WordSums({"laptop": "notebook", "lap": "note", "bag": "sleeve"})
+    documents, fused = [document(chance, number) for number in range(MOST)], 0
+    always = {"by_meaning": True, "similar_below": MOST, "sort": Sort.RELEVANCE, "is_typing": False}
+    with own_settings(opensearch_url) as settings:
+        engine = engine_of(settings, tmp_path, model)
+        both = engine, ReferenceEngine(model)
+        for each in both:
+            rebuild(each, documents)
+        for query in (request(chance) for _ in range(REQUESTS)):
+            # The reference embeds a word as often as it was typed.
+            query = replace(query, words=" ".join(dict.fromkeys(query.words.split())), **always)
+            ours, theirs = (each.search(SITE, PRODUCTS, query) for each in both)
+            assert same_but_for_order(replace(ours, similar=()), replace(theirs, similar=()))
+            assert same_order(ours, theirs, Evaluation(both[1].live[SITE, PRODUCTS], query))
+            assert {hit.id: hit.score for hit in ours.hits} == pytest.approx(
+                {hit.id: hit.score for hit in theirs.hits}, rel=1e-4
+            )
+            assert {hit.id: hit.score for hit in ours.similar} == pytest.approx(
+                {hit.id: hit.score for hit in theirs.similar}, rel=1e-4
+            )
+            plain = engine.search(SITE, PRODUCTS, replace(query, by_meaning=False))
+            fused += [hit.score for hit in plain.hits] != [hit.score for hit in ours.hits]
+    assert fused

@@ -51,13 +51,18 @@ class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningCon
         engine.damaged.update(engine.live)
 
 
-class TestOpenSearchEngine(SearchEngineContract, TaughtSearchContract, RankingContract):
+class TestOpenSearchEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
     @pytest.fixture
     def engine(self, opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
         with own_settings(opensearch_url) as settings:
             self.client, self.prefix = OpenSearch([opensearch_url]), settings.prefix
             yield engine_of(settings, tmp_path)
             self.client.close()
+
+    @pytest.fixture
+    def engine_with_model(self, opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
+        with own_settings(opensearch_url) as settings:
+            yield engine_of(settings, tmp_path, model())
 
     def damage(self, engine: SearchEngine) -> None:
         lose_files(self.client, f"{self.prefix}-1-products-*")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.embedding import StoredVectors, text_key
 from app.adapters.opensearch.failures import refusal
 from app.adapters.opensearch.fencing import OVERTAKEN
 from app.adapters.opensearch.mapping import source_of
@@ -24,11 +25,14 @@ def last_changes(changes: Iterable[Change]) -> list[Change]:
     return list(by_id.values())
 
 
-def write(cluster: Cluster, alias: str, changes: Iterable[Change], version: int) -> int:
-    """Write changes through an alias and return how many documents are new. Searches see them after a refresh. Raises
-    SearchUnavailable where one is not taken, with all others of its request written."""
+def write(
+    cluster: Cluster, alias: str, changes: Iterable[Change], version: int, vectors: StoredVectors | None = None
+) -> int:
+    """Write changes through an alias and return how many documents are new; a document has a vector where there is one
+    of its text. Searches see them after a refresh. Raises SearchUnavailable where one is not taken, with all others of
+    its request written."""
     new = 0
-    for batch in _batches(_action(alias, change, version) for change in changes):
+    for batch in _batches(_action(alias, change, version, vectors) for change in changes):
         outcomes = cluster.bulk(b"".join(lines for _, lines in batch))
         for (kind, _), outcome in zip(batch, outcomes, strict=True):
             _refuse_failure(kind, outcome)
@@ -36,10 +40,12 @@ def write(cluster: Cluster, alias: str, changes: Iterable[Change], version: int)
     return new
 
 
-def _action(alias: str, change: Change, version: int) -> Action:
+def _action(alias: str, change: Change, version: int, vectors: StoredVectors | None) -> Action:
     kind, id = ("index", change.document.id) if isinstance(change, Upsert) else ("delete", change.id)
-    head = {"_index": alias, "_id": id, "version": version, "version_type": "external_gte"}
-    lines = [{kind: head}, *([source_of(change.document)] if isinstance(change, Upsert) else [])]
+    lines = [{kind: {"_index": alias, "_id": id, "version": version, "version_type": "external_gte"}}]
+    if isinstance(change, Upsert):
+        vector = vectors.get(text_key(change.document)) if vectors else None
+        lines.append(source_of(change.document, vector))
     return kind, b"".join(_line(line) for line in lines)
 
 

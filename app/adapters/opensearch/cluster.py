@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import Any, TypeVar
 
+import numpy as np
 import structlog
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConflictError, ConnectionError, NotFoundError, OpenSearchException, RequestError
@@ -17,7 +19,7 @@ from urllib3 import Timeout
 
 from app.adapters.opensearch.connection import PROBE_SECONDS, Breaker, Client, time_limit
 from app.adapters.opensearch.failures import NO_INDEX, refusal, unavailable
-from app.adapters.opensearch.mapping import Body, field_of
+from app.adapters.opensearch.mapping import Body, StoredVector, field_of
 from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
 
@@ -27,6 +29,8 @@ WRITE_SECONDS = 30.0
 # For so long the cluster itself waits for the machine that has an index, in a request of ours that has longer.
 PATIENCE = "2s"
 PAGE = 2_000
+KNN = "org.opensearch.knn.plugin.KNNPlugin"
+PLUGINS_SECONDS = 60.0  # For so long it is believed which plugins a cluster has.
 
 Outcome = TypeVar("Outcome")
 Request = Callable[[OpenSearch, Timeout], Outcome]
@@ -43,10 +47,12 @@ class LiveIndex:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What an index holds that searches see: its documents, and the number of the newest change among them."""
+    """What an index holds that searches see: its documents, the number of the newest change among them, and how many
+    have vectors, by the model that made these."""
 
     documents: int
     newest: int
+    vectors: Mapping[str, int]
 
 
 class Cluster:
@@ -55,6 +61,8 @@ class Cluster:
         self._read_limit = time_limit(settings.seconds)
         self._write_limit = time_limit(WRITE_SECONDS)
         self._breaker = Breaker(monotonic)
+        self._monotonic = monotonic
+        self._has_vectors, self._vectors_until = False, -inf
         self._is_checked = False
         self._last_fault: EngineFault | None = None
 
@@ -99,18 +107,44 @@ class Cluster:
         return LiveIndex(name, blocks.get("read_only_allow_delete") == "true")
 
     def contents(self, index: str) -> Contents:
-        newest = {"newest": {"max": {"field": "_seq_no"}}}
-        (answer,) = self.search_many(index, [{"size": 0, "track_total_hits": True, "aggs": newest}])
-        return Contents(answer["hits"]["total"]["value"], int(answer["aggregations"]["newest"]["value"] or 0))
+        wanted = {"newest": {"max": {"field": "_seq_no"}}, "models": {"terms": {"field": "model"}}}
+        (answer,) = self.search_many(index, [{"size": 0, "track_total_hits": True, "aggs": wanted}])
+        found = answer["aggregations"]
+        vectors = {bucket["key"]: bucket["doc_count"] for bucket in found["models"]["buckets"]}
+        return Contents(answer["hits"]["total"]["value"], int(found["newest"]["value"] or 0), vectors)
 
-    def analysis_of(self, index: str) -> object:
-        """Return the version of the text analysis that made an index."""
+    def made_with(self, index: str) -> Mapping[str, Any]:
+        """Return what an index was made with: the version of the text `analysis`, and the `dimensions` of its vectors,
+        None where it has none."""
         found = self._read(
             lambda client, limit: client.indices.get_mapping(
                 index=index, params={"filter_path": "*.mappings._meta", "request_timeout": limit}
             )
         )
-        return next((each["mappings"]["_meta"].get("analysis") for each in found.values()), None)
+        return next((each["mappings"]["_meta"] for each in found.values()), {})
+
+    def compares_vectors(self) -> bool:
+        """Whether every machine of the cluster has the plugin that does."""
+        if self._vectors_until < self._monotonic():
+            found = self._read(
+                lambda client, limit: client.nodes.info(
+                    metric="plugins", params={"filter_path": "nodes.*.plugins.classname", "request_timeout": limit}
+                )
+            )
+            nodes = [node.get("plugins", ()) for node in found.get("nodes", {}).values()]
+            self._has_vectors = bool(nodes) and all(any(one["classname"] == KNN for one in node) for node in nodes)
+            self._vectors_until = self._monotonic() + PLUGINS_SECONDS
+        return self._has_vectors
+
+    def vectors(self, index: str, ids: Sequence[str]) -> list[StoredVector]:
+        """Return the vectors that documents have."""
+        found = self._write(
+            lambda client, limit: client.mget(
+                index=index, body={"ids": list(ids)}, _source=["model", "embedded", "vector"], request_timeout=limit
+            )
+        )
+        sources = [each["_source"] for each in found["docs"] if "vector" in each.get("_source", {})]
+        return [StoredVector(one["model"], one["embedded"], np.array(one["vector"], np.float32)) for one in sources]
 
     def indices(self, pattern: str) -> Mapping[str, frozenset[str]]:
         """Return the aliases of each index that fits a pattern."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Contents
+from app.adapters.opensearch.embedding import Embedder, StoredVectors
 from app.adapters.opensearch.failures import SENTENCES
 from app.adapters.opensearch.fencing import Fence, Names, WriteLock
 from app.adapters.opensearch.generations import Generations, number_of
@@ -30,14 +31,27 @@ from app.domain.search.engine import (
     TrialsUnsupported,
 )
 from app.domain.search.ranking.analysis import ANALYSIS
+from app.domain.search.sentence_model import (
+    COVERED,
+    WAIT,
+    Meanings,
+    QueryVectors,
+    SentenceModel,
+    SentenceModelUnavailable,
+)
 
 Answer = TypeVar("Answer")
+NO_PLUGIN = (
+    "The search cluster compares no vectors: install its plugin opensearch-knn on every machine of it, and the shop "
+    "rebuilds the products by itself."
+)
 
 
 class OpenSearchEngine:
     """The search engine on a cluster. `lock` gives a lock by name that every process sees which writes to the same
     shop's indexes. `is_awaited` says of a site whether products are on their way into its index while that is empty.
-    `now` is in seconds since 1970."""
+    Without a `model`, or the cluster's plugin for vectors, words alone rank; `wait` is for how many seconds a search
+    waits for the vector of its words. `now` is in seconds since 1970."""
 
     supports_trials = False
 
@@ -47,13 +61,26 @@ class OpenSearchEngine:
         lock: WriteLock,
         is_awaited: Callable[[int], bool] = lambda _site_id: False,
         now: Callable[[], float] = time.time,
+        model: SentenceModel | None = None,
+        wait: float = WAIT,
     ) -> None:
         self._cluster = Cluster(settings)
         self._names = Names(settings.prefix)
         self._fence = Fence(self._cluster, self._names, settings.replicas, lock, now)
         self._generations = Generations(self._cluster, self._names, self._fence, settings.replicas)
         self._is_awaited = is_awaited
-        self._outdated: dict[str, bool] = {}
+        self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
+        self._made_with: dict[str, Mapping[str, Any]] = {}
+        self._prepared: dict[tuple[int, IndexName], StoredVectors] = {}
+
+    def _meanings(self, index: IndexName) -> Meanings | None:
+        """Return what ranks an index by meaning; None without a model, and for indexes other than that of products."""
+        return self._product_meanings if index is IndexName.PRODUCTS else None
+
+    def _was_made_with(self, name: str) -> Mapping[str, Any]:
+        if name not in self._made_with:
+            self._made_with[name] = self._cluster.made_with(name)
+        return self._made_with[name]
 
     # Reading
 
@@ -61,8 +88,8 @@ class OpenSearchEngine:
         try:
             live = self._cluster.live_index(self._names.live(site_id, index))
             contents = self._cluster.contents(live.name)
-            if live.name not in self._outdated:
-                self._outdated[live.name] = self._cluster.analysis_of(live.name) != ANALYSIS
+            outdated = self._was_made_with(live.name).get("analysis") != ANALYSIS
+            vectors, lacks_vectors, meaning_fault = self._vectors(index, contents)
         except SearchUnavailable as error:
             return EngineStatus(EngineState.UNREACHABLE, error.message, fault=error.fault)
         generation = live.name.removeprefix(f"{self._names.of(site_id, index)}-")
@@ -72,9 +99,26 @@ class OpenSearchEngine:
             documents=contents.documents,
             generation=generation,
             version=f"{generation}.{contents.newest}.{contents.documents}",
-            outdated=self._outdated[live.name],
+            lacks_vectors=lacks_vectors,
+            vectors=vectors,
+            meaning_fault=meaning_fault,
+            outdated=outdated,
             fault=EngineFault.DISK_FULL if live.is_full else None,
         )
+
+    def _vectors(self, index: IndexName, contents: Contents) -> tuple[int | None, str | None, str | None]:
+        """Return `vectors`, `lacks_vectors` and `meaning_fault` of the status of an index. Raises SearchUnavailable."""
+        meanings = self._meanings(index)
+        if meanings is None:
+            return None, None, None
+        try:
+            vectors = contents.vectors.get(meanings.model.name, 0)
+            if not self._cluster.compares_vectors():
+                return vectors, None, NO_PLUGIN
+            is_covered = vectors >= COVERED * contents.documents
+            return vectors, meanings.model.name if not is_covered and meanings.model.label else None, None
+        except SentenceModelUnavailable:
+            return None, None, None
 
     def size(self, site_id: int, index: IndexName) -> int | None:
         try:
@@ -131,11 +175,11 @@ class OpenSearchEngine:
         the middle, since two swaps came quickly, it is answered anew."""
         name = self._live_name(site_id, index)
         try:
-            return answer(IndexSearch(self._cluster, name))
+            return answer(IndexSearch(self._cluster, name, self._meanings(index)))
         except SearchUnavailable as error:
             if error.fault is not EngineFault.INDEX or (other := self._live_name(site_id, index)) == name:
                 raise
-            return answer(IndexSearch(self._cluster, other))
+            return answer(IndexSearch(self._cluster, other, self._meanings(index)))
 
     # Writing
 
@@ -146,16 +190,26 @@ class OpenSearchEngine:
         return self._generations.together()
 
     def prepare(self, site_id: int, index: IndexName, changes: Iterable[Change]) -> None:
-        """Do nothing: an index of words needs no preparation."""
+        meanings = self._meanings(index)
+        if meanings is None:
+            return
+        made_with = self._was_made_with(self._live_name(site_id, index))
+        has_vectors = made_with.get("dimensions") == meanings.model.dimensions
+        embedder = Embedder(self._cluster, meanings.model, self._names.live(site_id, index))
+        self._prepared[site_id, index] = embedder.of_changes(changes) if has_vectors else {}
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         live = self._names.live(site_id, index)
-        write(self._cluster, live, last_changes(changes), self._fence.token(site_id, index))
+        token, vectors = self._fence.token(site_id, index), self._prepared.get((site_id, index))
+        write(self._cluster, live, last_changes(changes), token, vectors)
         self._cluster.refresh(live)
         self._fence.check(site_id, index)
 
     def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
-        return self._generations.start(site_id, index)
+        meanings = self._meanings(index) if by_meaning else None
+        if meanings is not None and not self._cluster.compares_vectors():
+            meanings = None
+        return self._generations.start(site_id, index, meanings)
 
     def forget(self, site_id: int) -> None:
         for index in IndexName:

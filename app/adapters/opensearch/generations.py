@@ -10,6 +10,7 @@ from threading import local
 
 from app.adapters.opensearch.changes import last_changes, write
 from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.embedding import AT_ONCE, Embedder, StoredVectors
 from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, building
 from app.adapters.opensearch.mapping import Body, index_body
 from app.adapters.opensearch.searching import IndexSearch
@@ -22,6 +23,8 @@ from app.domain.search.engine import (
     SearchUnavailable,
     Upsert,
 )
+from app.domain.search.sentence_model import Meanings
+from app.domain.shared.paging import batched
 
 FIRST_VERSION = 1  # Of documents that a build writes. Every token is above it.
 
@@ -29,21 +32,39 @@ REMEMBERED_DELETIONS = "1h"  # For so long a deletion refuses an older state of 
 
 
 class OpenSearchGeneration:
-    """A generation in the making. `index` is its name in the cluster."""
+    """A generation in the making, which is searched by meaning too where an `embedder` gives its documents vectors and
+    `meanings` those of searches. `name` is that of its index in the cluster."""
 
-    def __init__(self, generations: Generations, site_id: int, index: IndexName, name: str) -> None:
+    def __init__(
+        self,
+        generations: Generations,
+        site_id: int,
+        index: IndexName,
+        name: str,
+        embedder: Embedder | None,
+        meanings: Meanings | None,
+    ) -> None:
         self._generations = generations
         self._cluster = generations.cluster
         self._site_id = site_id
         self._index = index
         self.name = generations.names.generation(site_id, index, name)
+        self._embedder, self._meanings = embedder, meanings
+        self._prepared: StoredVectors = {}
         self._added = 0
         self.is_published = False
 
     def add(self, documents: Iterable[IndexDocument]) -> None:
         with _explaining_a_later_build():
-            changes = (Upsert(document) for document in documents)
-            self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION)
+            if self._embedder is None:
+                self._write(documents)
+            else:
+                for some in batched(documents, AT_ONCE):
+                    self._write(some, self._embedder.of_documents(some))
+
+    def _write(self, documents: Iterable[IndexDocument], vectors: StoredVectors | None = None) -> None:
+        changes = (Upsert(document) for document in documents)
+        self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION, vectors)
 
     def seal(self) -> int:
         with _explaining_a_later_build():
@@ -57,15 +78,16 @@ class OpenSearchGeneration:
         return found
 
     def preview(self) -> Searching:
-        return IndexSearch(self._cluster, building(self.name))
+        return IndexSearch(self._cluster, building(self.name), self._meanings)
 
     def prepare(self, changes: Iterable[Change]) -> None:
-        """Do nothing: an index of words needs no preparation."""
+        if self._embedder is not None:
+            self._prepared = self._embedder.of_changes(changes)
 
     def replay(self, changes: Sequence[Change]) -> None:
         with _explaining_a_later_build():
             token = self._generations.fence.token(self._site_id, self._index)
-            write(self._cluster, building(self.name), last_changes(changes), token)
+            write(self._cluster, building(self.name), last_changes(changes), token, self._prepared)
             self._cluster.refresh(building(self.name))
 
     def publish(self) -> None:
@@ -87,12 +109,17 @@ class Generations:
         self._replicas = replicas
         self._collected = local()
 
-    def start(self, site_id: int, index: IndexName) -> OpenSearchGeneration:
-        """Begin a generation and discard all others in the making. Raises SearchUnavailable."""
+    def start(self, site_id: int, index: IndexName, meanings: Meanings | None = None) -> OpenSearchGeneration:
+        """Begin a generation, one with vectors of the model of `meanings`, and discard all others in the making. Raises
+        SearchUnavailable."""
         before = self.cluster.indices(self.names.generations(site_id, index))
         number = self.fence.begin_build(site_id, index, 1 + max(map(number_of, before), default=0))
-        generation = OpenSearchGeneration(self, site_id, index, f"gen-{number}-{token_hex(2)}")
-        body = index_body(self._replicas) | {"aliases": {building(generation.name): {}}}
+        model = None if meanings is None else meanings.model
+        embedder = None if model is None else Embedder(self.cluster, model, self.names.live(site_id, index))
+        name = f"gen-{number}-{token_hex(2)}"
+        generation = OpenSearchGeneration(self, site_id, index, name, embedder, meanings)
+        body = index_body(self._replicas, None if model is None else model.dimensions)
+        body["aliases"] = {building(generation.name): {}}
         body["settings"]["gc_deletes"] = REMEMBERED_DELETIONS
         self.cluster.create_index(generation.name, body)
         if self.fence.latest_build(site_id, index) != number:

@@ -67,9 +67,10 @@ def _encoded(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredVector:
-    """The vector of a document's meaning, and the model that made it."""
+    """The vector of a document's meaning, the model that made it, and the key of the text that it was made of."""
 
     model: str
+    key: str
     vector: Vectors
 
 
@@ -92,7 +93,7 @@ def source_of(document: IndexDocument, vector: StoredVector | None = None) -> Bo
         "words": {field: " ".join((*found, MARKER)) for field, found in analysed.items()},
         "values": {_encoded(name): list(found) for name, found in document.values.items() if found},
         "numbers": {_encoded(name): number for name, number in document.numbers.items()},
-        **({"model": vector.model, "vector": _digits(vector.vector)} if vector else {}),
+        **({"model": vector.model, "embedded": vector.key, "vector": _digits(vector.vector)} if vector else {}),
     }
 
 
@@ -115,7 +116,7 @@ def index_body(replicas: int, dimensions: int | None = None) -> Body:
         },
         "mappings": {
             "dynamic": "strict",
-            "_meta": {"analysis": ANALYSIS},
+            "_meta": {"analysis": ANALYSIS, "dimensions": dimensions},
             "dynamic_templates": [
                 {"values": {"path_match": "values.*", "mapping": {"type": "keyword"}}},
                 {"numbers": {"path_match": "numbers.*", "mapping": {"type": "double"}}},
@@ -153,6 +154,7 @@ def _vectors(dimensions: int) -> Body:
     method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
     return {
         "model": {"type": "keyword"},
+        "embedded": {"type": "keyword", "index": False, "doc_values": False},
         "vector": {"type": "knn_vector", "dimension": dimensions, "method": method},
     }
 

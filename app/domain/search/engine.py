@@ -331,7 +331,8 @@ class EngineStatus:
     moves scores, not what is found. An `outdated` index answers, but was made by another version of the analysis
     (`ranking.analysis.ANALYSIS`), so that some words miss what they should find until a rebuild. `vectors` counts the
     documents that were embedded with the engine's sentence model, None without one. `lacks_vectors` names that model
-    where it can be used and most documents were not embedded with it; a rebuild embeds them."""
+    where it can be used and most documents were not embedded with it; a rebuild embeds them. `meaning_fault` says why
+    an engine with a sentence model cannot compare vectors."""
 
     state: EngineState
     error: str | None = None
@@ -340,6 +341,7 @@ class EngineStatus:
     version: str | None = None
     lacks_vectors: str | None = None
     vectors: int | None = None
+    meaning_fault: str | None = None
     outdated: bool = False
     fault: EngineFault | None = None
 

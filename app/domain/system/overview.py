@@ -220,6 +220,9 @@ def sentence_model_line(model: SentenceModel | None, engine: SearchEngine, site_
             MODEL_LABEL, "Off", Health.PLAIN, f"{state.label}; this shop ranks by words alone", page=SETTINGS_PAGE
         )
     status = engine.status(site_id, IndexName.PRODUCTS)
+    if status.meaning_fault:
+        advice = status.meaning_fault
+        return Line(MODEL_LABEL, "Not in use", Health.WARN, state.label, advice=advice, page=SETTINGS_PAGE)
     detail = f"{state.label}; vectors of {status.vectors or 0:,} of {status.documents or 0:,} products of this shop"
     if status.documents is None or status.lacks_vectors:
         return Line(
