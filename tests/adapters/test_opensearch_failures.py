@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import KNN, Cluster
 from app.adapters.opensearch.connection import PAUSE_SECONDS
 from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
@@ -292,3 +292,14 @@ def test_a_server_that_only_listens_is_slow_or_out_of_reach() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         assert fault_of(Cluster(OpenSearchSettings(url=url, seconds=0.3)))[0] is EngineFault.SLOW
+
+
+@pytest.mark.parametrize(
+    ("plugins", "compares"),
+    [([[KNN], [KNN, "other"]], True), ([[KNN], ["other"]], False), ([[], []], False), ([], False)],
+)
+def test_a_cluster_compares_vectors_where_every_machine_of_it_can(
+    node: FakeNode, plugins: list[list[str]], compares: bool
+) -> None:
+    node.body = {"nodes": {str(n): {"plugins": [{"classname": one} for one in p]} for n, p in enumerate(plugins)}}
+    assert Cluster(OpenSearchSettings(url=node.url)).compares_vectors() is compares

@@ -15,6 +15,7 @@ from app.adapters.opensearch import OpenSearchEngine
 from app.config import OpenSearchSettings
 from app.domain.search.engine import Delete, EngineFault, Generation, IndexName, SearchUnavailable, Upsert
 from tests.contracts.search_engine_contract import PRODUCTS, SHOES, SITE, apply, rebuild, shoe
+from tests.fakes.sentence_model import WordSums
 from tests.shared_node import engine_of, own_settings
 
 CONTENT = IndexName.CONTENT
@@ -251,3 +252,34 @@ def test_an_index_of_another_text_analysis_is_outdated(
 def indices(client: OpenSearch, settings: OpenSearchSettings) -> list[str]:
     found = client.cat.indices(index=f"{settings.prefix}-*", params={"format": "json"})
     return sorted(index["index"] for index in found if not index["index"].endswith("-fences"))
+
+
+# Vectors
+
+
+def test_a_text_is_embedded_once_whatever_else_of_its_document_changes(
+    settings: OpenSearchSettings, tmp_path: Path
+) -> None:
+    model = WordSums()
+    engine = engine_of(settings, tmp_path, model)
+    rebuild(engine, SHOES)
+    assert len(model.embedded) == len(SHOES)
+    rebuild(engine, SHOES, [Upsert(shoe(1, "Running shoes", price=1))])
+    apply(engine, Upsert(shoe(2, "Walking shoes", price=2)))
+    assert len(model.embedded) == len(SHOES)
+    apply(engine, Upsert(shoe(2, "Climbing boots")))
+    assert model.embedded[len(SHOES) :] == ["Climbing boots"]
+    status = engine.status(SITE, PRODUCTS)
+    assert (status.vectors, status.lacks_vectors, status.meaning_fault) == (len(SHOES), None, None)
+
+
+def test_an_index_without_vectors_lacks_them_and_a_rebuild_adds_them(
+    settings: OpenSearchSettings, tmp_path: Path
+) -> None:
+    rebuild(engine_of(settings, tmp_path), SHOES)
+    engine = engine_of(settings, tmp_path, WordSums())
+    apply(engine, Upsert(shoe(1, "Running shoes", price=1)))
+    before = engine.status(SITE, PRODUCTS)
+    assert (before.vectors, before.lacks_vectors) == (0, "word-sums")
+    rebuild(engine, SHOES)
+    assert engine.status(SITE, PRODUCTS).lacks_vectors is None
