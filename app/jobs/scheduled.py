@@ -39,7 +39,7 @@ class SitesFailed(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """A scheduled job. `times` is a cron expression, in UTC, which the setting of app/config.py named by `setting`
+    """A scheduled job. `times` is a cron expression, in UTC, which the setting of app/config named by `setting`
     replaces. Where the schedule only requests work of a worker, `by_hand` does that work when the job is run by name.
     What `run` returns is its report, for the System page. `only_looks`: it changes nothing, so that the page may run it
     at any time. `on_each_machine`: it concerns what lies on the disk of a machine, so each has its own run; all others

@@ -28,7 +28,11 @@ OBJECTS = [
     for file in sorted((DEPLOY / "kubernetes").glob("*.yaml"))
     for each in yaml.safe_load_all(file.read_text())
 ]
-READ_BY_CONFIG = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', (ROOT / "app" / "config.py").read_text()))
+READ_BY_CONFIG = {
+    name
+    for module in (ROOT / "app" / "config").glob("*.py")
+    for name in re.findall(r'"([A-Z][A-Z0-9_]+)"', module.read_text())
+}
 OF_THE_SYSTEM = {"PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
 
 

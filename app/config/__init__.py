@@ -5,17 +5,51 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from croniter import croniter
 from sqlalchemy import make_url
+
+from app.config.services import (
+    OpenSearchSettings,
+    S3Settings,
+    SmtpServer,
+    StripeSettings,
+    opensearch_settings,
+    s3_settings,
+    smtp_server,
+    stripe_settings,
+)
+from app.config.variables import (
+    HIGHEST_PORT,
+    LOCAL_HOSTS,
+    ConfigurationError,
+    Environment,
+    read_addresses,
+    read_choice,
+    read_host_and_port,
+    read_number,
+    read_path,
+    read_port,
+    read_schedule,
+    read_url,
+)
+
+__all__ = [
+    "LOCAL_HOSTS",
+    "Config",
+    "ConfigurationError",
+    "OpenSearchSettings",
+    "S3Settings",
+    "SmtpServer",
+    "StripeSettings",
+    "from_environment",
+    "read_path",
+]
 
 INSTANCE = Path("instance")
 REDIS_ADDRESS_FILE = "redis.url"
@@ -23,70 +57,6 @@ SECRET_KEY_FILE = "secret.key"
 # Descriptors that the supervisor hands to its processes.
 LISTENER, READY, MEMORY = "SHOP_LISTENER", "SHOP_READY", "SHOP_MEMORY"
 MEMORY_NAME = "shop-memory"  # Of the anonymous file behind MEMORY.
-Environment = Mapping[str, str]
-HIGHEST_PORT = 65_535
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-HOST = r"([A-Za-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?"
-# Default, shape and its description, in the order of S3Settings.
-S3_SHAPES = {
-    "S3_BUCKET": ("", "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket, such as shop-pictures"),
-    "S3_REGION": ("us-east-1", "[a-z0-9-]+", "the name of a region, such as eu-west-1"),
-    "S3_ENDPOINT": ("", f"(https?://{HOST})?", "an address such as https://s3.example.com"),
-    "S3_PREFIX": ("", "([A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*)?", "a folder in the bucket, such as shop or shops/first"),
-}
-SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
-
-
-class ConfigurationError(Exception):
-    """The environment does not allow a start; the message says what to set."""
-
-
-@dataclass(frozen=True, slots=True)
-class SmtpServer:
-    """The settings of an SMTP server. `security` is `starttls`, `tls` (from the first byte on) or `none`."""
-
-    host: str = "localhost"
-    port: int = 587
-    user: str = ""
-    password: str = ""
-    security: str = "starttls"
-
-
-@dataclass(frozen=True, slots=True)
-class StripeSettings:
-    """The settings of Stripe. `webhook_secrets` are the signing secrets of the webhook endpoints: that of the shop's
-    own account, that of connected accounts."""
-
-    secret_key: str = field(default="", repr=False)
-    webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
-    publishable_key: str | None = None
-    api_base: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSearchSettings:
-    """The settings of a cluster of OpenSearch. `url` is the address of a node, or of several; `ca_file` holds the
-    certificate that signs theirs; `prefix` begins the names of the shop's indices; a search takes at most `seconds`."""
-
-    url: str = field(default="", repr=False)
-    user: str = ""
-    password: str = field(default="", repr=False)
-    ca_file: Path | None = None
-    prefix: str = "shop"
-    replicas: int = 0
-    seconds: float = 2
-
-
-@dataclass(frozen=True, slots=True)
-class S3Settings:
-    """The settings of S3-compatible storage. `endpoint` is "" for that of Amazon, `prefix` "" for the whole bucket."""
-
-    bucket: str
-    region: str = "us-east-1"
-    endpoint: str = ""
-    prefix: str = ""
-    access_key: str = field(default="", repr=False)
-    secret_key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +80,7 @@ class Config:
     bundle_dir: Path | None = None
     sitemap_schedule: str = "0 */3 * * *"
     search_engine: str = "whoosh"
-    opensearch: OpenSearchSettings = OpenSearchSettings()
+    opensearch: OpenSearchSettings = field(default_factory=OpenSearchSettings)
     embedding_model_dir: Path | None = None
     host: str = "127.0.0.1"
     port: int = 8000
@@ -121,14 +91,14 @@ class Config:
     log_level: str = "INFO"
     metrics_token: str | None = None
     payment_processor: str = "simulator"
-    stripe: StripeSettings = StripeSettings()
+    stripe: StripeSettings = field(default_factory=StripeSettings)
     ai_base_url: str | None = None
     ai_api_key: str = ""
     ai_model: str = ""
     trusted_proxies: int = 0
     alert_email: tuple[str, ...] = ()
     alert_email_from: str = ""
-    smtp: SmtpServer = SmtpServer()
+    smtp: SmtpServer = field(default_factory=SmtpServer)
     mail_from: str = ""
     mail_dir: Path | None = None
     erasure_file: Path | None = None
@@ -246,7 +216,7 @@ def from_environment(environ: Environment | None = None) -> Config:
     """Return the configuration of the environment. Raises ConfigurationError for a value that cannot be used."""
     env = os.environ if environ is None else environ
     instance = instance_folder(env)
-    environment = _read_choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
+    environment = read_choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
     database_url = _database_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}")
     return Config(
         environment=environment,
@@ -257,47 +227,47 @@ def from_environment(environ: Environment | None = None) -> Config:
         instance_dir=instance if env.get("INSTANCE_DIR") else None,
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
-        pictures=_read_choice(env, "PICTURES", "files", ("files", "s3")),
-        s3=_s3(env),
+        pictures=read_choice(env, "PICTURES", "files", ("files", "s3")),
+        s3=s3_settings(env),
         counting_dir=read_path(env, "COUNTING_DIR"),
         counting=_counting(env),
         limits_redis_url=_limits_redis_url(env),
         themes_dir=_themes_folder(env),
         sitemap_dir=read_path(env, "SITEMAP_DIR"),
         bundle_dir=read_path(env, "BUNDLE_DIR"),
-        sitemap_schedule=_read_schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
-        search_engine=_read_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "opensearch", "none")),
-        opensearch=_opensearch(env, prefix_of(database_url)),
+        sitemap_schedule=read_schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
+        search_engine=read_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "opensearch", "none")),
+        opensearch=opensearch_settings(env, prefix_of(database_url)),
         embedding_model_dir=read_path(env, "EMBEDDING_MODEL_DIR"),
         host=env.get("HOST") or "127.0.0.1",
-        port=_read_port(env, "PORT", 8000),
-        web_workers=max(1, _read_number(env, "WEB_WORKERS", 2)),
-        drain_seconds=_read_number(env, "DRAIN_SECONDS", 0),
+        port=read_port(env, "PORT", 8000),
+        web_workers=max(1, read_number(env, "WEB_WORKERS", 2)),
+        drain_seconds=read_number(env, "DRAIN_SECONDS", 0),
         mcp_host=env.get("MCP_HOST") or "127.0.0.1",
         mcp_port=_mcp_port(env),
-        log_level=_read_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        log_level=read_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         payment_processor=_payment_processor(env, environment),
-        stripe=_stripe(env),
+        stripe=stripe_settings(env),
         ai_base_url=_ai_base_url(env),
         ai_api_key=env.get("AI_API_KEY") or "",
         ai_model=env.get("AI_MODEL") or "",
-        trusted_proxies=_read_number(env, "TRUSTED_PROXIES", 0),
-        alert_email=_read_addresses(env, "ALERT_EMAIL"),
+        trusted_proxies=read_number(env, "TRUSTED_PROXIES", 0),
+        alert_email=read_addresses(env, "ALERT_EMAIL"),
         alert_email_from=_alert_sender(env),
-        smtp=_smtp(env),
+        smtp=smtp_server(env),
         mail_from=_mail_from(env),
         mail_dir=read_path(env, "MAIL_DIR"),
         erasure_file=read_path(env, "ERASURE_LIST"),
         printer_networks=_printer_networks(env),
-        alert_webhook_url=_read_url(env, "ALERT_WEBHOOK_URL"),
+        alert_webhook_url=read_url(env, "ALERT_WEBHOOK_URL"),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
-        alert_free_disk_mb=_read_number(env, "ALERT_FREE_DISK_MB", 512),
+        alert_free_disk_mb=read_number(env, "ALERT_FREE_DISK_MB", 512),
         backup_dir=read_path(env, "BACKUP_DIR"),
-        alert_backup_days=max(1, _read_number(env, "ALERT_BACKUP_DAYS", 2)),
-        alert_certificate_host=_read_host_and_port(env, "ALERT_CERTIFICATE_HOST"),
-        clock_tolerance=timedelta(days=_read_number(env, "CLOCK_TOLERANCE_DAYS", 1)),
-        memory=_read_number(env, MEMORY, 0) or None,
+        alert_backup_days=max(1, read_number(env, "ALERT_BACKUP_DAYS", 2)),
+        alert_certificate_host=read_host_and_port(env, "ALERT_CERTIFICATE_HOST"),
+        clock_tolerance=timedelta(days=read_number(env, "CLOCK_TOLERANCE_DAYS", 1)),
+        memory=read_number(env, MEMORY, 0) or None,
     )
 
 
@@ -312,13 +282,13 @@ def instance_folder(env: Environment) -> Path:
 
 def _mcp_port(env: Environment) -> int | None:
     """Return MCP_PORT, by default the port after PORT; None where it is 0."""
-    own = _read_port(env, "PORT", 8000)
+    own = read_port(env, "PORT", 8000)
     if own == HIGHEST_PORT and not env.get("MCP_PORT"):
         raise ConfigurationError(
             f"PORT is '{own}', and MCP_PORT, which is not set, would be the port after it: set MCP_PORT to a port, or "
             "to 0 to do without the tools for AI agents."
         )
-    return _read_port(env, "MCP_PORT", own + 1) or None
+    return read_port(env, "MCP_PORT", own + 1) or None
 
 
 def _themes_folder(env: Environment) -> Path | None:
@@ -328,26 +298,16 @@ def _themes_folder(env: Environment) -> Path | None:
     return folder
 
 
-def _smtp(env: Environment) -> SmtpServer:
-    security = _read_choice(env, "SMTP_SECURITY", "starttls", tuple(SMTP_PORTS))
-    host, user = env.get("SMTP_HOST") or "localhost", env.get("SMTP_USER") or ""
-    if user and security == "none" and host not in LOCAL_HOSTS:
-        raise ConfigurationError("SMTP_USER is set; SMTP_SECURITY must be starttls or tls, not to send it in the open.")
-    return SmtpServer(
-        host, _read_port(env, "SMTP_PORT", SMTP_PORTS[security]), user, env.get("SMTP_PASSWORD") or "", security
-    )
-
-
 def _alert_sender(env: Environment) -> str:
     """Return the sender of alerts: the address that is named, else the first that gets them; empty without any."""
-    return next(iter((*_read_addresses(env, "ALERT_EMAIL_FROM"), *_read_addresses(env, "ALERT_EMAIL"))), "")
+    return next(iter((*read_addresses(env, "ALERT_EMAIL_FROM"), *read_addresses(env, "ALERT_EMAIL"))), "")
 
 
 def _mail_from(env: Environment) -> str:
     """Return the sender of mails to customers, else that of alerts where a mail server is named; "" where mails are
     kept in a folder."""
     names = ("MAIL_FROM", "ALERT_EMAIL_FROM", "ALERT_EMAIL") if env.get("SMTP_HOST") else ("MAIL_FROM",)
-    return next((address for name in names for address in _read_addresses(env, name)), "")
+    return next((address for name in names for address in read_addresses(env, name)), "")
 
 
 def _database_url(url: str) -> str:
@@ -361,7 +321,7 @@ def _database_url(url: str) -> str:
 
 def _counting(env: Environment) -> str:
     """Return where searches wait to be counted. The embedded Redis serves one machine, whose files are as good."""
-    place = _read_choice(env, "COUNTING", "files", ("files", "redis"))
+    place = read_choice(env, "COUNTING", "files", ("files", "redis"))
     if place == "redis" and not env.get("REDIS_URL"):
         raise ConfigurationError("COUNTING is 'redis'; REDIS_URL must name the Redis of all machines.")
     return place
@@ -375,7 +335,7 @@ def _limits_redis_url(env: Environment) -> str | None:
 
 
 def _ai_base_url(env: Environment) -> str | None:
-    address = _read_url(env, "AI_BASE_URL")
+    address = read_url(env, "AI_BASE_URL")
     if address is not None and not env.get("AI_MODEL"):
         raise ConfigurationError("AI_BASE_URL is set; AI_MODEL must name the model to ask.")
     return address
@@ -391,65 +351,13 @@ def _secret_key(env: Environment, environment: str, instance: Path) -> str:
 def _payment_processor(env: Environment, environment: str) -> str:
     """Return the payment processor. Raises ConfigurationError for the simulator in production unless POS_SIMULATOR
     confirms it."""
-    processor = _read_choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
+    processor = read_choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
     if processor == "simulator" and environment == "production" and env.get("POS_SIMULATOR") != "1":
         raise ConfigurationError(
             "PAYMENT_PROCESSOR is 'simulator', whose payments move no money. In production set it to stripe, to none "
             "for a shop without a till, or confirm the simulator with POS_SIMULATOR=1."
         )
     return processor
-
-
-def _stripe(env: Environment) -> StripeSettings:
-    """Return the settings of Stripe, empty ones for another processor. Raises ConfigurationError without a secret key
-    or a webhook secret: without the latter any client could report a payment."""
-    if env.get("PAYMENT_PROCESSOR") != "stripe":
-        return StripeSettings()
-    key = (env.get("STRIPE_SECRET_KEY") or "").strip()
-    if not key or key.startswith("pk_"):
-        raise ConfigurationError(
-            "PAYMENT_PROCESSOR is 'stripe'; STRIPE_SECRET_KEY must be set to a secret or restricted key (sk_… or rk_…)."
-        )
-    secrets_of_webhooks = tuple(secret.strip() for secret in (env.get("STRIPE_WEBHOOK_SECRET") or "").split(","))
-    if not all(secrets_of_webhooks):
-        raise ConfigurationError(
-            "PAYMENT_PROCESSOR is 'stripe'; STRIPE_WEBHOOK_SECRET must be set to the signing secret of the webhook "
-            "endpoint (whsec_…), or to those of several, separated by commas; none of them may be empty."
-        )
-    address = _read_url(env, "STRIPE_API_BASE")
-    publishable_key = (env.get("STRIPE_PUBLISHABLE_KEY") or "").strip() or None
-    return StripeSettings(key, secrets_of_webhooks, publishable_key, address.rstrip("/") if address else None)
-
-
-def _opensearch(env: Environment, own_prefix: str) -> OpenSearchSettings:
-    """Return the settings of the search cluster, by default with a prefix of this shop's own; empty ones for another
-    engine. The adapter checks addresses and names (app/adapters/opensearch/addresses.py)."""
-    if env.get("SEARCH_ENGINE") != "opensearch":
-        return OpenSearchSettings()
-    return OpenSearchSettings(
-        url=env.get("OPENSEARCH_URL") or "",
-        user=env.get("OPENSEARCH_USER") or "",
-        password=env.get("OPENSEARCH_PASSWORD") or "",
-        ca_file=read_path(env, "OPENSEARCH_CA"),
-        prefix=env.get("OPENSEARCH_PREFIX") or own_prefix,
-        replicas=_read_number(env, "OPENSEARCH_REPLICAS", 0),
-        seconds=max(1, _read_number(env, "OPENSEARCH_TIMEOUT", 2)),
-    )
-
-
-def _s3(env: Environment) -> S3Settings | None:
-    """Return the settings of S3-compatible storage, None where no bucket is named. Raises ConfigurationError."""
-    if not env.get("S3_BUCKET") and env.get("PICTURES") != "s3":
-        return None
-    values = {name: (env.get(name) or default).strip("/") for name, (default, _, _) in S3_SHAPES.items()}
-    for name, (_, shape, words) in S3_SHAPES.items():
-        if not re.fullmatch(shape, values[name], re.ASCII):
-            raise ConfigurationError(f"{name} is {values[name]!r}; it must be {words}.")
-    key, secret = (env.get(name, "").strip() for name in ("S3_ACCESS_KEY", "S3_SECRET_KEY"))
-    if not (key and secret):
-        raise ConfigurationError("S3_BUCKET needs S3_ACCESS_KEY and S3_SECRET_KEY, a key that may use the bucket.")
-    bucket, region, endpoint, prefix = values.values()
-    return S3Settings(bucket, region, endpoint, prefix, key, secret)
 
 
 def _kept_secret(file: Path) -> str:
@@ -475,50 +383,6 @@ def _embedded_redis(instance: Path) -> str | None:
     return address.read_text().strip() if address.exists() else None
 
 
-def _read_choice(env: Environment, name: str, default: str, allowed: tuple[str, ...]) -> str:
-    value = env.get(name) or default
-    if value not in allowed:
-        raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.")
-    return value
-
-
-def _read_number(env: Environment, name: str, default: int) -> int:
-    value = env.get(name) or str(default)
-    if not (value.isascii() and value.isdigit()) or len(value) > 6:
-        raise ConfigurationError(f"{name} is {value!r}; it must be a whole number.")
-    return int(value)
-
-
-def _read_port(env: Environment, name: str, default: int) -> int:
-    """Return the port in a variable. The system would take the rest of a larger number for one."""
-    value = _read_number(env, name, default)
-    if value > HIGHEST_PORT:
-        raise ConfigurationError(f"{name} is '{value}'; it must be a port, at most {HIGHEST_PORT}.")
-    return value
-
-
-def _read_schedule(env: Environment, name: str, default: str) -> str:
-    """A cron expression of five fields, in UTC."""
-    value = env.get(name) or default
-    if len(value.split()) != 5 or not croniter.is_valid(value):
-        raise ConfigurationError(f"{name} is {value!r}; it must be a cron expression such as 0 */3 * * *.")
-    return value
-
-
-def read_path(env: Environment, name: str) -> Path | None:
-    """Return the file or folder that a variable names; None without one."""
-    return Path(env[name]) if env.get(name) else None
-
-
-def _read_addresses(env: Environment, name: str) -> tuple[str, ...]:
-    """Return the email addresses of a variable, separated by commas. Raises ConfigurationError."""
-    named = tuple(address.strip() for address in (env.get(name) or "").split(",") if address.strip())
-    for address in named:
-        if not re.fullmatch(r"[^@\s<>,]+@[^@\s<>,]+", address) or not address.isascii():
-            raise ConfigurationError(f"{name} holds {address!r}; it must be an address such as owner@shop.example.")
-    return named
-
-
 def _printer_networks(env: Environment) -> tuple[IPv4Network | IPv6Network, ...] | None:
     """Return the networks in which receipts are printed: none of them for `none`, None where nothing is said."""
     value = env.get("PRINTER_NETWORKS") or None
@@ -530,34 +394,3 @@ def _printer_networks(env: Environment) -> tuple[IPv4Network | IPv6Network, ...]
         raise ConfigurationError(
             f"PRINTER_NETWORKS is {value!r}; it must be networks such as 192.168.1.0/24, separated by commas, or none."
         ) from None
-
-
-def _read_url(env: Environment, name: str) -> str | None:
-    """Return the URL in a variable, None without one. It must be https, or http to a local host: what is sent there
-    travels in the open only within the machine."""
-    address = env.get(name) or None
-    if address is None:
-        return None
-    try:
-        parts = urlsplit(address)
-        secure, host, _ = parts.scheme == "https", parts.hostname, parts.port
-    except ValueError:
-        secure, host = False, None
-    if not host or not (secure or (parts.scheme == "http" and host in LOCAL_HOSTS)):
-        raise ConfigurationError(f"{name} must begin with https://, or with http:// and a local host.")
-    return address
-
-
-def _read_host_and_port(env: Environment, name: str) -> tuple[str, int] | None:
-    """Return the host and port of `host` or `host:port`; without one, the port of https."""
-    value = env.get(name)
-    if not value:
-        return None
-    try:
-        parts = urlsplit(f"//{value}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host or parts.netloc != value or "@" in value or re.search(r"\s", value):
-        raise ConfigurationError(f"{name} is {value!r}; it must be a host such as shop.example or shop.example:8443.")
-    return host, port or 443
