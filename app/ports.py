@@ -246,8 +246,7 @@ def machine_id() -> str:
 def machine_of_uploads() -> str:
     """Return the id of the machine on whose disk uploads wait for a worker, which is this one; "" where they wait in
     storage that every machine reaches."""
-    config: Config = current_app.config["SHOP"]
-    return machine_id() if config.pictures == "files" else ""
+    return "" if images().is_shared else machine_id()
 
 
 def scheduled_jobs() -> list[JobFacts]:

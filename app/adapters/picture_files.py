@@ -12,6 +12,8 @@ from app.domain.catalogue.picture_storage import PART, StoredFile
 
 
 class PictureFiles:
+    is_shared = False
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 

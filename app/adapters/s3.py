@@ -49,6 +49,7 @@ class TimeLimits:
 
 
 class S3Pictures:
+    is_shared = True
     _user: ClassVar[int | None] = None  # The process whose threads work for all clients.
 
     def __init__(

@@ -13,6 +13,7 @@ from app.domain.catalogue.picture_storage import PicturesUnavailable, StoredFile
 class PicturesInMemory:
     """`fault` is the reason why nothing works, "" while all does."""
 
+    is_shared = True
     fault: str = ""
     stored: dict[tuple[int, str], tuple[bytes, float]] = field(default_factory=dict)
 

@@ -159,11 +159,12 @@ def test_a_child_of_a_process_that_used_the_storage_is_refused_and_does_not_wait
 
 
 def test_an_upload_at_one_machine_is_drawn_by_the_other_and_shown_by_both(shop: Shop, server: S3Server) -> None:
-    """They have one database and one bucket, and no folder of pictures in common."""
+    """They have one database and one bucket, and no folder of pictures in common; the instance folder stands for what
+    else would keep two machines from sharing SQLite."""
     bucket = server.environment | {"S3_PREFIX": "two-machines"}
 
     def machine(name: str) -> dict[str, str]:
-        return bucket | {"INSTANCE_DIR": str(shop.folder / name), "MEDIA_DIR": str(shop.folder / name / "media")}
+        return bucket | {"MEDIA_DIR": str(shop.folder / name / "media")}
 
     with web_process(shop, **machine("one")) as one, web_process(shop, **machine("two")) as two:
         admin, token = signed_in(shop, f"http://127.0.0.1:{one.port}")

@@ -47,6 +47,11 @@ class ImageStore:
     def __init__(self, storage: PictureStorage, locks: Path) -> None:
         self._storage, self._locks = storage, locks
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the pictures are those of all machines, and so are the uploads that wait."""
+        return self._storage.is_shared
+
     def keep(self, site_id: int, data: bytes) -> StoredImage:
         """Check and store an upload together with its smaller forms; the same picture twice is stored once. Pictures
         are encoded anew, so that nothing but the picture survives; only what this store has encoded itself, for any

@@ -42,7 +42,10 @@ class StoredFile:
 
 class PictureStorage(Protocol):
     """Every method raises PicturesUnavailable where the storage is another machine that does not answer or refuses, and
-    OSError where a disk does."""
+    OSError where a disk does. `is_shared`: other machines of the shop reach it, too."""
+
+    @property
+    def is_shared(self) -> bool: ...
 
     def read(self, site_id: int, name: str) -> bytes | None:
         """Return the contents of a file; None where there is none."""

@@ -236,7 +236,8 @@ def test_settings_change_the_look_remove_devices_and_lock(call: Api, phone: Brow
 
 def test_signing_out_asks_before_sales_are_lost_and_is_refused_while_one_is_not_sent(phone: BrowserContext) -> None:
     page = sign_in_to_till(phone.new_page())
-    put(page, "offline", {"clientSaleId": str(uuid.uuid4()), "state": "WAITING"})
+    page.route("**/offlineSales", lambda route: route.abort())
+    put(page, "offline", {"clientSaleId": str(uuid.uuid4()), "state": "WAITING", "lines": []})
     put(
         page,
         "sales",
