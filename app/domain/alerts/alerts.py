@@ -131,7 +131,7 @@ def note_seen(
         values = {"site_id": site_id, "machine": machine, "cause": cause.key, "subject": subject, "detail": detail}
         statement = upsert(Alert).values(**values, times=1, first_seen_at=first_seen_at, last_seen_at=now)
         # Another process may have come first since; then this one saw the same.
-        return bool(db.session.execute(statement.on_conflict_do_nothing()).rowcount)  # type: ignore[attr-defined]
+        return db.session.scalar(statement.on_conflict_do_nothing().returning(Alert.id)) is not None
     was_ended = alert.ended_at is not None
     alert.last_seen_at, alert.detail, alert.ended_at = now, detail, None
     alert.times += 1
