@@ -280,6 +280,7 @@ def test_the_screens_around_the_sale_are_accessible(call: Api, till: Page) -> No
     till.keyboard.press("Escape")
     till.goto("/till/help")
     unlock(till)
+    expect(till.get_by_role("heading", name="Help", level=1)).to_be_visible()
     for answer in till.get_by_role("main").locator("summary").all():
         answer.click()
     expect_no_violations(till)
