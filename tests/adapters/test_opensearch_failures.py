@@ -107,7 +107,7 @@ FAULTS = [
     (429, error("cluster_block_exception", BLOCKED), EngineFault.DISK_FULL, "disks of the search cluster are full"),
     (429, error("circuit_breaking_exception", "[parent] Data too large"), EngineFault.OVERLOADED, "Data too large"),
     (429, error("rejected_execution_exception"), EngineFault.OVERLOADED, "overloaded"),
-    (503, error("cluster_manager_not_discovered_exception"), EngineFault.UNREACHABLE, "cannot be reached"),
+    (503, error("cluster_manager_not_discovered_exception"), EngineFault.QUORUM, "no quorum"),
     (
         503,
         error("cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/…]"),
