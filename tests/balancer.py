@@ -85,6 +85,9 @@ class Balancer:
         self._ended.set()
         self._server.shutdown()
         self._server.server_close()
+        for upstream in self.upstreams:
+            for connection in upstream.idle:
+                connection.close()
 
     def forward(
         self, method: str, path: str, headers: dict[str, str], body: bytes

@@ -7,7 +7,7 @@ import http.client
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
@@ -99,8 +99,9 @@ def load_on(port: int) -> Iterator[Load]:
             yield load
         finally:
             ended.set()
-    for browser in browsers:
-        browser.close()
+            wait(running)
+            for browser in browsers:
+                browser.close()
     for one in running:
         one.result()
     requested(load.made, len(load.failures))

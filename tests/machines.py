@@ -15,13 +15,13 @@ from signal import SIGKILL
 from app.operations.supervisor.parts import WITHOUT_SURFACES, Part
 from tests.databases import PostgresqlDatabases
 from tests.operations.supervisor.test_running_shop import descendants
-from tests.processes import SECONDS_TO_START, free_port, plain_environment
+from tests.processes import free_port, plain_environment
 from tests.redis_servers import redis_without_disk, running_redis
 from tests.s3_server import s3_server
 from tests.shared_node import own_settings
 from tests.waiting import until
 
-SECONDS_TO_STOP = 60
+SECONDS_TO_START, SECONDS_TO_STOP = 180, 60
 
 
 class Machine:
@@ -29,7 +29,7 @@ class Machine:
 
     def __init__(self, folder: Path, release: Path, environment: Mapping[str, str]) -> None:
         folder.mkdir()
-        self.release, self.port = release, free_port()
+        self.folder, self.release, self.port = folder, release, free_port()
         own = {"INSTANCE_DIR": str(folder), "PORT": str(self.port), "LOG_LEVEL": "ERROR"}
         self._environment = {**plain_environment(), **environment, **own}
         self._parts: list[Part] = []
@@ -44,7 +44,7 @@ class Machine:
 
     def prepare(self, *options: str) -> int:
         """Run the preparation of the release, as shop-migrate.service does; its exit status."""
-        program = [self._python, "-m", "app.operations.supervisor.preparation", *options]
+        program = self._program("-m", "app.operations.supervisor.preparation", *options)
         return subprocess.run(program, env=self._own_environment, check=False, timeout=SECONDS_TO_START).returncode
 
     def start(self) -> None:
@@ -55,9 +55,7 @@ class Machine:
             "builder": [str(self.release / "worker.py"), "builds"],
             "scheduler": ["-m", "flask", "--app", WITHOUT_SURFACES, "scheduler"],
         }
-        self._parts = [
-            Part(name, [self._python, *program], self._own_environment) for name, program in programs.items()
-        ]
+        self._parts = [Part(name, self._program(*program), self._own_environment) for name, program in programs.items()]
         for part in self._parts:
             part.start()
         until(lambda: self.status_of("/readyz?scope=machine") == 200, SECONDS_TO_START)
@@ -88,9 +86,9 @@ class Machine:
         except OSError:
             return 0
 
-    @property
-    def _python(self) -> str:
-        return str(self.release / ".venv" / "bin" / "python")
+    def _program(self, *arguments: str) -> list[str]:
+        """A program in the machine's folder: Python finds modules where it is started before those of the release."""
+        return ["env", "-C", str(self.folder), str(self.release / ".venv" / "bin" / "python"), *arguments]
 
     @property
     def _own_environment(self) -> dict[str, str]:
