@@ -21,13 +21,15 @@ OF_ONE_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-l
 
 @dataclass
 class Upstream:
-    """A machine, with its connections that are kept, and how many requests it has in hand and has answered."""
+    """A machine, with its connections that are kept, how many requests it has in hand and has answered, and how many
+    connections it refused."""
 
     port: int
     is_healthy: bool = False
     idle: list[http.client.HTTPConnection] = field(default_factory=list)
     in_hand: int = 0
     answered: int = 0
+    refused: int = 0
 
     def connection(self) -> http.client.HTTPConnection:
         """One that is open. Raises OSError where the machine takes none."""
@@ -122,6 +124,7 @@ class Balancer:
                         return upstream, upstream.connection()
                     except OSError:
                         upstream.is_healthy = False
+                        upstream.refused += 1
             time.sleep(0.05)
         return None, None
 

@@ -23,7 +23,7 @@ from tests.releases import Releases
 from tests.waiting import until
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(600)]
-DRAIN_SECONDS = 3  # Longer than the proxy takes to notice.
+DRAIN_SECONDS = 5  # Longer than the proxy takes to notice.
 MORE = 60  # Requests that are awaited before and after what happens.
 
 
@@ -121,11 +121,13 @@ def test_a_machine_that_is_stopped_loses_no_request(shop: Shop) -> None:
     with load_on(shop.proxy.port) as load:
         shop.serves(shop.left)
         injected()
+        before = shop.proxy.of(shop.left.port).refused
         shop.left.stop()
         shop.answers(load)
         shop.left.start()
         shop.serves(shop.left)
     assert load.failures == []
+    assert shop.proxy.of(shop.left.port).refused == before, "it said that it leaves before it took no more requests"
 
 
 @pytest.mark.fault("F54")
