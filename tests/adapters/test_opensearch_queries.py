@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.lookups import MOST_SECONDS, LookupMissingError, Lookups
 from app.adapters.opensearch.mapping import Body, values_field
 from app.adapters.opensearch.matches import NO_MATCH, Word, match_beginning, match_units, match_words
@@ -220,7 +220,7 @@ class Answering:
     def __init__(self) -> None:
         self.rounds: list[list[Body]] = []
 
-    def search_many(self, index: str, bodies: Sequence[Body]) -> list[Mapping[str, Any]]:
+    def search_many(self, target: Target, bodies: Sequence[Body]) -> list[Mapping[str, Any]]:
         self.rounds.append(list(bodies))
         return [{"hits": {"total": {"value": len(str(body["query"]))}}} for body in bodies]
 
@@ -228,7 +228,7 @@ class Answering:
 class TestLookups:
     def lookups(self) -> tuple[Lookups, Answering]:
         cluster = Answering()
-        return Lookups(cast(Cluster, cluster), "an index"), cluster
+        return Lookups(cast(Cluster, cluster), Target("an index")), cluster
 
     def test_what_many_searches_lack_comes_in_one_round_and_equal_ones_once(self) -> None:
         lookups, cluster = self.lookups()
@@ -269,7 +269,7 @@ class TestLookups:
 
     def test_rounds_that_take_long_together_end_with_an_error(self) -> None:
         cluster, times = Answering(), iter([0.0, 1.0, MOST_SECONDS + 1])
-        lookups = Lookups(cast(Cluster, cluster), "an index", lambda: next(times))
+        lookups = Lookups(cast(Cluster, cluster), Target("an index"), lambda: next(times))
         with pytest.raises(SearchUnavailable, match="too slow"):
             lookups.complete([lambda: lookups.search({"query": lookups.search({"query": "a"})})])
         assert len(cluster.rounds) == 1

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster, Contents
+from app.adapters.opensearch.cluster import Cluster, Contents, SupersededError, Target
 from app.adapters.opensearch.embedding import Embedder, StoredVectors
 from app.adapters.opensearch.failures import SENTENCES
 from app.adapters.opensearch.fencing import Fence, Names, WriteLock
@@ -70,6 +70,7 @@ class OpenSearchEngine:
         self._generations = Generations(self._cluster, self._names, self._fence, settings.replicas)
         self._is_awaited = is_awaited
         self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
+        self._live: dict[str, str] = {}  # By alias, the index that was last seen behind it.
         self._made_with: dict[str, Mapping[str, Any]] = {}
         self._prepared: dict[tuple[int, IndexName], StoredVectors] = {}
 
@@ -133,7 +134,7 @@ class OpenSearchEngine:
         def answer(live: IndexSearch) -> list[SearchResult]:
             results = live.search_many(site_id, index, requests)
             finds_nothing = index is IndexName.PRODUCTS and results and not any(result.total for result in results)
-            if finds_nothing and self._is_awaited(site_id) and not self._cluster.contents(live.name).documents:
+            if finds_nothing and self._is_awaited(site_id) and not self._cluster.contents(live.target.index).documents:
                 raise SearchBeingPrepared
             return results
 
@@ -171,15 +172,24 @@ class OpenSearchEngine:
         return self._cluster.live_index(self._names.live(site_id, index)).name
 
     def _with_live(self, site_id: int, index: IndexName, answer: Callable[[IndexSearch], Answer]) -> Answer:
-        """Return an answer from the live generation. All its round trips are to one generation; where that is gone in
-        the middle, since two swaps came quickly, it is answered anew."""
-        name = self._live_name(site_id, index)
+        """Return an answer from the live generation, whichever machine published it. All its round trips are to one
+        generation: the one that was live last, which the first of them checks. Where another is live by then, or the
+        generation is gone in the middle, since two swaps came quickly, it is answered anew."""
+        alias = self._names.live(site_id, index)
+        name = self._live.get(alias) or self._ask_live(alias)
         try:
-            return answer(IndexSearch(self._cluster, name, self._meanings(index)))
+            return answer(IndexSearch(self._cluster, Target(name, alias), self._meanings(index)))
+        except SupersededError:
+            name = self._ask_live(alias)
         except SearchUnavailable as error:
-            if error.fault is not EngineFault.INDEX or (other := self._live_name(site_id, index)) == name:
+            if error.fault is not EngineFault.INDEX or (other := self._ask_live(alias)) == name:
                 raise
-            return answer(IndexSearch(self._cluster, other, self._meanings(index)))
+            name = other
+        return answer(IndexSearch(self._cluster, Target(name), self._meanings(index)))
+
+    def _ask_live(self, alias: str) -> str:
+        self._live[alias] = self._cluster.live_index(alias).name
+        return self._live[alias]
 
     # Writing
 

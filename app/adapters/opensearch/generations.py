@@ -9,7 +9,7 @@ from secrets import token_hex
 from threading import local
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.embedding import AT_ONCE, Embedder, StoredVectors
 from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, building
 from app.adapters.opensearch.mapping import Body, index_body
@@ -78,7 +78,7 @@ class OpenSearchGeneration:
         return found
 
     def preview(self) -> Searching:
-        return IndexSearch(self._cluster, building(self.name), self._meanings)
+        return IndexSearch(self._cluster, Target(building(self.name)), self._meanings)
 
     def prepare(self, changes: Iterable[Change]) -> None:
         if self._embedder is not None:

@@ -12,10 +12,10 @@ import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.mapping import Body
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.ranking.scoring import FIELDS
@@ -49,8 +49,8 @@ class FieldStatistics:
 class Lookups:
     """The answers of one index during one call."""
 
-    def __init__(self, cluster: Cluster, index: str, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._cluster, self._index, self._monotonic = cluster, index, monotonic
+    def __init__(self, cluster: Cluster, target: Target, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._cluster, self._target, self._monotonic = cluster, target, monotonic
         self._answers: dict[str, Answer] = {}
         self._holders: dict[str, dict[str, int]] = {}
         self._fields: dict[str, FieldStatistics] = {}
@@ -115,8 +115,8 @@ class Lookups:
         return made
 
     def complete(self, computations: Sequence[Callable[[], T]]) -> list[T]:
-        """Return the result of each computation, once all answers that it needs are there. Raises
-        SearchUnavailable."""
+        """Return the result of each computation, once all answers that it needs are there. Raises SearchUnavailable,
+        and SupersededError where the target was not live at the first round of searches."""
         results: dict[int, T] = {}
         end = self._monotonic() + MOST_SECONDS
         for _ in range(MOST_ROUNDS):
@@ -143,13 +143,14 @@ class Lookups:
         if self._wanted_words:
             self._fetch_words(sorted(self._wanted_words))
         if self._wanted:
-            answers = self._cluster.search_many(self._index, list(self._wanted.values()))
+            answers = self._cluster.search_many(self._target, list(self._wanted.values()))
+            self._target = replace(self._target, live=None)
             self._answers |= dict(zip(self._wanted, answers, strict=True))
         self._wanted, self._wanted_words = {}, set()
 
     def _fetch_words(self, words: Sequence[str]) -> None:
         known = [word for word in words if len(word) <= LONGEST_TOKEN]
-        found = self._cluster.statistics(self._index, {field: known for field in FIELDS})
+        found = self._cluster.statistics(self._target, {field: known for field in FIELDS})
         self._holders |= {word: {} for word in words}
         for field, vector in found.items():
             numbers = vector["field_statistics"]
