@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from app.adapters.opensearch.cluster import KNN, Cluster, Target
+from app.adapters.opensearch.cluster import KNN, MANAGER_SECONDS, Cluster, Target
 from app.adapters.opensearch.connection import PAUSE_SECONDS
 from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
@@ -109,7 +109,7 @@ FAULTS = [
     (429, error("cluster_block_exception", BLOCKED), EngineFault.DISK_FULL, "disks of the search cluster are full"),
     (429, error("circuit_breaking_exception", "[parent] Data too large"), EngineFault.OVERLOADED, "Data too large"),
     (429, error("rejected_execution_exception"), EngineFault.OVERLOADED, "overloaded"),
-    (503, error("cluster_manager_not_discovered_exception"), EngineFault.UNREACHABLE, "cannot be reached"),
+    (503, error("cluster_manager_not_discovered_exception"), EngineFault.QUORUM, "no quorum"),
     (
         503,
         error("cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/…]"),
@@ -288,6 +288,27 @@ def test_a_node_that_hangs_is_left_out_after_its_first_silence(node: FakeNode) -
             except SearchUnavailable:
                 failed += 1
         assert failed == 1
+
+
+def test_a_lost_quorum_is_asked_for_once_in_a_while(node: FakeNode) -> None:
+    hands = Hands()
+    cluster = Cluster(OpenSearchSettings(url=node.url), hands)
+    node.status, node.body = 503, error("cluster_manager_not_discovered_exception")
+    assert not cluster.has_manager("products")
+    node.status, node.body = 200, {}
+    before = len(node.requests)
+    assert not cluster.has_manager("products") and len(node.requests) == before
+    hands.now += MANAGER_SECONDS + 1
+    assert cluster.has_manager("products")
+
+
+def test_an_index_is_missing_only_where_the_manager_says_so(node: FakeNode) -> None:
+    cluster = Cluster(OpenSearchSettings(url=node.url))
+    node.status, node.body = 404, error("index_not_found_exception")
+    with pytest.raises(SearchUnavailable) as raised:
+        cluster.live_index("products")
+    assert raised.value.fault is EngineFault.INDEX
+    assert ["local=true" in request for request in node.requests if "_settings" in request] == [True, False]
 
 
 def test_a_server_that_only_listens_is_slow_or_out_of_reach() -> None:

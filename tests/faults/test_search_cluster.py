@@ -4,28 +4,33 @@ time and say what is wrong, and once it is well again nothing is lost. So it is 
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from secrets import token_hex
 
 import pytest
-from flask import current_app
-from opensearchpy import OpenSearch
 
 from app.adapters.opensearch import OpenSearchEngine
 from app.adapters.write_locks import write_lock_for
 from app.config import OpenSearchSettings
-from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchContext, SearchUnavailable
+from app.domain.search.engine import EngineFault, EngineState, IndexName
 from app.domain.search.index import outbox
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.extensions import db
 from app.transaction import transaction
+from tests.faults.cluster_shops import (
+    MOST_SECONDS,
+    ClusterShop,
+    apply_in_vain,
+    holds_all,
+    save,
+    seconds_for,
+    waiting,
+)
 from tests.faults.proxy import Proxy, proxied
-from tests.faults.shops import SITE, Shop, check_equal, fill
+from tests.faults.shops import SITE, fill
 from tests.injected_faults import injected
 from tests.opensearch import Node, running_node
 from tests.searching import add_product, request
@@ -33,32 +38,14 @@ from tests.shared_node import lose_files
 from tests.waiting import until
 
 PRODUCTS = IndexName.PRODUCTS
-SEARCH_SECONDS = 1
-# One request of a page waits for the cluster, and what follows is spared the wait; the rest is for this busy machine.
-MOST_SECONDS = 2 * SEARCH_SECONDS + 2
 
 
-class ClusterShop(Shop):
-    """A shop whose index lies in a cluster, behind a proxy."""
+class ShopBehindProxy(ClusterShop):
+    """A shop whose index lies at one node, behind a proxy."""
 
     def __init__(self, folder: Path, node: Node, proxy: Proxy) -> None:
-        super().__init__(folder)
-        self.node, self.proxy, self.prefix = node, proxy, f"t{token_hex(6)}"
-        self.client = OpenSearch([node.url], timeout=30)
-
-    def engine(self) -> OpenSearchEngine:
-        url = f"http://127.0.0.1:{self.proxy.port}"
-        settings = OpenSearchSettings(url=url, prefix=self.prefix, seconds=SEARCH_SECONDS)
-        return OpenSearchEngine(settings, write_lock_for(self.config))
-
-    def environment(self, **more: str) -> dict[str, str]:
-        cluster = {"OPENSEARCH_URL": f"http://127.0.0.1:{self.proxy.port}", "OPENSEARCH_PREFIX": self.prefix}
-        return super().environment(SEARCH_ENGINE="opensearch", **cluster, **more)
-
-    @property
-    def indices(self) -> list[str]:
-        found = self.client.cat.indices(index=f"{self.prefix}-*gen-*", params={"format": "json"})
-        return sorted(index["index"] for index in found)
+        super().__init__(folder, f"http://127.0.0.1:{proxy.port}", node.url)
+        self.node, self.proxy = node, proxy
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +55,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 
 
 @contextmanager
-def cluster_shop(folder: Path, node: Node) -> Iterator[ClusterShop]:
+def cluster_shop(folder: Path, node: Node) -> Iterator[ShopBehindProxy]:
     with proxied(node.port) as proxy:
-        made = ClusterShop(folder, node, proxy)
+        made = ShopBehindProxy(folder, node, proxy)
         fill(made)
         yield made
         made.end_all()
@@ -78,39 +65,9 @@ def cluster_shop(folder: Path, node: Node) -> Iterator[ClusterShop]:
 
 
 @pytest.fixture
-def shop(shared: Node, tmp_path: Path) -> Iterator[ClusterShop]:
+def shop(shared: Node, tmp_path: Path) -> Iterator[ShopBehindProxy]:
     with cluster_shop(tmp_path, shared) as made:
         yield made
-
-
-def save(number: int = 0) -> None:
-    with transaction():
-        add_product(SITE, f"saved-{number}", "Saved meanwhile")
-
-
-def waiting() -> int:
-    return outbox.count(SITE)[0]
-
-
-def seconds_for(path: str) -> tuple[int, float]:
-    before = time.monotonic()
-    status = current_app.test_client().get(path, base_url="http://shop.test").status_code
-    return status, time.monotonic() - before
-
-
-def apply_in_vain(context: SearchContext) -> None:
-    """As the worker does every second while changes wait."""
-    try:
-        apply_waiting(context, SITE)
-    except SearchUnavailable:
-        db.session.rollback()
-
-
-def holds_all(context: SearchContext) -> bool:
-    """Whether the index is what the database says and nothing waits."""
-    apply_waiting(context, SITE)
-    check_equal(context)
-    return waiting() == 0 and outbox.count(SITE)[1] == 0
 
 
 # The network
@@ -125,7 +82,7 @@ def holds_all(context: SearchContext) -> bool:
     ],
 )
 def test_while_the_network_ails_pages_answer_in_time_and_saves_wait(
-    shop: ClusterShop, fault: str, named: set[EngineFault]
+    shop: ShopBehindProxy, fault: str, named: set[EngineFault]
 ) -> None:
     with shop.opened() as context:
         context.engine.status(SITE, PRODUCTS)
@@ -148,13 +105,13 @@ def test_while_the_network_ails_pages_answer_in_time_and_saves_wait(
 
 
 @pytest.fixture
-def own_shop(tmp_path: Path) -> Iterator[ClusterShop]:
+def own_shop(tmp_path: Path) -> Iterator[ShopBehindProxy]:
     """A shop with a node of its own, which the test may hurt."""
     with running_node(tmp_path / "node") as node, cluster_shop(tmp_path, node) as made:
         yield made
 
 
-def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ClusterShop) -> None:
+def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ShopBehindProxy) -> None:
     with own_shop.opened() as context:
         own_shop.node.pause()
         injected()
@@ -174,7 +131,6 @@ def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ClusterShop) -
         assert seconds_for("/search?q=name")[1] < MOST_SECONDS
         apply_in_vain(context)
         assert waiting() == 1
-        (own_shop.node.folder / "node.log").unlink()
         own_shop.node.start("discovery.type=single-node")
         until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
         assert dict(context.engine.digests(SITE, PRODUCTS)) == acknowledged
@@ -182,7 +138,7 @@ def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ClusterShop) -
 
 
 def test_an_index_that_lost_its_machine_is_said_to_be_incomplete_and_a_rebuild_brings_it_back(
-    shop: ClusterShop,
+    shop: ShopBehindProxy,
 ) -> None:
     with shop.opened() as context:
         lose_files(shop.client, f"{shop.prefix}-1-products-*")
@@ -199,7 +155,7 @@ def test_an_index_that_lost_its_machine_is_said_to_be_incomplete_and_a_rebuild_b
         assert holds_all(context)
 
 
-def test_a_full_disk_leaves_the_index_readable_and_changes_waiting(shop: ClusterShop) -> None:
+def test_a_full_disk_leaves_the_index_readable_and_changes_waiting(shop: ShopBehindProxy) -> None:
     def block(value: bool | None) -> None:
         """As a node does whose disk is fuller than its flood stage."""
         shop.client.indices.put_settings(index=f"{shop.prefix}-*", body={"index.blocks.read_only_allow_delete": value})
@@ -220,7 +176,7 @@ def test_a_full_disk_leaves_the_index_readable_and_changes_waiting(shop: Cluster
         assert context.engine.status(SITE, PRODUCTS).error is None
 
 
-def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_others(shop: ClusterShop) -> None:
+def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_others(shop: ShopBehindProxy) -> None:
     """One with more fields than an index may have."""
     with shop.opened() as context:
         (live,) = shop.indices
@@ -242,7 +198,7 @@ def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_othe
 
 
 @pytest.mark.parametrize("point", ["started", "added", "sealed", "exclusive", "publish", "published"])
-def test_a_builder_that_is_killed_leaves_the_old_index_or_the_new_one(shop: ClusterShop, point: str) -> None:
+def test_a_builder_that_is_killed_leaves_the_old_index_or_the_new_one(shop: ShopBehindProxy, point: str) -> None:
     assert shop.do("save_and_rebuild", fault=f"{point}:KILL").finish() == -signal.SIGKILL
     with shop.opened(minutes_from_now=10) as context:
         assert context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY
@@ -254,7 +210,7 @@ def test_a_builder_that_is_killed_leaves_the_old_index_or_the_new_one(shop: Clus
 
 
 @pytest.mark.parametrize("point", ["exclusive", "apply", "applied"])
-def test_a_writer_that_is_killed_leaves_its_changes_waiting(shop: ClusterShop, point: str) -> None:
+def test_a_writer_that_is_killed_leaves_its_changes_waiting(shop: ShopBehindProxy, point: str) -> None:
     with shop.opened():
         save()
     assert shop.do("apply", fault=f"{point}:KILL").finish() == -signal.SIGKILL
@@ -263,7 +219,7 @@ def test_a_writer_that_is_killed_leaves_its_changes_waiting(shop: ClusterShop, p
         assert holds_all(context)
 
 
-def test_a_writer_that_stands_still_while_others_go_on_overwrites_nothing(shop: ClusterShop) -> None:
+def test_a_writer_that_stands_still_while_others_go_on_overwrites_nothing(shop: ShopBehindProxy) -> None:
     """It holds the lock of this machine; another machine, which sees another lock, goes on without it."""
     with shop.opened():
         save()

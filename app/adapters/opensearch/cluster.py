@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 import numpy as np
 import structlog
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import ConflictError, ConnectionError, NotFoundError, OpenSearchException, RequestError
+from opensearchpy.exceptions import (
+    ConflictError,
+    ConnectionError,
+    NotFoundError,
+    OpenSearchException,
+    RequestError,
+    TransportError,
+)
 from urllib3 import Timeout
 
 from app.adapters.opensearch.connection import PROBE_SECONDS, Breaker, Client, time_limit
@@ -30,7 +37,9 @@ WRITE_SECONDS = 30.0
 PATIENCE = "2s"
 PAGE = 2_000
 KNN = "org.opensearch.knn.plugin.KNNPlugin"
-PLUGINS_SECONDS = 60.0  # For so long it is believed which plugins a cluster has.
+PLUGINS_SECONDS = 60.0  # For so long it is believed which plugins a cluster has, …
+MANAGER_SECONDS = 2.0  # … and whether it has a manager.
+NAME_AND_BLOCKS = "*.settings.index.blocks,*.settings.index.provided_name"
 
 Outcome = TypeVar("Outcome")
 Request = Callable[[OpenSearch, Timeout], Outcome]
@@ -74,10 +83,12 @@ class Cluster:
     def __init__(self, settings: OpenSearchSettings, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._client = Client(settings)
         self._read_limit = time_limit(settings.seconds)
+        self._manager_limit = f"{int(settings.seconds * 500)}ms"  # It says within the time limit that it has none.
         self._write_limit = time_limit(WRITE_SECONDS)
         self._breaker = Breaker(monotonic)
         self._monotonic = monotonic
         self._has_vectors, self._vectors_until = False, -inf
+        self._has_manager, self._manager_until = True, -inf
         self._is_checked = False
         self._last_fault: EngineFault | None = None
 
@@ -126,18 +137,43 @@ class Cluster:
     # What there is
 
     def live_index(self, alias: str) -> LiveIndex:
-        """Return the index behind an alias. Raises SearchUnavailable where there is none."""
-        named = "*.settings.index.blocks,*.settings.index.provided_name"
-        found = self._read(
-            lambda client, limit: client.indices.get_settings(
-                index=alias, params={"filter_path": named, "request_timeout": limit}
-            )
-        )
+        """Return the index behind an alias, as the machine that answers knows it: searches go on while the cluster has
+        no manager. Raises SearchUnavailable where there is none."""
+        found = self._read(lambda client, limit: self._known_settings(client, limit, alias))
         if not found:
             raise SearchUnavailable(NO_INDEX)
         (name, described), *_ = found.items()
         blocks = described["settings"]["index"].get("blocks", {})
         return LiveIndex(name, blocks.get("read_only_allow_delete") == "true")
+
+    def has_manager(self, alias: str) -> bool:
+        """Whether the machines of the cluster are enough to have a manager, without whom nothing changes."""
+        if self._manager_until < self._monotonic():
+            self._manager_until = self._monotonic() + MANAGER_SECONDS  # Others need not wait for the same answer.
+            self._has_manager = self._read(lambda client, limit: self._answers_by_manager(client, limit, alias))
+        return self._has_manager
+
+    def _known_settings(self, client: OpenSearch, limit: Timeout, alias: str) -> Answer:
+        try:
+            return self._settings(client, limit, alias, is_local=True)
+        except NotFoundError:  # A machine that has just started knows of no index before it has found the others.
+            return self._settings(client, limit, alias, is_local=False)
+
+    def _answers_by_manager(self, client: OpenSearch, limit: Timeout, alias: str) -> bool:
+        try:
+            self._settings(client, limit, alias, is_local=False)
+        except TransportError as error:
+            if unavailable(error).fault is not EngineFault.QUORUM:
+                raise
+            return False
+        return True
+
+    def _settings(self, client: OpenSearch, limit: Timeout, alias: str, *, is_local: bool) -> Answer:
+        options = {"local": str(is_local).lower(), "cluster_manager_timeout": self._manager_limit}
+        found: Answer = client.indices.get_settings(
+            index=alias, params={"filter_path": NAME_AND_BLOCKS, **options, "request_timeout": limit}
+        )
+        return found
 
     def contents(self, index: str) -> Contents:
         wanted = {"newest": {"max": {"field": "_seq_no"}}, "models": {"terms": {"field": "model"}}}
@@ -151,7 +187,7 @@ class Cluster:
         None where it has none."""
         found = self._read(
             lambda client, limit: client.indices.get_mapping(
-                index=index, params={"filter_path": "*.mappings._meta", "request_timeout": limit}
+                index=index, params={"filter_path": "*.mappings._meta", "local": "true", "request_timeout": limit}
             )
         )
         return next((each["mappings"]["_meta"] for each in found.values()), {})

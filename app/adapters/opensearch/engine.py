@@ -91,12 +91,14 @@ class OpenSearchEngine:
             contents = self._cluster.contents(live.name)
             outdated = self._was_made_with(live.name).get("analysis") != ANALYSIS
             vectors, lacks_vectors, meaning_fault = self._vectors(index, contents)
+            has_manager = self._cluster.has_manager(self._names.live(site_id, index))
         except SearchUnavailable as error:
             return EngineStatus(EngineState.UNREACHABLE, error.message, fault=error.fault)
+        fault = EngineFault.QUORUM if not has_manager else EngineFault.DISK_FULL if live.is_full else None
         generation = live.name.removeprefix(f"{self._names.of(site_id, index)}-")
         return EngineStatus(
             EngineState.HEALTHY,
-            error=SENTENCES[EngineFault.DISK_FULL] if live.is_full else None,
+            error=SENTENCES[fault] if fault else None,
             documents=contents.documents,
             generation=generation,
             version=f"{generation}.{contents.newest}.{contents.documents}",
@@ -104,7 +106,7 @@ class OpenSearchEngine:
             vectors=vectors,
             meaning_fault=meaning_fault,
             outdated=outdated,
-            fault=EngineFault.DISK_FULL if live.is_full else None,
+            fault=fault,
         )
 
     def _vectors(self, index: IndexName, contents: Contents) -> tuple[int | None, str | None, str | None]:

@@ -22,6 +22,8 @@ SENTENCES = {
     EngineFault.INDEX: NO_INDEX,
     EngineFault.UNREACHABLE: "The search cluster cannot be reached. Check that it runs, its network and "
     "OPENSEARCH_URL.",
+    EngineFault.QUORUM: "Most machines of the search cluster are away (no quorum), so it takes no changes and may not "
+    "answer. Bring them back; changes wait meanwhile.",
     EngineFault.SLOW: "The search cluster is too slow: it did not answer in time. Look at its load.",
     EngineFault.CERTIFICATE: "The certificate of the search cluster is not trusted. Check it, and OPENSEARCH_CA.",
     EngineFault.ACCESS: "The search cluster refuses its user, the password, or what the user may do. Check "
@@ -57,9 +59,8 @@ _TYPES = {
         "index_closed_exception",
         "shard_not_found_exception",
     ),
+    EngineFault.QUORUM: ("cluster_manager_not_discovered_exception", "master_not_discovered_exception"),
     EngineFault.UNREACHABLE: (
-        "cluster_manager_not_discovered_exception",
-        "master_not_discovered_exception",
         "node_not_connected_exception",
         "no_node_available_exception",
     ),

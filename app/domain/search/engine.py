@@ -288,10 +288,12 @@ class EngineState(StrEnum):
 
 class EngineFault(StrEnum):
     """What is wrong with an engine or with one of its indexes. Only INDEX is for a rebuild: the index is missing or
-    damaged. MISSING_SHARD is an index whose part is on a machine that is away, and may come back with it."""
+    damaged. MISSING_SHARD is an index whose part is on a machine that is away, and may come back with it; QUORUM is a
+    cluster most of whose machines are away."""
 
     INDEX = "index"
     UNREACHABLE = "unreachable"
+    QUORUM = "quorum"
     SLOW = "slow"
     CERTIFICATE = "certificate"
     ACCESS = "access"
@@ -311,6 +313,7 @@ STATE_LABELS = {
 FAULT_LABELS = {
     EngineFault.INDEX: "Unreachable",
     EngineFault.UNREACHABLE: "Unreachable",
+    EngineFault.QUORUM: "Machines missing",
     EngineFault.SLOW: "Too slow",
     EngineFault.CERTIFICATE: "Certificate not trusted",
     EngineFault.ACCESS: "Access refused",
