@@ -23,7 +23,15 @@ from app.adapters.opensearch.queries import (
     tiers_of,
     word_scores,
 )
-from app.domain.search.engine import Alternatives, RangeFilter, SearchRequest, SearchUnavailable, Sort, ValueFilter
+from app.domain.search.engine import (
+    Alternatives,
+    EngineFault,
+    RangeFilter,
+    SearchRequest,
+    SearchUnavailable,
+    Sort,
+    ValueFilter,
+)
 from app.domain.search.ranking.query import Query
 from app.domain.search.ranking.scoring import (
     COMPOUND_WORTH,
@@ -270,8 +278,9 @@ class TestLookups:
     def test_rounds_that_take_long_together_end_with_an_error(self) -> None:
         cluster, times = Answering(), iter([0.0, 1.0, MOST_SECONDS + 1])
         lookups = Lookups(cast(Cluster, cluster), Target("an index"), lambda: next(times))
-        with pytest.raises(SearchUnavailable, match="too slow"):
+        with pytest.raises(SearchUnavailable, match="too slow") as refused:
             lookups.complete([lambda: lookups.search({"query": lookups.search({"query": "a"})})])
+        assert refused.value.fault is EngineFault.SLOW
         assert len(cluster.rounds) == 1
 
     def test_an_answer_that_is_not_there_stops_a_computation(self) -> None:

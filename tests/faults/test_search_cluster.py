@@ -8,18 +8,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from sqlalchemy import select
 
 from app.adapters.opensearch import OpenSearchEngine
 from app.adapters.write_locks import write_lock_for
 from app.config import OpenSearchSettings
-from app.domain.search.engine import EngineFault, EngineState, IndexName
-from app.domain.search.index import outbox
+from app.domain.alerts.alerts import open_about
+from app.domain.alerts.causes import Cause
+from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchEngine
+from app.domain.search.index import healing, outbox
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.runs import latest_run
+from app.domain.search.models import RebuildRun
+from app.domain.work.models import State
 from app.extensions import db
 from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
 from tests.faults.cluster_shops import (
     MOST_SECONDS,
     ClusterShop,
@@ -29,11 +37,12 @@ from tests.faults.cluster_shops import (
     seconds_for,
     waiting,
 )
+from tests.faults.faulty_engine import FaultyEngine
 from tests.faults.proxy import Proxy, proxied
 from tests.faults.shops import SITE, fill
 from tests.injected_faults import injected
 from tests.opensearch import Node, running_node
-from tests.searching import add_product, request
+from tests.searching import add_product, add_site, request
 from tests.shared_node import lose_files
 from tests.waiting import until
 
@@ -135,6 +144,42 @@ def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ShopBehindProx
         until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
         assert dict(context.engine.digests(SITE, PRODUCTS)) == acknowledged
         assert holds_all(context)
+
+
+def test_a_first_index_whose_node_goes_away_is_built_once_it_is_back(own_shop: ShopBehindProxy) -> None:
+    """By what the shop does each second, without anybody's help. Changes that were saved meanwhile are in it."""
+    with own_shop.opened() as context:
+        with transaction():
+            site_id = add_site("new.test").id
+            for number in range(5):
+                add_product(site_id, f"first-{number}", "Of a new shop")
+        clock = StoppedClock(context.clock.now())
+        engine = FaultyEngine(context.engine, "")
+        engine.plan("added", own_shop.node.kill)
+        context = replace(context, engine=cast(SearchEngine, engine), clock=clock)
+        healing.heal(context)
+        (run_id,) = waiting_runs()
+        rebuild(context, run_id)
+        injected()
+        failed = latest_run(site_id)
+        assert failed is not None and failed.state == State.FAILED
+        clock.move(minutes=5)
+        healing.heal(context)
+        assert waiting_runs() == [], "while the cluster is away none would succeed"
+        with transaction():
+            add_product(site_id, "later", "Saved meanwhile")
+        own_shop.node.start("discovery.type=single-node")
+        until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
+        healing.heal(context)
+        (run_id,) = waiting_runs()
+        assert rebuild(context, run_id)
+        apply_waiting(context, site_id)
+        assert context.engine.status(site_id, PRODUCTS).documents == 6
+        assert open_about(Cause.INDEX_NOT_REBUILT) == []
+
+
+def waiting_runs() -> list[str]:
+    return list(db.session.scalars(select(RebuildRun.id).where(RebuildRun.state == State.WAITING)))
 
 
 def test_an_index_that_lost_its_machine_is_said_to_be_incomplete_and_a_rebuild_brings_it_back(

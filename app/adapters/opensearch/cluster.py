@@ -252,6 +252,10 @@ class Cluster:
 
         self._write(create)
 
+    def declare_fields(self, index: str, mapping: Body) -> None:
+        """Add fields to an index, where it has not got them."""
+        self._write(lambda client, limit: client.indices.put_mapping(index=index, body=mapping, request_timeout=limit))
+
     def delete_indices(self, names: Iterable[str]) -> None:
         """Delete indices; one that is gone already is none to delete."""
 

@@ -13,6 +13,7 @@ from app.adapters.opensearch.embedding import Embedder, StoredVectors
 from app.adapters.opensearch.failures import SENTENCES
 from app.adapters.opensearch.fencing import Fence, Names, WriteLock
 from app.adapters.opensearch.generations import Generations, number_of
+from app.adapters.opensearch.mapping import is_outdated
 from app.adapters.opensearch.searching import IndexSearch
 from app.config import OpenSearchSettings
 from app.domain.search.engine import (
@@ -30,7 +31,6 @@ from app.domain.search.engine import (
     SearchUnavailable,
     TrialsUnsupported,
 )
-from app.domain.search.ranking.analysis import ANALYSIS
 from app.domain.search.sentence_model import (
     COVERED,
     WAIT,
@@ -71,6 +71,8 @@ class OpenSearchEngine:
         self._is_awaited = is_awaited
         self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
         self._live: dict[str, str] = {}  # By alias, the index that was last seen behind it.
+        # By alias, fields that an index behind it had. A later one has those of its documents from its build.
+        self._declared: dict[str, set[str]] = {}
         self._made_with: dict[str, Mapping[str, Any]] = {}
         self._prepared: dict[tuple[int, IndexName], StoredVectors] = {}
 
@@ -89,7 +91,7 @@ class OpenSearchEngine:
         try:
             live = self._cluster.live_index(self._names.live(site_id, index))
             contents = self._cluster.contents(live.name)
-            outdated = self._was_made_with(live.name).get("analysis") != ANALYSIS
+            outdated = is_outdated(self._was_made_with(live.name))
             vectors, lacks_vectors, meaning_fault = self._vectors(index, contents)
             has_manager = self._cluster.has_manager(self._names.live(site_id, index))
         except SearchUnavailable as error:
@@ -213,7 +215,8 @@ class OpenSearchEngine:
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         live = self._names.live(site_id, index)
         token, vectors = self._fence.token(site_id, index), self._prepared.get((site_id, index))
-        write(self._cluster, live, last_changes(changes), token, vectors)
+        declared = self._declared.setdefault(live, set())
+        write(self._cluster, live, last_changes(changes), token, declared, vectors)
         self._cluster.refresh(live)
         self._fence.check(site_id, index)
 

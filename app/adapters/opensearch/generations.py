@@ -51,6 +51,7 @@ class OpenSearchGeneration:
         self.name = generations.names.generation(site_id, index, name)
         self._embedder, self._meanings = embedder, meanings
         self._prepared: StoredVectors = {}
+        self._declared: set[str] = set()
         self._added = 0
         self.is_published = False
 
@@ -64,7 +65,7 @@ class OpenSearchGeneration:
 
     def _write(self, documents: Iterable[IndexDocument], vectors: StoredVectors | None = None) -> None:
         changes = (Upsert(document) for document in documents)
-        self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION, vectors)
+        self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION, self._declared, vectors)
 
     def seal(self) -> int:
         with _explaining_a_later_build():
@@ -87,7 +88,7 @@ class OpenSearchGeneration:
     def replay(self, changes: Sequence[Change]) -> None:
         with _explaining_a_later_build():
             token = self._generations.fence.token(self._site_id, self._index)
-            write(self._cluster, building(self.name), last_changes(changes), token, self._prepared)
+            write(self._cluster, building(self.name), last_changes(changes), token, self._declared, self._prepared)
             self._cluster.refresh(building(self.name))
 
     def publish(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.mapping import Body
-from app.domain.search.engine import SearchUnavailable
+from app.domain.search.engine import EngineFault, SearchUnavailable
 from app.domain.search.ranking.scoring import FIELDS
 
 Answer = Mapping[str, Any]
@@ -126,7 +126,7 @@ class Lookups:
             if len(results) == len(computations):
                 return [results[place] for place in range(len(computations))]
             if self._monotonic() > end:
-                raise SearchUnavailable(TOO_SLOW)
+                raise SearchUnavailable(TOO_SLOW, EngineFault.SLOW)
             self._fetch()
         raise AssertionError("Each round brings what was missing.")
 
