@@ -239,6 +239,30 @@ def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_othe
         assert holds_all(context)
 
 
+def test_a_cluster_that_goes_away_while_records_go_one_by_one_sets_none_aside(shop: ShopBehindProxy) -> None:
+    """One that does not fit makes the whole batch fail; after the first that is taken, the network is torn."""
+
+    def tear() -> None:
+        shop.proxy.fault = "reset"
+
+    with shop.opened() as context:
+        (live,) = shop.indices
+        shop.client.indices.put_settings(index=live, body={"index.mapping.total_fields.limit": 1})
+        with transaction():
+            add_product(SITE, "strange", "Brings a new field").manufacturer = "Moor"
+            for number in range(20):
+                add_product(SITE, f"good-{number}", "Fits")
+        engine = FaultyEngine(context.engine, "")
+        engine.plan("applied", tear)
+        before = waiting()
+        apply_in_vain(replace(context, engine=cast(SearchEngine, engine)))
+        assert (waiting(), outbox.set_aside(SITE)) == (before, [])
+        shop.proxy.fault = ""
+        until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
+        shop.client.indices.put_settings(index=live, body={"index.mapping.total_fields.limit": 10_000})
+        assert holds_all(context)
+
+
 # Builders and writers
 
 
