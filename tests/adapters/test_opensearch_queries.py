@@ -3,6 +3,7 @@ beside it, and the rounds in which answers are fetched."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -226,11 +227,11 @@ class Answering:
     """A cluster that has so many documents for each query, and counts its round trips."""
 
     def __init__(self) -> None:
-        self.rounds: list[list[Body]] = []
+        self.rounds: list[list[str]] = []
 
-    def search_many(self, target: Target, bodies: Sequence[Body]) -> list[Mapping[str, Any]]:
+    def search_many(self, target: Target, bodies: Sequence[str]) -> list[Mapping[str, Any]]:
         self.rounds.append(list(bodies))
-        return [{"hits": {"total": {"value": len(str(body["query"]))}}} for body in bodies]
+        return [{"hits": {"total": {"value": len(str(json.loads(body)["query"]))}}} for body in bodies]
 
 
 class TestLookups:

@@ -26,7 +26,7 @@ from urllib3 import Timeout
 
 from app.adapters.opensearch.connection import PROBE_SECONDS, Breaker, Client, time_limit
 from app.adapters.opensearch.failures import NO_INDEX, refusal, unavailable
-from app.adapters.opensearch.mapping import Body, StoredVector, field_of
+from app.adapters.opensearch.mapping import Body, StoredVector, as_json, field_of
 from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
 
@@ -94,12 +94,12 @@ class Cluster:
 
     # Searches
 
-    def search_many(self, target: Target, bodies: Sequence[Body]) -> list[Answer]:
-        """Return the answer to each body of a search, in their order. Raises SearchUnavailable, and SupersededError
-        where the target is to be live and is not."""
-        header = {} if target.preference is None else {"preference": target.preference}
+    def search_many(self, target: Target, bodies: Sequence[str]) -> list[Answer]:
+        """Return the answer to each body of a search, in their order; each is JSON. Raises SearchUnavailable, and
+        SupersededError where the target is to be live and is not."""
+        header = as_json({} if target.preference is None else {"preference": target.preference})
         lines = [line for body in bodies for line in (header, body)]
-        lines += [] if target.live is None else [{"index": target.live}, _ANY_DOCUMENT]
+        lines += [] if target.live is None else [as_json({"index": target.live}), _ANY_DOCUMENT]
         index = target.index
         answers = self._read(lambda client, limit: client.msearch(body=lines, index=index, request_timeout=limit))
         responses: list[Answer] = answers["responses"]
@@ -177,7 +177,8 @@ class Cluster:
 
     def contents(self, index: str) -> Contents:
         wanted = {"newest": {"max": {"field": "_seq_no"}}, "models": {"terms": {"field": "model"}}}
-        (answer,) = self.search_many(Target(index), [{"size": 0, "track_total_hits": True, "aggs": wanted}])
+        body = as_json({"size": 0, "track_total_hits": True, "aggs": wanted})
+        (answer,) = self.search_many(Target(index), [body])
         found = answer["aggregations"]
         vectors = {bucket["key"]: bucket["doc_count"] for bucket in found["models"]["buckets"]}
         return Contents(answer["hits"]["total"]["value"], int(found["newest"]["value"] or 0), vectors)
@@ -235,7 +236,8 @@ class Cluster:
         """Return the next PAGE documents in the order of their ids, each with the fields. They are read from what is
         stored, so that a document that a disk lost is an error."""
         body: Body = {"size": PAGE, "sort": ["id"], "_source": list(fields), "track_total_hits": False}
-        (answer,) = self.search_many(Target(index), [body | ({"search_after": [after]} if after is not None else {})])
+        body |= {"search_after": [after]} if after is not None else {}
+        (answer,) = self.search_many(Target(index), [as_json(body)])
         return [hit["_source"] for hit in answer["hits"]["hits"]]
 
     # Changes
@@ -357,5 +359,5 @@ class Cluster:
         self._is_checked = True
 
 
-_ANY_DOCUMENT: Body = {"size": 1, "_source": False, "terminate_after": 1, "track_total_hits": False}
+_ANY_DOCUMENT = as_json({"size": 1, "_source": False, "terminate_after": 1, "track_total_hits": False})
 _RAISE = "ctx._source.number = Math.max((long) ctx._source.number + 1L, ((Number) params.least).longValue())"

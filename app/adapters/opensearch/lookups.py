@@ -8,7 +8,6 @@ remembered, so that many searches of one call share them.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from app.adapters.opensearch.cluster import Cluster, Target
-from app.adapters.opensearch.mapping import Body
+from app.adapters.opensearch.mapping import Body, as_json
 from app.domain.search.engine import EngineFault, SearchUnavailable
 from app.domain.search.ranking.scoring import FIELDS
 
@@ -55,29 +54,33 @@ class Lookups:
         self._holders: dict[str, dict[str, int]] = {}
         self._fields: dict[str, FieldStatistics] = {}
         self._made: dict[Hashable, Any] = {}
-        self._wanted: dict[str, Body] = {}
+        self._wanted: dict[str, None] = {}
         self._wanted_words: set[str] = set()
         self._lacks = False
 
-    def search(self, body: Body) -> Answer:
-        """Return the answer to the body of a search. Raises LookupMissingError."""
+    def search(self, body: Body | str) -> Answer:
+        """Return the answer to the body of a search, as it is or as JSON. Raises LookupMissingError."""
         answer = self.peek(body)
         if answer is None:
             raise LookupMissingError
         return answer
 
-    def peek(self, body: Body) -> Answer | None:
+    def peek(self, body: Body | str) -> Answer | None:
         """Return the answer to the body of a search, or None and want it; the caller goes on with a guess."""
-        key = json.dumps(body, sort_keys=True)
-        answer = self._answers.get(key)
+        text = body if isinstance(body, str) else as_json(body)
+        answer = self._answers.get(text)
         if answer is None:
-            self._wanted[key] = body
+            self._wanted[text] = None
             self._lacks = True
         return answer
 
     def count(self, query: Body, guess: int) -> int:
         """Return how many documents match a query, or a guess for now."""
-        answer = self.peek({"query": query, "size": 0, "track_total_hits": True})
+        return self.counted(counting(query), guess)
+
+    def counted(self, body: str, guess: int) -> int:
+        """Return how many documents a search of `counting` finds, or a guess for now."""
+        answer = self.peek(body)
         return guess if answer is None else total_of(answer)
 
     def holders(self, word: str) -> Mapping[str, int]:
@@ -143,7 +146,7 @@ class Lookups:
         if self._wanted_words:
             self._fetch_words(sorted(self._wanted_words))
         if self._wanted:
-            answers = self._cluster.search_many(self._target, list(self._wanted.values()))
+            answers = self._cluster.search_many(self._target, list(self._wanted))
             self._target = replace(self._target, live=None)
             self._answers |= dict(zip(self._wanted, answers, strict=True))
         self._wanted, self._wanted_words = {}, set()
@@ -160,6 +163,11 @@ class Lookups:
             for word, term in vector["terms"].items():
                 if term.get("doc_freq"):
                     self._holders[word][field] = term["doc_freq"]
+
+
+def counting(query: Body) -> str:
+    """Return the search for how many documents match a query."""
+    return as_json({"query": query, "size": 0, "track_total_hits": True})
 
 
 def total_of(answer: Answer) -> int:

@@ -33,6 +33,7 @@ from app.domain.search.sentence_model import Vectors
 from app.domain.shared.text import fold
 
 Body = dict[str, Any]
+as_json = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode  # Of bodies, in ASCII.
 MARKER = "_"  # No word contains it.
 BETWEEN_LEVELS = "\x1f"
 FEATURED = "featured"  # The name of the values by which products are featured.
