@@ -16,12 +16,14 @@ from typing import Any
 
 import pytest
 
-from app.adapters.opensearch.cluster import KNN, MANAGER_SECONDS, Cluster
+from app.adapters.opensearch.cluster import KNN, MANAGER_SECONDS, Cluster, Target
 from app.adapters.opensearch.connection import PAUSE_SECONDS
 from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
 from tests.adapters.test_tls import certificate, folder  # noqa: F401
 from tests.processes import free_port
+
+PRODUCTS = Target("products")
 
 ANSWER: Any = {"responses": []}
 ABOUT = {"version": {"distribution": "opensearch", "number": "2.19.1"}}
@@ -90,7 +92,7 @@ def node() -> Iterator[FakeNode]:
 
 def fault_of(cluster: Cluster) -> tuple[EngineFault | None, str]:
     with pytest.raises(SearchUnavailable) as raised:
-        cluster.search_many("products", [{}])
+        cluster.search_many(PRODUCTS, ["{}"])
     return raised.value.fault, raised.value.message
 
 
@@ -127,6 +129,12 @@ FAULTS = [
         EngineFault.MAPPING,
         "Limit of total fields",
     ),
+    (
+        500,
+        error("mapper_exception", "timed out while waiting for a dynamic mapping update"),
+        EngineFault.SLOW,
+        "did not answer in time",
+    ),
     (400, error("parsing_exception", "unknown query [x]"), EngineFault.REFUSED, "unknown query [x]"),
     (502, "Bad gateway", EngineFault.REFUSED, "refuses a request"),
     (502, ["of another server"], EngineFault.REFUSED, "its answer cannot be read"),
@@ -161,9 +169,9 @@ def test_a_version_that_is_too_old_is_named_until_it_is_another(
     fault, sentence = fault_of(cluster)
     assert fault is EngineFault.VERSION and said in sentence
     node.about = ABOUT
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == []
     assert node.requests.count("/") == 2
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     assert node.requests.count("/") == 2, "it is looked at until it is new enough, and then no more"
 
 
@@ -193,7 +201,7 @@ def test_a_certificate_is_trusted_by_the_file_that_is_named_and_by_no_other(
     mine, other = certificate(folder, 90), certificate(folder, 91)
     with fake_node() as node:
         url = secure(node, mine)
-        assert Cluster(OpenSearchSettings(url=url, ca_file=mine)).search_many("products", [{}]) == []
+        assert Cluster(OpenSearchSettings(url=url, ca_file=mine)).search_many(PRODUCTS, ["{}"]) == []
         for settings in (OpenSearchSettings(url=url, ca_file=other), OpenSearchSettings(url=url)):
             fault, sentence = fault_of(Cluster(settings))
             assert fault is EngineFault.CERTIFICATE and "OPENSEARCH_CA" in sentence
@@ -213,7 +221,7 @@ class Hands:
 
 def test_an_answer_that_does_not_come_is_waited_for_as_long_as_the_setting_says(node: FakeNode) -> None:
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.3))
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     before = time.monotonic()
     assert fault_of(cluster)[0] is EngineFault.SLOW
@@ -223,7 +231,7 @@ def test_an_answer_that_does_not_come_is_waited_for_as_long_as_the_setting_says(
 def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(node: FakeNode) -> None:
     hands = Hands()
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.2), hands)
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     for _ in range(2):
         assert fault_of(cluster)[0] is EngineFault.SLOW
@@ -233,12 +241,12 @@ def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(n
     assert len(node.requests) == before
     hands.now += PAUSE_SECONDS
     node.is_silent = False
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == []
 
 
 def test_after_a_slow_answer_the_next_request_waits_only_to_see_whether_the_cluster_is_there(node: FakeNode) -> None:
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=3))
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     fault_of(cluster)
     before = time.monotonic()
@@ -248,11 +256,11 @@ def test_after_a_slow_answer_the_next_request_waits_only_to_see_whether_the_clus
 
 def test_one_slow_answer_holds_up_no_others(node: FakeNode) -> None:
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.2))
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     fault_of(cluster)
     node.is_silent = False
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == []
 
 
 def test_what_is_refused_is_no_silence(node: FakeNode) -> None:
@@ -261,7 +269,7 @@ def test_what_is_refused_is_no_silence(node: FakeNode) -> None:
     for _ in range(3):
         fault_of(cluster)
     node.status, node.body = 200, ANSWER
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == []
 
 
 # Several nodes
@@ -271,18 +279,18 @@ def test_where_one_node_is_gone_another_answers(node: FakeNode) -> None:
     settings = OpenSearchSettings(url=f"http://127.0.0.1:{free_port()},{node.url}")
     cluster = Cluster(settings)
     for _ in range(6):
-        assert cluster.search_many("products", [{}]) == []
+        assert cluster.search_many(PRODUCTS, ["{}"]) == []
 
 
 def test_a_node_that_hangs_is_left_out_after_its_first_silence(node: FakeNode) -> None:
     with fake_node() as other:
         cluster = Cluster(OpenSearchSettings(url=f"{node.url},{other.url}", seconds=0.3))
-        cluster.search_many("products", [{}])
+        cluster.search_many(PRODUCTS, ["{}"])
         node.is_silent = True
         failed = 0
         for _ in range(8):
             try:
-                cluster.search_many("products", [{}])
+                cluster.search_many(PRODUCTS, ["{}"])
             except SearchUnavailable:
                 failed += 1
         assert failed == 1

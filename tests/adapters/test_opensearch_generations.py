@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
@@ -13,7 +14,15 @@ from opensearchpy import OpenSearch
 
 from app.adapters.opensearch import OpenSearchEngine
 from app.config import OpenSearchSettings
-from app.domain.search.engine import Delete, EngineFault, Generation, IndexName, SearchUnavailable, Upsert
+from app.domain.search.engine import (
+    Delete,
+    EngineFault,
+    Generation,
+    IndexName,
+    SearchRequest,
+    SearchUnavailable,
+    Upsert,
+)
 from tests.contracts.search_engine_contract import PRODUCTS, SHOES, SITE, apply, rebuild, shoe
 from tests.fakes.sentence_model import WordSums
 from tests.shared_node import engine_of, own_settings
@@ -239,14 +248,36 @@ def test_what_is_forgotten_leaves_nothing_and_touches_no_other_shop(
     assert engine.status(12, PRODUCTS).documents == len(SHOES)
 
 
-def test_an_index_of_another_text_analysis_is_outdated(
+def test_an_index_of_another_text_analysis_or_other_fields_is_outdated(
     engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch, tmp_path: Path
 ) -> None:
     rebuild(engine, SHOES)
     assert not engine.status(SITE, PRODUCTS).outdated
     (live,) = indices(client, settings)
-    client.indices.put_mapping(index=live, body={"_meta": {"analysis": "an older one"}})
-    assert engine_of(settings, tmp_path).status(SITE, PRODUCTS).outdated
+    made = client.indices.get_mapping(index=live)[live]["mappings"]["_meta"]
+    for older in ({**made, "analysis": "an older one"}, {**made, "mapping": "an older one"}, {"dimensions": None}):
+        client.indices.put_mapping(index=live, body={"_meta": older})
+        later = engine_of(settings, tmp_path)
+        assert later.status(SITE, PRODUCTS).outdated
+        assert later.search(SITE, PRODUCTS, SearchRequest(words="shoes")).total, "it answers meanwhile"
+
+
+def test_new_fields_of_many_documents_are_added_at_once(engine: OpenSearchEngine, client: OpenSearch) -> None:
+    """One by one, those of a new shop take longer than a request may."""
+
+    def states() -> int:
+        return int(client.cluster.state(metric="version")["version"])
+
+    many = [
+        replace(shoe(n, "Shoe"), values={f"attribute {n}": ("x",)}, numbers={f"number {n}": 1.0}) for n in range(300)
+    ]
+    before = states()
+    rebuild(engine, many)
+    with engine.exclusive(SITE, PRODUCTS):
+        engine.apply(SITE, PRODUCTS, [Upsert(replace(each, values={f"later {each.id}": ("x",)})) for each in many])
+    assert states() - before < 100
+    found = engine.search(SITE, PRODUCTS, SearchRequest(facets=("later P7",), range_facets=("number 7",)))
+    assert found.facets["later P7"] == (("x", 1),) and found.ranges["number 7"].count == 1
 
 
 def indices(client: OpenSearch, settings: OpenSearchSettings) -> list[str]:

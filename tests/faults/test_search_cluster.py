@@ -8,18 +8,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from sqlalchemy import select
 
 from app.adapters.opensearch import OpenSearchEngine
 from app.adapters.write_locks import write_lock_for
 from app.config import OpenSearchSettings
-from app.domain.search.engine import EngineFault, EngineState, IndexName
-from app.domain.search.index import outbox
+from app.domain.alerts.alerts import open_about
+from app.domain.alerts.causes import Cause
+from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchEngine
+from app.domain.search.index import healing, outbox
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.runs import latest_run
+from app.domain.search.models import RebuildRun
+from app.domain.work.models import State
 from app.extensions import db
 from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
 from tests.faults.cluster_shops import (
     MOST_SECONDS,
     ClusterShop,
@@ -29,11 +37,12 @@ from tests.faults.cluster_shops import (
     seconds_for,
     waiting,
 )
+from tests.faults.faulty_engine import FaultyEngine
 from tests.faults.proxy import Proxy, proxied
 from tests.faults.shops import SITE, fill
 from tests.injected_faults import injected
 from tests.opensearch import Node, running_node
-from tests.searching import add_product, request
+from tests.searching import add_product, add_site, request
 from tests.shared_node import lose_files
 from tests.waiting import until
 
@@ -137,6 +146,42 @@ def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ShopBehindProx
         assert holds_all(context)
 
 
+def test_a_first_index_whose_node_goes_away_is_built_once_it_is_back(own_shop: ShopBehindProxy) -> None:
+    """By what the shop does each second, without anybody's help. Changes that were saved meanwhile are in it."""
+    with own_shop.opened() as context:
+        with transaction():
+            site_id = add_site("new.test").id
+            for number in range(5):
+                add_product(site_id, f"first-{number}", "Of a new shop")
+        clock = StoppedClock(context.clock.now())
+        engine = FaultyEngine(context.engine, "")
+        engine.plan("added", own_shop.node.kill)
+        context = replace(context, engine=cast(SearchEngine, engine), clock=clock)
+        healing.heal(context)
+        (run_id,) = waiting_runs()
+        rebuild(context, run_id)
+        injected()
+        failed = latest_run(site_id)
+        assert failed is not None and failed.state == State.FAILED
+        clock.move(minutes=5)
+        healing.heal(context)
+        assert waiting_runs() == [], "while the cluster is away none would succeed"
+        with transaction():
+            add_product(site_id, "later", "Saved meanwhile")
+        own_shop.node.start("discovery.type=single-node")
+        until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
+        healing.heal(context)
+        (run_id,) = waiting_runs()
+        assert rebuild(context, run_id)
+        apply_waiting(context, site_id)
+        assert context.engine.status(site_id, PRODUCTS).documents == 6
+        assert open_about(Cause.INDEX_NOT_REBUILT) == []
+
+
+def waiting_runs() -> list[str]:
+    return list(db.session.scalars(select(RebuildRun.id).where(RebuildRun.state == State.WAITING)))
+
+
 def test_an_index_that_lost_its_machine_is_said_to_be_incomplete_and_a_rebuild_brings_it_back(
     shop: ShopBehindProxy,
 ) -> None:
@@ -191,6 +236,30 @@ def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_othe
         assert waiting() == 0
         assert context.engine.status(SITE, PRODUCTS).documents == 121, "the other product is there"
         assert rebuild(context, request(context, SITE, "PRODUCTS"))
+        assert holds_all(context)
+
+
+def test_a_cluster_that_goes_away_while_records_go_one_by_one_sets_none_aside(shop: ShopBehindProxy) -> None:
+    """One that does not fit makes the whole batch fail; after the first that is taken, the network is torn."""
+
+    def tear() -> None:
+        shop.proxy.fault = "reset"
+
+    with shop.opened() as context:
+        (live,) = shop.indices
+        shop.client.indices.put_settings(index=live, body={"index.mapping.total_fields.limit": 1})
+        with transaction():
+            add_product(SITE, "strange", "Brings a new field").manufacturer = "Moor"
+            for number in range(20):
+                add_product(SITE, f"good-{number}", "Fits")
+        engine = FaultyEngine(context.engine, "")
+        engine.plan("applied", tear)
+        before = waiting()
+        apply_in_vain(replace(context, engine=cast(SearchEngine, engine)))
+        assert (waiting(), outbox.set_aside(SITE)) == (before, [])
+        shop.proxy.fault = ""
+        until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
+        shop.client.indices.put_settings(index=live, body={"index.mapping.total_fields.limit": 10_000})
         assert holds_all(context)
 
 

@@ -26,7 +26,7 @@ from urllib3 import Timeout
 
 from app.adapters.opensearch.connection import PROBE_SECONDS, Breaker, Client, time_limit
 from app.adapters.opensearch.failures import NO_INDEX, refusal, unavailable
-from app.adapters.opensearch.mapping import Body, StoredVector, field_of
+from app.adapters.opensearch.mapping import Body, StoredVector, as_json, field_of
 from app.config import OpenSearchSettings
 from app.domain.search.engine import EngineFault, SearchUnavailable
 
@@ -45,6 +45,21 @@ NAME_AND_BLOCKS = "*.settings.index.blocks,*.settings.index.provided_name"
 Outcome = TypeVar("Outcome")
 Request = Callable[[OpenSearch, Timeout], Outcome]
 Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The index that searches are made on. `live` is the alias behind which it has to be at the first of them, None for
+    one that is not published. Searches of one `preference` are answered by the same copy of the index, as long as that
+    answers: each copy counts deleted documents in its scores until it merges its files."""
+
+    index: str
+    live: str | None = None
+    preference: str | None = None
+
+
+class SupersededError(Exception):
+    """Another index took the place of the one that was searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +96,43 @@ class Cluster:
 
     # Searches
 
-    def search_many(self, index: str, bodies: Sequence[Body]) -> list[Answer]:
-        """Return the answer to each body of a search, in their order. Raises SearchUnavailable."""
-        lines = [line for body in bodies for line in ({}, body)]
+    def search_many(self, target: Target, bodies: Sequence[str]) -> list[Answer]:
+        """Return the answer to each body of a search, in their order; each is JSON. Raises SearchUnavailable, and
+        SupersededError where the target is to be live and is not."""
+        header = as_json({} if target.preference is None else {"preference": target.preference})
+        lines = [line for body in bodies for line in (header, body)]
+        lines += [] if target.live is None else [as_json({"index": target.live}), _ANY_DOCUMENT]
+        index = target.index
         answers = self._read(lambda client, limit: client.msearch(body=lines, index=index, request_timeout=limit))
-        for answer in answers["responses"]:
+        responses: list[Answer] = answers["responses"]
+        for answer in responses:
             if "error" in answer:
                 raise refusal(answer["error"], answer.get("status"))
             if answer["_shards"]["failed"]:
                 raise refusal({**answer["_shards"], "failed_shards": answer["_shards"]["failures"]}, 503)
-        return answers["responses"]  # type: ignore[no-any-return]
+        if target.live is not None:
+            self._check_live(target.index, target.live, responses.pop())
+        return responses
 
-    def statistics(self, index: str, words: Mapping[str, Sequence[str]]) -> Answer:
+    def _check_live(self, index: str, alias: str, answer: Answer) -> None:
+        """Raise SupersededError unless the index is behind the alias, by a document found there."""
+        found = answer["hits"]["hits"]
+        if index != (found[0]["_index"] if found else self.live_index(alias).name):
+            raise SupersededError
+
+    def statistics(self, target: Target, words: Mapping[str, Sequence[str]]) -> Answer:
         """Return what the index knows of words, given by the field of `scoring.FIELDS`: for each of these fields
         `field_statistics` and `terms`, in the form of the API of term vectors. A word that no document has is without
         `doc_freq`."""
         document = {"words": {field: " ".join(those) for field, those in words.items()}}
         body = {"doc": document, "term_statistics": True, "field_statistics": True, "positions": False}
         body |= {"offsets": False, "payloads": False, "fields": [field_of(field) for field in words]}
-        vectors = self._read(lambda client, limit: client.termvectors(index=index, body=body, request_timeout=limit))
+        options: dict[str, Any] = {} if target.preference is None else {"preference": target.preference}
+        vectors = self._read(
+            lambda client, limit: client.termvectors(
+                index=target.index, body=body, params={**options, "request_timeout": limit}
+            )
+        )
         found = vectors["term_vectors"]
         return {field: found[field_of(field)] for field in words if field_of(field) in found}
 
@@ -146,7 +179,8 @@ class Cluster:
 
     def contents(self, index: str) -> Contents:
         wanted = {"newest": {"max": {"field": "_seq_no"}}, "models": {"terms": {"field": "model"}}}
-        (answer,) = self.search_many(index, [{"size": 0, "track_total_hits": True, "aggs": wanted}])
+        body = as_json({"size": 0, "track_total_hits": True, "aggs": wanted})
+        (answer,) = self.search_many(Target(index), [body])
         found = answer["aggregations"]
         vectors = {bucket["key"]: bucket["doc_count"] for bucket in found["models"]["buckets"]}
         return Contents(answer["hits"]["total"]["value"], int(found["newest"]["value"] or 0), vectors)
@@ -204,7 +238,8 @@ class Cluster:
         """Return the next PAGE documents in the order of their ids, each with the fields. They are read from what is
         stored, so that a document that a disk lost is an error."""
         body: Body = {"size": PAGE, "sort": ["id"], "_source": list(fields), "track_total_hits": False}
-        (answer,) = self.search_many(index, [body | ({"search_after": [after]} if after is not None else {})])
+        body |= {"search_after": [after]} if after is not None else {}
+        (answer,) = self.search_many(Target(index), [as_json(body)])
         return [hit["_source"] for hit in answer["hits"]["hits"]]
 
     # Changes
@@ -220,6 +255,10 @@ class Cluster:
                     raise
 
         self._write(create)
+
+    def declare_fields(self, index: str, mapping: Body) -> None:
+        """Add fields to an index, where it has not got them."""
+        self._write(lambda client, limit: client.indices.put_mapping(index=index, body=mapping, request_timeout=limit))
 
     def delete_indices(self, names: Iterable[str]) -> None:
         """Delete indices; one that is gone already is none to delete."""
@@ -322,4 +361,5 @@ class Cluster:
         self._is_checked = True
 
 
+_ANY_DOCUMENT = as_json({"size": 1, "_source": False, "terminate_after": 1, "track_total_hits": False})
 _RAISE = "ctx._source.number = Math.max((long) ctx._source.number + 1L, ((Number) params.least).longValue())"

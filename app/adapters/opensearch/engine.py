@@ -8,11 +8,12 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster, Contents
+from app.adapters.opensearch.cluster import Cluster, Contents, SupersededError, Target
 from app.adapters.opensearch.embedding import Embedder, StoredVectors
 from app.adapters.opensearch.failures import SENTENCES
 from app.adapters.opensearch.fencing import Fence, Names, WriteLock
 from app.adapters.opensearch.generations import Generations, number_of
+from app.adapters.opensearch.mapping import is_outdated
 from app.adapters.opensearch.searching import IndexSearch
 from app.config import OpenSearchSettings
 from app.domain.search.engine import (
@@ -30,7 +31,6 @@ from app.domain.search.engine import (
     SearchUnavailable,
     TrialsUnsupported,
 )
-from app.domain.search.ranking.analysis import ANALYSIS
 from app.domain.search.sentence_model import (
     COVERED,
     WAIT,
@@ -70,6 +70,9 @@ class OpenSearchEngine:
         self._generations = Generations(self._cluster, self._names, self._fence, settings.replicas)
         self._is_awaited = is_awaited
         self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
+        self._live: dict[str, str] = {}  # By alias, the index that was last seen behind it.
+        # By alias, fields that an index behind it had. A later one has those of its documents from its build.
+        self._declared: dict[str, set[str]] = {}
         self._made_with: dict[str, Mapping[str, Any]] = {}
         self._prepared: dict[tuple[int, IndexName], StoredVectors] = {}
 
@@ -88,7 +91,7 @@ class OpenSearchEngine:
         try:
             live = self._cluster.live_index(self._names.live(site_id, index))
             contents = self._cluster.contents(live.name)
-            outdated = self._was_made_with(live.name).get("analysis") != ANALYSIS
+            outdated = is_outdated(self._was_made_with(live.name))
             vectors, lacks_vectors, meaning_fault = self._vectors(index, contents)
             has_manager = self._cluster.has_manager(self._names.live(site_id, index))
         except SearchUnavailable as error:
@@ -135,7 +138,7 @@ class OpenSearchEngine:
         def answer(live: IndexSearch) -> list[SearchResult]:
             results = live.search_many(site_id, index, requests)
             finds_nothing = index is IndexName.PRODUCTS and results and not any(result.total for result in results)
-            if finds_nothing and self._is_awaited(site_id) and not self._cluster.contents(live.name).documents:
+            if finds_nothing and self._is_awaited(site_id) and not self._cluster.contents(live.target.index).documents:
                 raise SearchBeingPrepared
             return results
 
@@ -173,15 +176,24 @@ class OpenSearchEngine:
         return self._cluster.live_index(self._names.live(site_id, index)).name
 
     def _with_live(self, site_id: int, index: IndexName, answer: Callable[[IndexSearch], Answer]) -> Answer:
-        """Return an answer from the live generation. All its round trips are to one generation; where that is gone in
-        the middle, since two swaps came quickly, it is answered anew."""
-        name = self._live_name(site_id, index)
+        """Return an answer from the live generation, whichever machine published it. All its round trips are to one
+        generation: the one that was live last, which the first of them checks. Where another is live by then, or the
+        generation is gone in the middle, since two swaps came quickly, it is answered anew."""
+        alias = self._names.live(site_id, index)
+        name = self._live.get(alias) or self._ask_live(alias)
         try:
-            return answer(IndexSearch(self._cluster, name, self._meanings(index)))
+            return answer(IndexSearch(self._cluster, Target(name, alias), self._meanings(index)))
+        except SupersededError:
+            name = self._ask_live(alias)
         except SearchUnavailable as error:
-            if error.fault is not EngineFault.INDEX or (other := self._live_name(site_id, index)) == name:
+            if error.fault is not EngineFault.INDEX or (other := self._ask_live(alias)) == name:
                 raise
-            return answer(IndexSearch(self._cluster, other, self._meanings(index)))
+            name = other
+        return answer(IndexSearch(self._cluster, Target(name), self._meanings(index)))
+
+    def _ask_live(self, alias: str) -> str:
+        self._live[alias] = self._cluster.live_index(alias).name
+        return self._live[alias]
 
     # Writing
 
@@ -203,7 +215,8 @@ class OpenSearchEngine:
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         live = self._names.live(site_id, index)
         token, vectors = self._fence.token(site_id, index), self._prepared.get((site_id, index))
-        write(self._cluster, live, last_changes(changes), token, vectors)
+        declared = self._declared.setdefault(live, set())
+        write(self._cluster, live, last_changes(changes), token, declared, vectors)
         self._cluster.refresh(live)
         self._fence.check(site_id, index)
 

@@ -9,7 +9,7 @@ from secrets import token_hex
 from threading import local
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.embedding import AT_ONCE, Embedder, StoredVectors
 from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, building
 from app.adapters.opensearch.mapping import Body, index_body
@@ -51,6 +51,7 @@ class OpenSearchGeneration:
         self.name = generations.names.generation(site_id, index, name)
         self._embedder, self._meanings = embedder, meanings
         self._prepared: StoredVectors = {}
+        self._declared: set[str] = set()
         self._added = 0
         self.is_published = False
 
@@ -64,7 +65,7 @@ class OpenSearchGeneration:
 
     def _write(self, documents: Iterable[IndexDocument], vectors: StoredVectors | None = None) -> None:
         changes = (Upsert(document) for document in documents)
-        self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION, vectors)
+        self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION, self._declared, vectors)
 
     def seal(self) -> int:
         with _explaining_a_later_build():
@@ -78,7 +79,7 @@ class OpenSearchGeneration:
         return found
 
     def preview(self) -> Searching:
-        return IndexSearch(self._cluster, building(self.name), self._meanings)
+        return IndexSearch(self._cluster, Target(building(self.name)), self._meanings)
 
     def prepare(self, changes: Iterable[Change]) -> None:
         if self._embedder is not None:
@@ -87,7 +88,7 @@ class OpenSearchGeneration:
     def replay(self, changes: Sequence[Change]) -> None:
         with _explaining_a_later_build():
             token = self._generations.fence.token(self._site_id, self._index)
-            write(self._cluster, building(self.name), last_changes(changes), token, self._prepared)
+            write(self._cluster, building(self.name), last_changes(changes), token, self._declared, self._prepared)
             self._cluster.refresh(building(self.name))
 
     def publish(self) -> None:

@@ -35,7 +35,7 @@ class Cause(Enum):
     INDEX_NOT_REBUILT = CauseText(
         "index_not_rebuilt",
         Severity.CRITICAL,
-        "A damaged search index could not be rebuilt.",
+        "A damaged or missing search index could not be built.",
         "See the reason on the search overview, fix it, and start a rebuild there.",
     )
     SEARCH_ENGINE_FAILING = CauseText(

@@ -11,6 +11,7 @@ from flask import Flask
 from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product
+from app.domain.search.document_ids import PRODUCT
 from app.domain.search.engine import (
     Delete,
     EngineState,
@@ -20,6 +21,7 @@ from app.domain.search.engine import (
     SearchUnavailable,
     Upsert,
 )
+from app.domain.search.index import outbox
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.reconcile import reconcile
@@ -94,6 +96,28 @@ def test_run_again_it_finds_nothing(indexing: SearchContext, site_id: int) -> No
     reconcile(indexing, site_id)
     report = reconcile(indexing, site_id)
     assert report and (report.missing, report.extra, report.stale) == (0, 0, 0)
+
+
+def test_a_record_that_was_set_aside_is_tried_again(indexing: SearchContext, site_id: int) -> None:
+    with transaction():
+        product_id = add_product(site_id, "peg").id
+    (entry,) = outbox.all_of(site_id, IndexName.PRODUCTS)
+    with transaction():
+        outbox.put_aside([entry.id], "The cluster went away.")
+    report = reconcile(indexing, site_id)
+    assert report and report.missing == 0
+    assert "peg" in found(indexing, site_id)
+    assert outbox.of_record(site_id, PRODUCT, product_id) == (False, None)
+
+
+def test_a_record_that_cannot_be_indexed_is_set_aside_again(indexing: SearchContext, site_id: int) -> None:
+    with transaction():
+        add_product(site_id, "poison").taxonomy_attributes = 7  # type: ignore[assignment]
+    apply_waiting(indexing, site_id)
+    before = outbox.all_of(site_id, IndexName.PRODUCTS)
+    assert reconcile(indexing, site_id)
+    assert outbox.count(site_id) == (0, 1)
+    assert outbox.all_of(site_id, IndexName.PRODUCTS) == before
 
 
 def test_killed_before_the_repair_it_leaves_the_repair_in_the_outbox(indexing: SearchContext, site_id: int) -> None:
