@@ -17,6 +17,8 @@ WORKDIR /opt/shop
 COPY --from=packages /opt/shop/.venv .venv
 COPY LICENSE pyproject.toml worker.py wsgi.py ./
 COPY migrations migrations
+# The admin shows the documents of its own release.
+COPY docs docs
 COPY app app
 RUN .venv/bin/python -m compileall -q app migrations worker.py wsgi.py .venv/lib
 # The program is root's and its folder read-only for the shop, which writes to INSTANCE_DIR and TMPDIR alone.

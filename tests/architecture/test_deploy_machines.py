@@ -19,7 +19,7 @@ from app.adapters.queue import KINDS
 from app.config import from_environment
 from app.operations.supervisor.parts import SECONDS_TO_STOP
 from app.web.server.server import SECONDS_TO_DRAIN
-from tests.surroundings import ROOT
+from tests.surroundings import ROOT, missing
 from tools.schemas import SCHEMAS, kind_of
 
 DEPLOY = ROOT / "deploy"
@@ -219,9 +219,18 @@ def test_the_two_machines_of_compose_are_alike_and_share_no_folder() -> None:
         if number in machines:
             folders = [each for each in service["volumes"] if str(each).startswith("shop-")]
             assert folders == [f"shop-{number}:/var/lib/shop"]
+            assert service["hostname"] == f"machine-{number}"
             rest = [each for each in service["volumes"] if each not in folders]
-            machines[number][part] = {**service, "volumes": rest}
+            machines[number][part] = {**service, "volumes": rest, "hostname": ""}
     assert machines["1"] == machines["2"] and machines["1"].keys() == {"web", "worker", "builds", "scheduler"}
+
+
+def test_the_parts_of_one_machine_of_compose_have_one_name() -> None:
+    names: dict[str, set[str]] = {}
+    for service in services_of_the_shop().values():
+        (folder,) = [each for each in service["volumes"] if str(each).startswith("shop-")]
+        names.setdefault(folder, set()).add(service["hostname"])
+    assert sorted(names.values(), key=str) == [{"machine-1"}, {"machine-2"}]
 
 
 def test_the_proxy_leads_to_the_web_servers_of_compose() -> None:
@@ -229,6 +238,33 @@ def test_the_proxy_leads_to_the_web_servers_of_compose() -> None:
     upstreams = re.findall(r"([a-z0-9-]+):(\d+)", " ".join(re.findall(r"\{\$SHOP_(?:WEB|MCP):([^}]*)\}", text)))
     assert set(upstreams) == {("mcp", "8001"), ("web-1", "8000"), ("web-2", "8000")}
     assert {name for name, _ in upstreams} <= services_of_the_shop().keys()
+
+
+def test_whatever_the_program_reads_beside_its_code_is_in_the_image() -> None:
+    at_the_top = {path.name for path in ROOT.iterdir()}
+    code = "".join(module.read_text() for module in (ROOT / "app").rglob("*.py"))
+    read = {name for name in re.findall(r'(?:ROOT|folder|parents\[\d\]) / "([^"]+)"', code) if name in at_the_top}
+    assert {"docs", "migrations", "pyproject.toml", "worker.py"} <= read
+    copied = {
+        name
+        for names in re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+        for name in names.split()
+    }
+    sent_to_the_builder = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    assert read <= copied <= sent_to_the_builder
+
+
+def test_the_certificate_of_opensearch_passes_the_strict_check_of_newer_pythons(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        missing("openssl is not installed")
+    command = [DEPLOY / "make-certificates", tmp_path, "search", "search-2"]
+    made = subprocess.run(command, capture_output=True, check=False)
+    assert made.returncode == 0, made.stderr
+    strictly = ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", tmp_path / "ca.pem"]
+    for host, is_named in (("search", True), ("search-2", True), ("elsewhere", False)):
+        verified = [*strictly, "-verify_hostname", host, tmp_path / "node.pem"]
+        done = subprocess.run(verified, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) is is_named, done.stderr
 
 
 def test_opensearch_is_of_the_version_that_was_tried() -> None:
