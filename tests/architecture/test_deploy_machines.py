@@ -162,6 +162,14 @@ def test_pods_keep_to_the_restricted_profile_and_find_what_they_mount() -> None:
             assert object_of({"configMapRef": "ConfigMap", "secretRef": "Secret"}[kind], named["name"])
 
 
+def test_what_settings_says_may_be_left_out_keeps_no_pod_waiting() -> None:
+    (said,) = re.findall(r"Leave it out.*?name: (\S+)", (DEPLOY / "kubernetes" / "settings.yaml").read_text(), re.S)
+    found = [
+        volume for _, pod in pods() for volume in pod["volumes"] if volume.get("configMap", {}).get("name") == said
+    ]
+    assert [volume["configMap"]["optional"] for volume in found] == [True, True]
+
+
 def test_services_and_ingress_lead_to_ports_of_pods() -> None:
     pod = object_of("StatefulSet", "shop")["spec"]["template"]
     ports = {port["name"]: port["containerPort"] for port in pod["spec"]["containers"][0]["ports"]}
