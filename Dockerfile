@@ -12,7 +12,7 @@ RUN apt-get update \
  && apt-get install --yes --no-install-recommends postgresql-client-17 \
  && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --system --home-dir /var/lib/shop --shell /usr/sbin/nologin shop \
- && install --directory --mode 700 --owner shop --group shop /var/lib/shop
+ && install --directory --mode 700 --owner shop --group shop /var/lib/shop /var/backups/shop
 WORKDIR /opt/shop
 COPY --from=packages /opt/shop/.venv .venv
 COPY LICENSE pyproject.toml worker.py wsgi.py ./

@@ -33,6 +33,7 @@ READ_BY_CONFIG = {
     for module in (ROOT / "app" / "config").glob("*.py")
     for name in re.findall(r'"([A-Z][A-Z0-9_]+)"', module.read_text())
 }
+BACKUPS = "backups:/var/backups/shop"
 OF_THE_SYSTEM = {"PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
 
 
@@ -201,8 +202,10 @@ def test_whatever_stops_a_web_server_waits_until_it_has_ended() -> None:
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
+    """Where a part of the shop is started, or one command again and again, and its words."""
     for name, service in services_of_the_shop().items():
-        yield name, service["command"]
+        shell = re.fullmatch("while :; do (.*); sleep [0-9]+; done", service["command"][-1])
+        yield name, shell[1].split() if shell else service["command"]
     for file, pod in pods():
         yield file, pod["containers"][0]["command"]
     for unit in (DEPLOY / "parts").glob("*.service"):
@@ -212,7 +215,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.parametrize(("place", "command"), list(commands()), ids=[place for place, _ in commands()])
 def test_commands_start_parts_of_the_shop(place: str, command: list[str]) -> None:
     python, program, *arguments = command
-    assert Path(python).name == "python"
+    assert Path(python).name == ("part" if place.endswith(".service") else "python")
     if program == "-m":
         assert find_spec(arguments[0])
     else:
@@ -225,11 +228,12 @@ def test_the_two_machines_of_compose_are_alike_and_share_no_folder() -> None:
     for name, service in services.items():
         part, _, number = name.rpartition("-")
         if number in machines:
-            folders = [each for each in service["volumes"] if str(each).startswith("shop-")]
-            assert folders == [f"shop-{number}:/var/lib/shop"]
+            folders = [each for each in service["volumes"] if isinstance(each, str) and not each.startswith("./")]
+            assert folders == [f"shop-{number}:/var/lib/shop", *([BACKUPS] if number == "1" else [])]
             assert service["hostname"] == f"machine-{number}"
             rest = [each for each in service["volumes"] if each not in folders]
-            machines[number][part] = {**service, "volumes": rest, "hostname": ""}
+            own = {"volumes": rest, "hostname": "", "environment": {**service["environment"], "BACKUP_DIR": ""}}
+            machines[number][part] = {**service, **own}
     assert machines["1"] == machines["2"] and machines["1"].keys() == {"web", "worker", "builds", "scheduler"}
 
 
@@ -239,6 +243,17 @@ def test_the_parts_of_one_machine_of_compose_have_one_name() -> None:
         (folder,) = [each for each in service["volumes"] if str(each).startswith("shop-")]
         names.setdefault(folder, set()).add(service["hostname"])
     assert sorted(names.values(), key=str) == [{"machine-1"}, {"machine-2"}]
+
+
+def test_compose_makes_backups_where_the_first_machine_looks_for_them_and_no_other_machine_misses_any() -> None:
+    services = services_of_the_shop()
+    looks_in = {name: service["environment"]["BACKUP_DIR"] for name, service in services.items()}
+    folder = BACKUPS.partition(":")[2]
+    assert (looks_in["scheduler-1"], looks_in["scheduler-2"]) == (folder, "")
+    assert BACKUPS in services["scheduler-1"]["volumes"] and BACKUPS in services["backup"]["volumes"]
+    assert f" backup {folder} " in services["backup"]["command"][-1]
+    installed = re.search("install --directory .*--owner shop.*", (ROOT / "Dockerfile").read_text())
+    assert installed and folder in installed[0].split(), "a new volume belongs to whom its folder in the image does"
 
 
 def test_the_proxy_leads_to_the_web_servers_of_compose() -> None:
