@@ -6,6 +6,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -59,9 +60,11 @@ def admit(facts: MachineFacts | None = None, is_whole: bool = False, pause: Paus
 
 
 def _runs_as(facts: MachineFacts) -> bool:
-    """Whether this machine was seen lately, with these facts."""
+    """Whether this machine was seen lately, with these facts. Its name is that of the part which noted it first: each
+    container may have another host name."""
     own = {machine.id: machine.facts for machine in machines.running_machines(clock())}
-    return own.get(machine_id()) == facts
+    known = own.get(machine_id())
+    return known is not None and replace(known, name=facts.name) == facts
 
 
 def _register(facts: MachineFacts, is_whole: bool) -> Machine | None:

@@ -106,6 +106,19 @@ def test_a_part_starts_again_whatever_slipped_in_meanwhile(others: Others) -> No
         admit(EMBEDDED, is_whole=True, pause=others.pause)
 
 
+def test_parts_of_one_machine_in_containers_of_several_names_do_not_rename_it(
+    others: Others, clock: StoppedClock
+) -> None:
+    admit(EMBEDDED, pause=never)
+    started_at = machines.all_machines()[0].started_at
+    clock.move(seconds=5)
+    others.start()  # A part that starts again on a machine that runs is never refused, whatever its container's name.
+    admit(replace(EMBEDDED, name="a container"), pause=never)
+    assert known() == {machine_id(): "right", OTHER: "left"}
+    own = next(machine for machine in machines.all_machines() if machine.id == machine_id())
+    assert (own.started_at, own.seen_at) == (started_at, clock.now())
+
+
 def test_a_copied_folder_is_another_machine_only_while_the_first_runs(
     others: Others, change_place: Callable[[], None]
 ) -> None:
