@@ -24,6 +24,7 @@ from app.operations.backups.making import make_backup
 from app.operations.backups.manifest import SECRET_KEY, Manifest
 from app.operations.backups.restoring import Restored, check_backup, restore
 from app.operations.instance import picture_place
+from app.operations.machine import check_alone
 from app.ports import alert_channels, clock
 from app.transaction import transaction
 
@@ -65,11 +66,13 @@ def backup_command(path: Path, keep: int | None) -> None:
 def restore_command(path: Path, check: bool) -> None:
     """Put the backup at PATH in the place of what is there, which is moved aside and kept.
 
-    PATH is a file, or a folder, of which the newest is taken. The shop must not run. The search indexes are
-    rebuilt by the shop itself once it runs again.
+    PATH is a file, or a folder, of which the newest is taken. The shop must not run, on no machine: one that was
+    seen within the last minute is waited for. The search indexes are rebuilt by the shop itself once it runs again.
     """
     config: Config = current_app.config["SHOP"]
     now = clock().now()
+    if not check:
+        check_alone()
     db.session.remove()
     db.engine.dispose()
     done = check_backup(config, path) if check else restore(config, config.instance_folder, path, now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import signal
 import subprocess
 import sys
@@ -69,6 +70,20 @@ def seen_at(database_url: str) -> list[object]:
         engine.dispose()
 
 
+def test_a_migration_in_a_folder_of_its_own_is_no_machine(database_url: str, redis_url: str, tmp_path: Path) -> None:
+    """As the one of a Kubernetes Job is."""
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+    job = Machine(tmp_path / "job", database_url, redis_url)
+    for options in (["production", "upgrade"], ["production"]):
+        preparation = job.start("-m", "app.operations.supervisor.preparation", *options)
+        assert preparation.wait(120) == 0
+        assert len(seen_at(database_url)) == (0 if "upgrade" in options else 1)
+
+
 def test_no_process_of_a_second_machine_starts_and_the_first_starts_again_at_once(
     database_url: str, redis_url: str, tmp_path: Path
 ) -> None:
@@ -85,6 +100,8 @@ def test_no_process_of_a_second_machine_starts_and_the_first_starts_again_at_onc
             said = right.refusal(*program)
             assert REFUSAL in said and SETTINGS in said, (program, said)
         assert len(seen_at(database_url)) == 1
+        said = right.refusal("-m", "flask", "--app", "wsgi", "restore", str(tmp_path))
+        assert f"The shop runs on the machine {platform.node()}" in said and "stop it there first" in said
         scheduler.send_signal(signal.SIGKILL)
         scheduler.wait()
         before = seen_at(database_url)
