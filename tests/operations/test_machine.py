@@ -174,7 +174,9 @@ def test_what_needs_the_shop_stopped_is_refused_while_it_runs_on_another_machine
     admit(SHARED, is_whole=True, pause=never)
     check_alone(pause=never)
     others.start()
-    with pytest.raises(StillRuns, match=r"runs on the machine left \(last seen 2026-11-20T12:00:\d\dZ\): stop it there"):
+    with pytest.raises(
+        StillRuns, match=r"runs on the machine left \(last seen 2026-11-20T12:00:\d\dZ\): stop it there"
+    ):
         check_alone(pause=others.pause)
 
 
