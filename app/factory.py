@@ -11,6 +11,7 @@ from app import jobs
 from app.adapters import sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
+from app.adapters.erasure_file import ErasureFile
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.picture_files import PictureFiles
@@ -30,6 +31,7 @@ from app.config import Config, ConfigurationError, from_environment
 from app.domain.alerts.messages import AlertChannel
 from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.machines.identity import MachineFile
+from app.domain.personal_data.erasure_list import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import PrinterReach
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
@@ -137,7 +139,7 @@ def stores_for(config: Config) -> Stores:
     if config.limits_redis_url:
         limits = RestingRedis(config.limits_redis_url, "rate limits", TIMEOUT_OF_MEMORY)
         memory = RedisMemory(limits, config.queue_prefix, config.key_for("rate limits"), memory)
-    return stores_of(config, note_storage_fault, picture_storages(config), spool, memory)
+    return stores_of(config, note_storage_fault, picture_storages(config), erasure_lists(config), spool, memory)
 
 
 def search_engine_for(config: Config, model: SentenceModel | None) -> SearchEngine:
@@ -184,6 +186,17 @@ def picture_storages(config: Config) -> dict[str, PictureStorage]:
             ) from error
         storages["s3"] = S3Pictures(config.s3)
     return storages
+
+
+def erasure_lists(config: Config) -> dict[str, ErasureList]:
+    """Return the lists of erasures that are set up, by the names of the storages of pictures: machines that share these
+    share a list."""
+    lists: dict[str, ErasureList] = {"files": ErasureFile(config.erasure_list)}
+    if config.s3 is not None:
+        from app.adapters.s3 import Bucket, S3Erasures
+
+        lists["s3"] = S3Erasures(Bucket(config.s3), config.s3.bucket)
+    return lists
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:

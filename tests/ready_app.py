@@ -22,7 +22,7 @@ from app.blueprints import health
 from app.blueprints.storefront.blueprint import empty_caches
 from app.config import Config
 from app.extensions import db
-from app.factory import flask_settings, picture_storages
+from app.factory import erasure_lists, flask_settings, picture_storages
 from app.operations.storage import note_storage_fault
 from app.ports import EXTENSION, STORES, Ports, stores_of
 from app.web.session_end import close_session
@@ -82,7 +82,7 @@ def durable_application(config: Config, ports: Ports) -> Flask:
         setattr(app, name, defaultdict(list, hooks))
     app.extensions = {name: kept for name, kept in app.extensions.items() if name != "sqlalchemy"}
     app.extensions[EXTENSION] = ports
-    app.extensions[STORES] = stores_of(config, note_storage_fault, picture_storages(config))
+    app.extensions[STORES] = stores_of(config, note_storage_fault, picture_storages(config), erasure_lists(config))
     app.teardown_appcontext_funcs, app.shell_context_processors = [], []
     empty_caches(app)
     app.extensions[health.EXTENSION] = health.WriteCheck()

@@ -292,7 +292,7 @@ CONTROLS = (
     ),
     Control(
         "a missing bucket is not taken for a missing picture",
-        "adapters/s3.py",
+        "adapters/s3/bucket.py",
         'return "<Code>NoSuchKey</Code>" in said',
         "return True",
         "faults/test_picture_storage.py",
@@ -306,8 +306,8 @@ CONTROLS = (
     ),
     Control(
         "a process that was forked from one that used the storage does not wait for ever",
-        "adapters/s3.py",
-        "if S3Pictures._user != os.getpid():",
+        "adapters/s3/bucket.py",
+        "if Bucket._user != os.getpid():",
         "if False:",
         "faults/test_picture_storage.py",
     ),

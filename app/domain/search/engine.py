@@ -378,7 +378,10 @@ class TrialsUnsupported(DomainError):
     code = "trials_unsupported"
 
     def __init__(self) -> None:
-        super().__init__("This search engine cannot preview search terms before they are saved.")
+        super().__init__(
+            "This search engine cannot preview search terms. Save them and see what they do in Test a search; Activity "
+            "undoes them."
+        )
 
 
 class Searching(Protocol):
