@@ -227,7 +227,8 @@ class ScorePart:
 class Explanation:
     """The explanation why a document is, or is not, among the results. `rank` is 1-based, None when it is not found.
     `parts`, largest first, sum up to the score. `placed` is `pinned`, `boosted`, `buried` or `sold_out` (last)
-    where a request placed it."""
+    where a request placed it. `is_far_down`: it is found, but behind RESULT_WINDOW others, so that an engine on a
+    cluster has no rank of it."""
 
     tokens: tuple[str, ...]
     indexed: bool
@@ -237,6 +238,7 @@ class Explanation:
     missing_words: tuple[str, ...]
     parts: tuple[ScorePart, ...] = ()
     placed: str | None = None
+    is_far_down: bool = False
 
 
 @dataclass(frozen=True, slots=True)
