@@ -6,7 +6,7 @@ that runs on a cluster with aliases fit alike. Every call names the site: sites 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -484,13 +484,9 @@ class SearchEngine(Searching, Protocol):
         generation is searched by words alone."""
         ...
 
-    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
-        """Yield (id, digest) of every live document, for reconciliation. Raises SearchUnavailable, also while
-        iterating."""
-        ...
-
-    def forget(self, site_id: int) -> None:
-        """Remove everything kept for a site."""
+    def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield (id, digest) of every live document, or of those of `ids` that there are, for reconciliation. Raises
+        SearchUnavailable, also while iterating."""
         ...
 
 
