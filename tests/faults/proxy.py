@@ -53,26 +53,31 @@ class Proxy:
 
     def _pass(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
-            while data := source.recv(65_536):
-                if self.loses and self.loses in data:
-                    self._lost.add(target)
-                    self.loses = b""
-                if self.fault == "slow":
-                    time.sleep(1)
-                elif self.fault == "cut":
-                    target.sendall(data[: len(data) // 2])
-                if source in self._lost:
-                    target.shutdown(socket.SHUT_RDWR)
-                    break
-                if self.fault in ("reset", "cut"):
-                    target.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-                    source.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-                    break
-                if self.fault != "silent":
-                    target.sendall(data)
+            while (data := source.recv(65_536)) and self._forward(data, source, target):
+                pass
         if self.fault != "silent":
             source.close()
             target.close()
+
+    def _forward(self, data: bytes, source: socket.socket, target: socket.socket) -> bool:
+        """Whether the connection goes on."""
+        if self.loses and self.loses in data:
+            self._lost.add(target)
+            self.loses = b""
+        if source in self._lost:
+            target.shutdown(socket.SHUT_RDWR)
+            return False
+        if self.fault == "slow":
+            time.sleep(1)
+        elif self.fault == "cut":
+            target.sendall(data[: len(data) // 2])
+        if self.fault in ("reset", "cut"):
+            target.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            source.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            return False
+        if self.fault != "silent":
+            target.sendall(data)
+        return True
 
 
 @contextmanager
