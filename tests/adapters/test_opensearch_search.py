@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from app.adapters.opensearch.ordering import FIRST
 from app.domain.search.engine import (
+    RESULT_WINDOW,
     Alternatives,
     EngineFault,
+    IndexDocument,
     SearchEngine,
     SearchRequest,
     SearchUnavailable,
@@ -150,3 +153,14 @@ def test_a_search_as_long_as_they_come_is_answered(engine: SearchEngine, found: 
     runs = [Alternatives(n, 1, tuple((f"{word}{m}", "or", "other") for m in range(8))) for n, word in enumerate(typed)]
     request = SearchRequest(words=" ".join(typed), alternatives=tuple(runs))
     assert {hit.id for hit in engine.search(SITE, PRODUCTS, request).hits} == {"P0", "P1"}
+
+
+def test_a_document_behind_all_pages_is_said_to_be_far_down(engine: SearchEngine) -> None:
+    """Its exact rank would take a trip for every ten thousand before it."""
+    many = (IndexDocument(f"P{number}", "Shoe", digest="x") for number in range(RESULT_WINDOW + FIRST + 2))
+    rebuild(engine, many)
+    last = engine.explain(SITE, PRODUCTS, SearchRequest(words="shoe"), "P9999")
+    assert (last.indexed, last.rank, last.is_far_down) == (True, None, True)
+    assert last.score
+    first = engine.explain(SITE, PRODUCTS, SearchRequest(words="shoe"), "P10")
+    assert (first.rank, first.is_far_down) == (3, False)

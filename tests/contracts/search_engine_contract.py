@@ -334,6 +334,8 @@ class SearchEngineContract:
         apply(shop, Delete("P1"), Upsert(shoe(2, "Walking boots")))
         expected = {shoe.id: shoe.digest for shoe in SHOES[2:]} | {"P2": "Walking boots 2000"}
         assert dict(shop.digests(SITE, PRODUCTS)) == expected
+        some = {"P2", "P1", "P99"}  # The second is deleted, and the third was never there.
+        assert dict(shop.digests(SITE, PRODUCTS, some)) == {"P2": expected["P2"]}
 
     # Generations
 
@@ -463,8 +465,7 @@ class SearchEngineContract:
         rebuild(shop, [shoe(7, "Canary shoes")], site=2)
         assert found(shop, "canary", correct=False) == []
         assert found(shop, "canary", site=2) == ["P7"]
-        shop.forget(2)
-        assert shop.status(2, PRODUCTS).state is EngineState.UNREACHABLE
+        assert shop.status(3, PRODUCTS).state is EngineState.UNREACHABLE
         assert found(shop, "running shoes")
 
     def test_one_process_at_a_time_is_exclusive(self, shop: SearchEngine) -> None:

@@ -69,9 +69,23 @@ CONTROLS = (
     Control(
         "a builder publishes only while its alias is there",
         "adapters/opensearch/generations.py",
-        'alias": building(generation.name), "must_exist": True}',
-        'alias": building(generation.name), "must_exist": False}',
+        'alias": building(name), "must_exist": True}',
+        'alias": building(name), "must_exist": False}',
         "adapters/test_opensearch_generations.py",
+    ),
+    Control(
+        "changes go to the generation that was live before they were read",
+        "adapters/opensearch/engine.py",
+        "alias = writing(section.live)",
+        "alias = self._names.live(site_id, index)",
+        "adapters/test_opensearch_generations.py",
+    ),
+    Control(
+        "a fault of the engine sets no record aside",
+        "domain/search/index/outbox.py",
+        "return error.fault in OF_A_RECORD",
+        "return True",
+        "domain/search/index/test_apply.py",
     ),
     Control(
         "a smart reader serves the tills of its location",

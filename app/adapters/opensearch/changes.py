@@ -4,8 +4,9 @@ of the document, so that a writer that was overtaken cannot put an old state ove
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from app.adapters.opensearch.cluster import Cluster
@@ -17,6 +18,9 @@ from app.domain.search.engine import Change, EngineFault, SearchUnavailable, Ups
 
 MOST_BYTES = 4_000_000
 MOST_ACTIONS = 1_000
+
+
+Attempt = Callable[[Callable[[], None]], None]  # Sends one request, perhaps several times.
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,10 @@ def last_changes(changes: Iterable[Change]) -> list[Change]:
     return list(by_id.values())
 
 
+def once(send: Callable[[], None]) -> None:
+    send()
+
+
 def write(
     cluster: Cluster,
     alias: str,
@@ -40,19 +48,23 @@ def write(
     version: int,
     declared: set[str],
     vectors: StoredVectors | None = None,
+    attempt: Attempt = once,
 ) -> int:
-    """Write changes through an alias and return how many documents are new; a document has a vector where there is one
-    of its text. `declared` are fields that the index is known to have, to which those of the documents are added.
+    """Write changes through an alias and return how many there were; a document has a vector where there is one of its
+    text. `declared` are fields that the index is known to have, to which those of the documents are added.
     Searches see them after a refresh. Raises SearchUnavailable where one is not taken, with all others of its request
     written."""
-    new = 0
+    count = 0
     for batch in _batches(_action(alias, change, version, vectors) for change in changes):
-        _declare(cluster, alias, frozenset().union(*(action.fields for action in batch)), declared)
-        outcomes = cluster.bulk(b"".join(action.lines for action in batch))
-        for outcome in outcomes:
-            _refuse_failure(outcome)
-            new += outcome["status"] == 201
-    return new
+        attempt(partial(_send, cluster, alias, batch, declared))
+        count += len(batch)
+    return count
+
+
+def _send(cluster: Cluster, alias: str, batch: Sequence[Action], declared: set[str]) -> None:
+    _declare(cluster, alias, frozenset().union(*(action.fields for action in batch)), declared)
+    for outcome in cluster.bulk(b"".join(action.lines for action in batch), len(batch)):
+        _refuse_failure(outcome)
 
 
 def _declare(cluster: Cluster, alias: str, fields: frozenset[str], declared: set[str]) -> None:

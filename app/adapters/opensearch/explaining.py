@@ -75,8 +75,9 @@ class Explainer:
             return Explanation(words, True, None, None, *self._words_in(document))
         return self.explanation_of(kept, self._documents.rank(document_id))
 
-    def explanation_of(self, hit: Document, rank: int) -> Explanation:
-        """Return why one of the results, which comes with its whole source, has its rank."""
+    def explanation_of(self, hit: Document, rank: int | None) -> Explanation:
+        """Return why one of the results, which comes with its whole source, has its rank; None is that of one far
+        down."""
         document, answer = StoredDocument(self._lookups, hit["_source"]), self._documents.answer
         score = self._documents.score(hit) if answer else None
         return Explanation(
@@ -87,6 +88,7 @@ class Explainer:
             *self._words_in(document),
             self._parts(document, answer.found, score) if answer and score else (),
             self._placed(document),
+            is_far_down=rank is None,
         )
 
     def _placed(self, document: StoredDocument) -> str | None:

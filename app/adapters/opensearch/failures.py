@@ -11,6 +11,7 @@ from opensearchpy.exceptions import (
     ConnectionError,
     ConnectionTimeout,
     OpenSearchException,
+    SerializationError,
     SSLError,
     TransportError,
 )
@@ -71,8 +72,9 @@ _TOO_MANY_FIELDS = "Limit of total fields"
 _TIMED_OUT = "timed out while waiting for a dynamic mapping update"  # Its type is that of any error of a mapping.
 
 
-def unavailable(error: OpenSearchException) -> SearchUnavailable:
-    """Return the error that the caller of the engine gets for one of the client."""
+def unavailable(error: Exception) -> SearchUnavailable:
+    """Return the error that the caller of the engine gets for one of the client, or for an answer that is not one of
+    OpenSearch."""
     if isinstance(error, SSLError):
         return _failure(EngineFault.CERTIFICATE, str(error.error))
     if isinstance(error, ConnectionTimeout):
@@ -81,6 +83,8 @@ def unavailable(error: OpenSearchException) -> SearchUnavailable:
         return _failure(EngineFault.UNREACHABLE, _reason_of(error))
     if isinstance(error, AuthenticationException):
         return _failure(EngineFault.ACCESS)
+    if isinstance(error, SerializationError) or not isinstance(error, OpenSearchException):
+        return _failure(EngineFault.UNREACHABLE, "what answers is not OpenSearch")
     if not isinstance(error, TransportError):
         return _failure(EngineFault.REFUSED, str(error))
     body = error.info if isinstance(error.info, Mapping) else {}
@@ -93,8 +97,10 @@ def unavailable(error: OpenSearchException) -> SearchUnavailable:
 def refusal(described: object, status: object = None) -> SearchUnavailable:
     """Return the error for what the cluster says of a request, or of one part of it: `described` is its JSON."""
     if not isinstance(described, Mapping):
-        fault = EngineFault.INDEX if status == 404 else EngineFault.REFUSED
-        return _failure(fault, "" if status == 404 else str(described))
+        if status == 404:
+            return _failure(EngineFault.INDEX)
+        is_of_a_proxy = isinstance(status, int) and status >= 500
+        return _failure(EngineFault.UNREACHABLE if is_of_a_proxy else EngineFault.REFUSED, str(described))
     parts = list(_parts(described))
     types = {str(part.get("type")) for part in parts}
     reasons = [str(part.get("reason", "")) for part in parts]

@@ -131,7 +131,7 @@ class Lookups:
             if self._monotonic() > end:
                 raise SearchUnavailable(TOO_SLOW, EngineFault.SLOW)
             self._fetch()
-        raise AssertionError("Each round brings what was missing.")
+        raise SearchUnavailable(TOO_SLOW, EngineFault.SLOW)
 
     def _try(self, place: int, compute: Callable[[], T], results: dict[int, T]) -> None:
         self._lacks = False

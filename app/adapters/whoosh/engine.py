@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
@@ -157,18 +156,10 @@ class WhooshEngine:
         except (SearchUnavailable, *UNREADABLE):
             return []
 
-    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+    def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
         reader = self._reader(site_id, index)
         with reader.reading(reader.fresh_view()) as view:
-            yield from view.digests()
+            yield from (pair for pair in view.digests() if ids is None or pair[0] in ids)
 
     def verify(self, site_id: int, index: IndexName) -> None:
         self._reader(site_id, index).verify()
-
-    def forget(self, site_id: int) -> None:
-        with self._lock:
-            for key in [key for key in self._readers if key[0] == site_id]:
-                del self._readers[key]
-            for key in [key for key in self._prepared if key[0] == site_id]:
-                del self._prepared[key]
-        shutil.rmtree(self._directory / str(site_id), ignore_errors=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -246,7 +248,7 @@ def test_an_engine_that_ails_while_records_go_one_by_one_sets_nothing_aside(
 
 
 def test_an_index_that_is_lost_while_records_go_one_by_one_sets_nothing_aside(
-    indexing: SearchContext, site_id: int
+    indexing: SearchContext, site_id: int, tmp_path: Path
 ) -> None:
     class Lost(Ailing):
         def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
@@ -254,7 +256,7 @@ def test_an_index_that_is_lost_while_records_go_one_by_one_sets_nothing_aside(
                 super().apply(site_id, index, changes)
             finally:
                 if self.taken:
-                    indexing.engine.forget(site_id)
+                    shutil.rmtree(tmp_path / "index" / str(site_id), ignore_errors=True)
 
     with transaction():
         for number in range(20):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from flask import Flask
@@ -18,6 +20,7 @@ from app.domain.search.engine import (
     IndexDocument,
     IndexName,
     SearchContext,
+    SearchEngine,
     SearchUnavailable,
     Upsert,
 )
@@ -153,14 +156,34 @@ def test_a_save_on_its_way_is_no_drift(indexing: SearchContext, site_id: int) ->
         def __getattr__(self, name: str) -> object:
             return getattr(indexing.engine, name)
 
-        def digests(self, site_id: int, index: IndexName) -> list[tuple[str, str]]:
-            digests = list(indexing.engine.digests(site_id, index))
+        def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> list[tuple[str, str]]:
+            digests = list(indexing.engine.digests(site_id, index, ids))
             with transaction():
                 db.session.scalars(select(Product).where(Product.sku == "mat")).one().price += 1
             return digests
 
     report = reconcile(SearchContext(indexing.clock, transaction, SavesMeanwhile()), site_id)
     assert report and (report.missing, report.extra, report.stale) == (0, 0, 0)
+
+
+def test_within_the_lock_only_what_differs_is_read_again(indexing: SearchContext, site_id: int) -> None:
+    """Others wait for the lock, and reading a whole index may take minutes."""
+    read: list[Collection[str] | None] = []
+
+    class Notes:
+        def __getattr__(self, name: str) -> object:
+            return getattr(indexing.engine, name)
+
+        def digests(
+            self, site_id: int, index: IndexName, ids: Collection[str] | None = None
+        ) -> Iterator[tuple[str, str]]:
+            read.append(ids)
+            return indexing.engine.digests(site_id, index, ids)
+
+    damage_products(indexing, site_id)
+    ids = ids_by_sku()
+    assert reconcile(SearchContext(indexing.clock, transaction, cast(SearchEngine, Notes())), site_id)
+    assert read == [None, {ids["tent"], ids["stove"], ids["lamp"], "p999999", "stranger"}, None]
 
 
 def test_a_lost_wish_is_found(indexing: SearchContext, site_id: int) -> None:
