@@ -54,7 +54,7 @@ class Upstream:
 
 
 @dataclass(frozen=True)
-class Loss:
+class LostRequest:
     """A request that a machine took and did not answer."""
 
     port: int
@@ -65,7 +65,7 @@ class Loss:
 class Balancer:
     def __init__(self, ports: Sequence[int]) -> None:
         self.upstreams = [Upstream(port) for port in ports]
-        self.losses: list[Loss] = []
+        self.lost_requests: list[LostRequest] = []
         self._ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -106,7 +106,7 @@ class Balancer:
             content = answer.read()
         except (OSError, http.client.HTTPException):
             connection.close()
-            self.losses.append(Loss(upstream.port, sent_at, f"{method} {path}"))
+            self.lost_requests.append(LostRequest(upstream.port, sent_at, f"{method} {path}"))
             return 502, [], b""
         finally:
             upstream.in_hand -= 1

@@ -99,7 +99,7 @@ def test_a_machine_that_is_killed_takes_only_its_own_requests_along(shop: Shop) 
     with load_on(shop.proxy.port) as load:
         shop.serves(shop.left)
         shop.answers(load)
-        lost_before = len(shop.proxy.losses)
+        lost_before = len(shop.proxy.lost_requests)
         shop.left.kill()
         died = time.monotonic()
         injected()
@@ -109,8 +109,8 @@ def test_a_machine_that_is_killed_takes_only_its_own_requests_along(shop: Shop) 
         assert till.call(f"/paymentIntents/{intent['id']}/capture", {})["status"] == "succeeded"
         shop.left.start()
         shop.serves(shop.left)
-    lost = shop.proxy.losses[lost_before:]
-    assert [loss for loss in lost if loss.port != shop.left.port or loss.sent_at > died] == []
+    lost = shop.proxy.lost_requests[lost_before:]
+    assert [one for one in lost if one.port != shop.left.port or one.sent_at > died] == []
     assert len(load.failures) == len(lost), load.failures
     assert len(load.saved) > 10
     until(lambda: shop.finds(load.saved))
