@@ -79,7 +79,7 @@ def note_storage_fault(error: BaseException) -> bool:
 
 def note_pictures_unavailable(error: PicturesUnavailable) -> None:
     """Note an alert that the storage of pictures, which is another machine, cannot be used."""
-    note_alert(clock(), Cause.PICTURES_GONE, error.sentence)
+    note_alert(clock(), Cause.PICTURES_GONE, error.sentence, machine=machine_id())
 
 
 def cause_of(error: BaseException) -> Cause | None:
