@@ -231,7 +231,7 @@ def channels_of_alerts(config: Config) -> Iterator[AlertChannel]:
 
 def _engine_options(database_url: str) -> dict[str, object]:
     options = {"hide_parameters": True, "connect_args": postgresql.connection_limits(database_url)}
-    has_pool = make_url(database_url).database is not None  # SQLite in memory has one connection.
+    has_pool = make_url(database_url).database not in (None, ":memory:")  # SQLite in memory has one connection.
     return {**options, "max_overflow": MOST_MORE_CONNECTIONS} if has_pool else options
 
 
