@@ -57,9 +57,8 @@ from app.web.permissions import check_every_route_declares
 from app.web.session_end import init_session_end
 from app.web.themes.drawing import init_themes
 
-MOST_MORE_CONNECTIONS = (
-    12  # Of the database, than the five that each process keeps: one for each thread that needs one.
-)
+# Of the database, beside the five that each process keeps: one for each thread of a web server that needs one.
+MOST_MORE_CONNECTIONS = 12
 
 
 def create_app(
