@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from flask import Flask
+from sqlalchemy import make_url
 
 from app import jobs
-from app.adapters import sqlite
+from app.adapters import postgresql, sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.erasure_file import ErasureFile
@@ -56,6 +57,9 @@ from app.web.permissions import check_every_route_declares
 from app.web.session_end import init_session_end
 from app.web.themes.drawing import init_themes
 
+# Of the database, beside the five that each process keeps: one for each thread of a web server that needs one.
+MOST_MORE_CONNECTIONS = 12
+
 
 def create_app(
     config: Config | None = None, ports: Ports | None = None, surfaces: bool = True, stores: Stores | None = None
@@ -80,6 +84,7 @@ def create_app(
 
     with app.app_context():
         sqlite.prepare(db.engine)
+        postgresql.prepare(db.engine)
         if isinstance(ports.clock, ServerClock):
             ports.clock.follow(db.engine)
         versioning.listen(db.session)
@@ -223,6 +228,12 @@ def channels_of_alerts(config: Config) -> Iterator[AlertChannel]:
         yield WebhookChannel(config.alert_webhook_url, config.alert_webhook_secret)
 
 
+def _engine_options(database_url: str) -> dict[str, object]:
+    options = {"hide_parameters": True, "connect_args": postgresql.connection_limits(database_url)}
+    has_pool = make_url(database_url).database not in (None, ":memory:")  # SQLite in memory has one connection.
+    return {**options, "max_overflow": MOST_MORE_CONNECTIONS} if has_pool else options
+
+
 def flask_settings(config: Config) -> dict[str, object]:
     secure = config.production
     return {
@@ -230,7 +241,7 @@ def flask_settings(config: Config) -> dict[str, object]:
         "TESTING": config.testing,
         "SECRET_KEY": config.secret_key,
         "SQLALCHEMY_DATABASE_URI": config.database_url,
-        "SQLALCHEMY_ENGINE_OPTIONS": {"hide_parameters": True},
+        "SQLALCHEMY_ENGINE_OPTIONS": _engine_options(config.database_url),
         "SESSION_COOKIE_NAME": "__Host-shop" if secure else "shop",
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",

@@ -16,7 +16,7 @@ from sqlalchemy import Dialect, Engine, event
 from sqlalchemy.util import LRUCache
 
 from app import create_app
-from app.adapters import sqlite
+from app.adapters import postgresql, sqlite
 from app.adapters.clock import ServerClock
 from app.blueprints import health
 from app.blueprints.storefront.blueprint import empty_caches
@@ -90,6 +90,7 @@ def durable_application(config: Config, ports: Ports) -> Flask:
     app.teardown_appcontext(close_session)
     with app.app_context():
         sqlite.prepare(db.engine)
+        postgresql.prepare(db.engine)
         if isinstance(ports.clock, ServerClock):
             ports.clock.follow(db.engine)
     return app

@@ -101,6 +101,15 @@ def check_alone(pause: Pause = time.sleep) -> None:
         )
 
 
+def conflict() -> str | None:
+    """Return why this machine cannot run beside another that runs; None where it can. One that was away for a while, or
+    started while the database was, may have been followed by another. Raises SQLAlchemyError."""
+    facts = facts_of(current_app.config["SHOP"])
+    if (other := _in_the_way(facts)) is None:
+        return None
+    return describe_refusal(other.name, other.seen_at, obstacles(facts, other.facts))
+
+
 def check_one_release() -> None:
     """Check that the machines that run are of one release: the database may be a single release ahead of each. Raises
     CannotStart."""

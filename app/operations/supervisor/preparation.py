@@ -71,10 +71,16 @@ def _admit(is_upgrade: bool) -> None:
 
 def _migrate(is_upgrade: bool) -> None:
     application = _application()
-    config: Config = application.config["SHOP"]
-    instance = config.instance_folder
     with application.app_context():
         engine: Engine = importlib.import_module("app.extensions").db.engine
+    turns = importlib.import_module("app.operations.supervisor.migration_turn")
+    with turns.turn_to_migrate(application, engine):
+        _migrate_in_turn(application, engine, is_upgrade)
+
+
+def _migrate_in_turn(application: Flask, engine: Engine, is_upgrade: bool) -> None:
+    config: Config = application.config["SHOP"]
+    instance = config.instance_folder
     revision = revision_of(engine)
     if lives_with([read_note(instance), read_shared_note(engine)], revision):
         print("The database is of a later release, with which this one can live.", file=sys.stderr)

@@ -233,15 +233,17 @@ def heal(context: SearchContext) -> None:
 
 
 def _note_engine(context: SearchContext, statuses: Sequence[EngineStatus]) -> None:
-    """Raise the alert about an engine that does not answer or takes no changes, which no rebuild mends, or end it."""
+    """Raise the alert of this machine about an engine that does not answer or takes no changes, which no rebuild mends,
+    or end it. Another machine may reach the engine."""
     errors = {status.error: None for status in statuses if status.fault not in (None, EngineFault.INDEX)}
-    seen = last_seen(Cause.SEARCH_ENGINE_FAILING)
+    cause, machine = Cause.SEARCH_ENGINE_FAILING, context.machine
+    seen = last_seen(cause, machine=machine)
     if not errors:
         if seen is not None:
-            context.commit(partial(end_alert, context.clock, Cause.SEARCH_ENGINE_FAILING))
+            context.commit(partial(end_alert, context.clock, cause, machine=machine))
     elif seen is None or abs(context.clock.now() - seen) >= SEEN_AGAIN_AFTER:
         detail = " ".join(error for error in errors if error)
-        context.commit(partial(raise_alert, context.clock, Cause.SEARCH_ENGINE_FAILING, detail))
+        context.commit(partial(raise_alert, context.clock, cause, detail, machine=machine))
 
 
 def _rebuild_lost(context: SearchContext, site_id: int, indexes: Sequence[LostIndex]) -> None:
