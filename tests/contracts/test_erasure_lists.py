@@ -13,7 +13,7 @@ from app.adapters.s3 import Bucket, S3Erasures, S3Pictures, TimeLimits
 from app.domain.personal_data.erasure_list import ErasureList, copy_erasures
 from tests.s3_server import S3Server, s3_server
 
-LIMITS = TimeLimits(connect=0.5, request=0.7, retries=0.5, rest=0.0)
+SHORT = TimeLimits(connect=0.5, request=0.7, retries=0.5, rest=0.0)
 Open = Callable[[], ErasureList]
 
 
@@ -30,7 +30,7 @@ def open_list(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
         return lambda: ErasureFile(tmp_path / "lists" / "erasures.list")
     server: S3Server = request.getfixturevalue("server")
     settings = server.with_settings(prefix=f"shops/{tmp_path.name}" if request.param == "s3" else "")
-    return lambda: S3Erasures(Bucket(settings, LIMITS), settings.bucket)
+    return lambda: S3Erasures(Bucket(settings), settings.bucket)
 
 
 def test_a_line_is_there_for_all_once_it_was_appended(open_list: Open) -> None:
@@ -68,7 +68,7 @@ def test_erasures_and_pictures_of_a_bucket_do_not_see_each_other(server: S3Serve
 
 
 def test_a_bucket_that_does_not_answer_is_an_error_with_its_reason(server: S3Server) -> None:
-    erasures = S3Erasures(Bucket(server.settings, LIMITS), server.settings.bucket)
+    erasures = S3Erasures(Bucket(server.settings, SHORT), server.settings.bucket)
     server.network.fault = "reset"
     try:
         for call in (lambda: erasures.append("one"), erasures.lines, erasures.check):

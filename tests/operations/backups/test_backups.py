@@ -229,7 +229,7 @@ def test_where_the_list_of_erasures_cannot_be_written_nothing_is_changed(shop: I
 def test_a_list_that_machines_share_is_backed_up_and_gets_back_what_it_lost(
     shop: Installation, folder: Path, server: S3Server
 ) -> None:
-    shared = S3Erasures(Bucket(server.settings, TimeLimits(0.5, 0.7, 0.5, 0.0)), "shop-pictures")
+    shared = S3Erasures(Bucket(server.settings, TimeLimits(connect=2.0, retries=0.5, rest=0.0)), "shop-pictures")
     copy_erasures(["one", "two"], shared)
     with shop.opened():
         made = make_backup(shop.config, shared, shop.instance, folder, NOW)
