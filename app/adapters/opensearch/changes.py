@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import PATIENCE, Cluster
 from app.adapters.opensearch.embedding import StoredVectors, text_key
 from app.adapters.opensearch.failures import refusal
 from app.adapters.opensearch.fencing import OVERTAKEN
@@ -26,14 +26,19 @@ def last_changes(changes: Iterable[Change]) -> list[Change]:
 
 
 def write(
-    cluster: Cluster, alias: str, changes: Iterable[Change], version: int, vectors: StoredVectors | None = None
+    cluster: Cluster,
+    alias: str,
+    changes: Iterable[Change],
+    version: int,
+    vectors: StoredVectors | None = None,
+    patience: str = PATIENCE,
 ) -> int:
     """Write changes through an alias and return how many documents are new; a document has a vector where there is one
     of its text. Searches see them after a refresh. Raises SearchUnavailable where one is not taken, with all others of
     its request written."""
     new = 0
     for batch in _batches(_action(alias, change, version, vectors) for change in changes):
-        outcomes = cluster.bulk(b"".join(lines for _, lines in batch))
+        outcomes = cluster.bulk(b"".join(lines for _, lines in batch), patience)
         for (kind, _), outcome in zip(batch, outcomes, strict=True):
             _refuse_failure(kind, outcome)
             new += outcome["status"] == 201

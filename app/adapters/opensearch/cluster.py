@@ -28,6 +28,9 @@ OLDEST = (2, 12)  # See docs/adr/0067-an-index-on-a-cluster.md.
 WRITE_SECONDS = 30.0
 # For so long the cluster itself waits for the machine that has an index, in a request of ours that has longer.
 PATIENCE = "2s"
+# The builder's requests have that long: each new name of an attribute is a change of the mapping, and a request of a
+# thousand documents may bring hundreds, which a busy cluster makes one after the other.
+BUILDING_PATIENCE = "25s"
 PAGE = 2_000
 KNN = "org.opensearch.knn.plugin.KNNPlugin"
 PLUGINS_SECONDS = 60.0  # For so long it is believed which plugins a cluster has.
@@ -199,12 +202,13 @@ class Cluster:
             lambda client, limit: client.indices.update_aliases(body={"actions": list(actions)}, request_timeout=limit)
         )
 
-    def bulk(self, payload: bytes) -> list[Answer]:
-        """Send the lines of a bulk request and return what became of each action."""
+    def bulk(self, payload: bytes, patience: str = PATIENCE) -> list[Answer]:
+        """Send the lines of a bulk request and return what became of each action. For `patience` the cluster waits for
+        the machine of the index, and for changes of its mapping."""
         answer = self._write(
             lambda client, limit: client.bulk(
                 body=payload,
-                params={"timeout": PATIENCE, "filter_path": "items.*.status,items.*.error", "request_timeout": limit},
+                params={"timeout": patience, "filter_path": "items.*.status,items.*.error", "request_timeout": limit},
             )
         )
         return [outcome for item in answer["items"] for outcome in item.values()]

@@ -9,7 +9,7 @@ from secrets import token_hex
 from threading import local
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import BUILDING_PATIENCE, Cluster
 from app.adapters.opensearch.embedding import AT_ONCE, Embedder, StoredVectors
 from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, building
 from app.adapters.opensearch.mapping import Body, index_body
@@ -64,7 +64,8 @@ class OpenSearchGeneration:
 
     def _write(self, documents: Iterable[IndexDocument], vectors: StoredVectors | None = None) -> None:
         changes = (Upsert(document) for document in documents)
-        self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION, vectors)
+        alias = building(self.name)
+        self._added += write(self._cluster, alias, changes, FIRST_VERSION, vectors, BUILDING_PATIENCE)
 
     def seal(self) -> int:
         with _explaining_a_later_build():
