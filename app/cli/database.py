@@ -14,7 +14,7 @@ from app.operations.database_copy.copying import copy_database
 from app.operations.database_copy.places import read_target
 from app.ports import clock
 
-REHEARSED = "This was a rehearsal: what was saved since it began is not in it. Empty that database before the real copy."
+REHEARSED = "A rehearsal: what was saved since it began is not in that database. Empty it before the real copy."
 NEXT = (
     "Set DATABASE_URL to its address, and what else of the settings changes, then start the shop. The old database is "
     "as it was: delete it once all is well, and start no shop on it meanwhile."

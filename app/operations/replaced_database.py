@@ -1,5 +1,5 @@
-"""A database that takes the place of another, as a restored or a copied one does: it is brought up to date, and nothing in
-it waits for the machines that used the other."""
+"""A database that takes the place of another, as a restored or a copied one does: it is brought up to date, and nothing
+in it waits for the machines that used the other."""
 
 from __future__ import annotations
 

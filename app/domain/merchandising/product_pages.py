@@ -151,7 +151,7 @@ def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture
 
 
 def _colour_in(attributes: Mapping[str, Any]) -> str | None:
-    value = next((value for id, value in attributes.items() if value and is_colour(id)), None)
+    value = next((attributes[id] for id in sorted(attributes) if attributes[id] and is_colour(id)), None)
     first = value[0] if isinstance(value, list) else value
     return colour_of(first) if isinstance(first, str) else None
 

@@ -15,7 +15,7 @@ from app.domain.shared.author import Origin
 from app.domain.sites.activity import COMMAND_LINE
 from app.domain.sites.models import AuditEntry, Site
 from app.operations.backups.restoring import hold_installation
-from app.operations.database_copy.places import check_unused_still, open_source, open_target
+from app.operations.database_copy.places import Upgrade, check_unused_still, open_source, open_target
 from app.operations.database_copy.tables import (
     CopyRefused,
     all_tables,
@@ -24,7 +24,7 @@ from app.operations.database_copy.tables import (
     sum_of,
     write_counters,
 )
-from app.operations.replaced_database import end_rebuilds, release_machines
+from app.operations.replaced_database import end_rebuilds, release_machines, upgrade_database
 
 MOVED = "The shop moved to another database during this rebuild."
 NOT_COPIED = ("alembic_version", "sqlite_sequence")
@@ -41,7 +41,12 @@ class Copied:
 
 
 def copy_database(
-    config: Config, target_url: URL, now: datetime, is_rehearsal: bool, note: NoteTable
+    config: Config,
+    target_url: URL,
+    now: datetime,
+    is_rehearsal: bool,
+    note: NoteTable,
+    upgrade: Upgrade = upgrade_database,
 ) -> Copied:
     """Copy all rows into an empty database, and compare each table. `note` is called with each table and its rows. A
     rehearsal is as of one moment while the shop runs. Raises CopyRefused, and the other database is as empty as
@@ -49,7 +54,7 @@ def copy_database(
     with (
         nullcontext() if is_rehearsal else hold_installation(config.instance_folder),
         open_source(config, is_rehearsal) as source,
-        open_target(config, target_url) as target,
+        open_target(config, target_url, upgrade) as target,
     ):
         rows = 0
         for table in all_tables():

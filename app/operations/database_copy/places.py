@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,9 @@ from app.domain.system import release
 from app.operations.backups.databases import LOGS, OTHER_CLIENTS, database_of
 from app.operations.backups.manifest import BackupError
 from app.operations.database_copy.tables import CopyRefused, all_tables, filled_tables
-from app.operations.replaced_database import UpgradeFailed, upgrade_database
+from app.operations.replaced_database import UpgradeFailed
 
+Upgrade = Callable[[Config, str], None]  # Runs the migrations on the database of an address. Raises UpgradeFailed.
 PART = ".copying"
 KINDS = ("sqlite", "postgresql")
 RUNS = "The shop runs: stop it on every machine first, or make a rehearsal."
@@ -32,7 +33,7 @@ def read_target(address: str) -> URL:
     try:
         url = make_url(driver_url(address))
     except ArgumentError:
-        raise CopyRefused("What was given is no address of a database, such as postgresql://… or sqlite:///….") from None
+        raise CopyRefused("That is no address of a database, such as postgresql://… or sqlite:///….") from None
     if url.get_backend_name() not in KINDS:
         raise CopyRefused(f"The shop knows no database of the kind {url.get_backend_name()}: name one of {KINDS}.")
     if url.get_backend_name() == "sqlite" and not url.database:
@@ -126,16 +127,23 @@ def _revision(connection: Connection) -> str | None:
 
 
 @contextmanager
-def open_target(config: Config, url: URL) -> Iterator[Connection]:
+def open_target(config: Config, url: URL, upgrade: Upgrade) -> Iterator[Connection]:
     """Open the database to copy to, with empty tables. What is written is kept when the block ends, and all of it is
     gone when an error ends it. Raises CopyRefused for one that has something in it."""
-    opened = _new_file(config, url) if url.get_backend_name() == "sqlite" else _empty_database(config, url)
-    with opened as connection:
+
+    def make_tables(of: URL) -> None:
+        try:
+            upgrade(config, of.render_as_string(hide_password=False))
+        except UpgradeFailed as error:
+            raise CopyRefused(f"The tables cannot be made: {error}") from error
+
+    opened = _new_file if url.get_backend_name() == "sqlite" else _empty_database
+    with opened(url, make_tables) as connection:
         yield connection
 
 
 @contextmanager
-def _new_file(config: Config, url: URL) -> Iterator[Connection]:
+def _new_file(url: URL, make_tables: Callable[[URL], None]) -> Iterator[Connection]:
     """A file has its name only once it is whole and on the disk; before, its name ends in PART."""
     file = Path(str(url.database)).absolute()
     part = file.with_name(file.name + PART)
@@ -143,7 +151,7 @@ def _new_file(config: Config, url: URL) -> Iterator[Connection]:
     try:
         _remove(part)
         os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
-        _upgrade(config, url.set(database=str(part)))
+        make_tables(url.set(database=str(part)))
         with closing(sqlite3.connect(part)) as made:
             made.execute("PRAGMA journal_mode=DELETE")
         engine = create_engine(url.set(database=str(part)), poolclass=NullPool)
@@ -184,13 +192,13 @@ def _remove(part: Path) -> None:
 
 
 @contextmanager
-def _empty_database(config: Config, url: URL) -> Iterator[Connection]:
+def _empty_database(url: URL, make_tables: Callable[[URL], None]) -> Iterator[Connection]:
     """One transaction: until its end nobody sees anything but empty tables."""
     engine = create_engine(url, poolclass=NullPool)
     with _connected(engine, "The database to copy to") as connection:
         has_tables = bool(_check_empty(connection))
     if not has_tables:
-        _upgrade(config, url)
+        make_tables(url)
     with _connected(engine, "The database to copy to") as connection:
         _lock_tables(connection, "ACCESS EXCLUSIVE")
         _check_empty(connection)
@@ -208,10 +216,3 @@ def _check_empty(connection: Connection) -> set[str]:
         named = ", ".join(filled[:3]) + (" …" if len(filled) > 3 else "")
         raise CopyRefused(f"The database to copy to is not empty ({named}): name an empty one.")
     return there
-
-
-def _upgrade(config: Config, url: URL) -> None:
-    try:
-        upgrade_database(config, url.render_as_string(hide_password=False))
-    except UpgradeFailed as error:
-        raise CopyRefused(f"The tables cannot be made: {error}") from error

@@ -117,14 +117,14 @@ def _refusal(table: Table, error: psycopg.Error, row: Row[Any] | None) -> CopyRe
     sent: the one that the driver refused, where the server did not see it."""
     reason = error.diag.message_primary or str(error)
     place = PLACE.match(error.diag.context or "")
-    if place is None:
-        key = [] if row is None or error.diag.sqlstate else [getattr(row, name) for name in table.primary_key.columns.keys()]
-        named = f" ({', '.join(map(str, key))})" if key else ""
-        return CopyRefused(f"{table.name}{named} cannot be copied: {reason}.")
-    column = f", its {place['column']}" if place["column"] else ""
-    return CopyRefused(
-        f"{table.name} cannot be copied: {reason}. It is row {int(place['line']):,} by the key{column}."
-    )
+    if place is not None:
+        column = f", its {place['column']}" if place["column"] else ""
+        where = f" It is row {int(place['line']):,} by the key{column}."
+    elif row is not None and not error.diag.sqlstate:
+        where = f" It has the key {', '.join(str(row._mapping[column]) for column in table.primary_key.columns)}."
+    else:
+        where = ""
+    return CopyRefused(f"{table.name} cannot be copied: {reason}.{where}")
 
 
 def read_counters(connection: Connection) -> Mapping[str, int]:
