@@ -9,9 +9,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, inspect, select
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 
 from app.config import Config
 from app.domain.shared.author import Origin
+from app.domain.shared.redaction import error_summary
 from app.domain.sites.activity import COMMAND_LINE
 from app.domain.sites.models import AuditEntry, Site
 from app.operations.backups.restoring import hold_installation
@@ -24,6 +26,7 @@ from app.operations.database_copy.tables import (
     sum_of,
     write_counters,
 )
+from app.operations.instance import is_unfinished
 from app.operations.replaced_database import end_rebuilds, release_machines, upgrade_database
 
 MOVED = "The shop moved to another database during this rebuild."
@@ -51,26 +54,37 @@ def copy_database(
     """Copy all rows into an empty database, and compare each table. `note` is called with each table and its rows. A
     rehearsal is as of one moment while the shop runs. Raises CopyRefused, and the other database is as empty as
     before; BackupError while the shop runs or a backup is being made."""
-    with (
-        nullcontext() if is_rehearsal else hold_installation(config.instance_folder),
-        open_source(config, is_rehearsal) as source,
-        open_target(config, target_url, upgrade) as target,
-    ):
-        rows = 0
-        for table in all_tables():
-            copied = copy_table(source, target, table)
-            if sum_of(target, table) != copied:
-                raise CopyRefused(f"{table.name} is not the same in the other database, which is left empty.")
-            note(table.name, copied.rows)
-            rows += copied.rows
-        write_counters(target, read_counters(source))
-        end_rebuilds(target, MOVED)
-        release_machines(target)
-        _record(target, now)
-        if not is_rehearsal:
-            check_unused_still(source)
-        others = set(inspect(source).get_table_names()) - {table.name for table in all_tables()}
-        return Copied(len(all_tables()), rows, tuple(sorted(others - set(NOT_COPIED))))
+    if is_unfinished(config.instance_folder):
+        raise CopyRefused("A restore was interrupted: run the same restore again, then the copy.")
+    try:
+        with (
+            nullcontext() if is_rehearsal else hold_installation(config.instance_folder),
+            open_source(config, is_rehearsal) as source,
+            open_target(config, target_url, upgrade) as target,
+        ):
+            rows = _copy_rows(source, target, note)
+            end_rebuilds(target, MOVED)
+            release_machines(target)
+            _record(target, now)
+            if not is_rehearsal:
+                check_unused_still(source)
+            others = set(inspect(source).get_table_names()) - {table.name for table in all_tables()}
+            return Copied(len(all_tables()), rows, tuple(sorted(others - set(NOT_COPIED))))
+    except DBAPIError as error:
+        raise CopyRefused(f"A database failed, so nothing was copied: {error_summary(error)}") from error
+
+
+def _copy_rows(source: Connection, target: Connection, note: NoteTable) -> int:
+    """Copy the rows of all tables and return how many. Raises CopyRefused for a table that is not the same then."""
+    rows = 0
+    for table in all_tables():
+        copied = copy_table(source, target, table)
+        if sum_of(target, table) != copied:
+            raise CopyRefused(f"{table.name} is not the same in the other database, which is left empty.")
+        note(table.name, copied.rows)
+        rows += copied.rows
+    write_counters(target, read_counters(source))
+    return rows
 
 
 def _record(target: Connection, now: datetime) -> None:

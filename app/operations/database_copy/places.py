@@ -123,7 +123,8 @@ def _revision(connection: Connection) -> str | None:
     """Return the migration at which a database is; None where it has none."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    return connection.scalar(text("SELECT version_num FROM alembic_version"))
+    revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return revision
 
 
 @contextmanager

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from hypothesis import given
-from hypothesis import strategies as some
 from sqlalchemy import delete, func, insert, make_url, select, text, update
 
 from app.config import Config
@@ -24,10 +21,9 @@ from app.domain.relevance.models import Synonym
 from app.domain.shared.problems import DomainError
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
-from app.operations.database_copy.checksum import TableSum
 from app.operations.database_copy.copying import copy_database
 from app.operations.database_copy.tables import all_tables
-from app.operations.instance import claim_folder
+from app.operations.instance import UNFINISHED_RESTORE, claim_folder
 from tests.fakes.clock import StoppedClock
 from tests.operations.backups.installation import NOW, Installation
 from tests.operations.database_copy.every_table import ROWS, row_of
@@ -207,6 +203,13 @@ def test_a_copy_that_fails_leaves_nothing_and_the_next_one_works(shop: Config, o
     assert unchanged(contents(other)) == unchanged(contents(shop.database_url))
 
 
+def test_what_a_killed_copy_left_is_no_obstacle(shop: Config, tmp_path: Path) -> None:
+    (tmp_path / "back.db.copying").write_text("half a database")
+    copy(shop, back(tmp_path))
+    assert [path.name for path in tmp_path.glob("back.db*")] == ["back.db"]
+    assert (tmp_path / "back.db").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_shop_that_runs_is_refused_but_may_rehearse(shop: Config, other: str) -> None:
     with claim_folder(shop.instance_folder):
         refused(shop, other, "runs already")
@@ -226,6 +229,19 @@ def test_a_database_of_another_release_is_refused(shop: Config, other: str) -> N
     with written(shop.database_url) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '20261128_05'"))
     refused(shop, other, "run `db upgrade` before")
+
+
+def test_a_damaged_database_is_refused_with_the_reason(shop: Config, other: str) -> None:
+    file = shop.instance_folder / "shop.db"
+    with file.open("r+b") as database:
+        database.seek(file.stat().st_size // 2)
+        database.write(b"\xff" * (file.stat().st_size // 2))
+    refused(shop, other, "A database failed, so nothing was copied")
+
+
+def test_half_a_restore_is_not_copied(shop: Config, other: str) -> None:
+    (shop.instance_folder / UNFINISHED_RESTORE).touch()
+    refused(shop, other, "A restore was interrupted")
 
 
 def test_a_shop_that_was_never_set_up_is_refused(other: str, tmp_path: Path) -> None:
@@ -254,34 +270,3 @@ def test_a_row_that_refers_to_none_is_named(shop: Config, other: str) -> None:
     with sqlite3.connect(str(shop.instance_folder / "shop.db")) as database:
         database.execute("UPDATE domains SET site_id = 99 WHERE id = 5")
     refused(shop, other, "A row of domains refers to one of sites that is not there")
-
-
-TEXTS = some.text(some.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
-LEAVES = some.none() | some.booleans() | some.integers(-(2**60), 2**60) | some.floats(-1e15, 1e15) | TEXTS
-values = some.recursive(
-    LEAVES, lambda inner: some.lists(inner, max_size=3) | some.dictionaries(TEXTS, inner, max_size=3), max_leaves=8
-)
-
-
-@given(rows=some.lists(values, min_size=1, max_size=6))
-def test_the_checksum_does_not_depend_on_the_order_of_rows(rows: Sequence[object]) -> None:
-    assert summed(rows) == summed(rows[::-1])
-
-
-@given(rows=some.lists(some.integers() | some.text() | some.none(), min_size=1, max_size=6), place=some.integers(0, 5))
-def test_another_value_is_another_checksum(rows: list[object], place: int) -> None:
-    changed = [*rows]
-    changed[place % len(rows)] = ("another", rows[place % len(rows)])
-    assert summed(rows) != summed(changed)
-
-
-def test_the_checksum_of_json_is_that_of_its_values_and_not_of_its_spelling() -> None:
-    assert summed([{"b": 1e3, "a": [1]}]) == summed([{"a": [1], "b": 1000}])
-    assert summed([{"a": 1}]) != summed([{"a": "1"}]) and summed(["1"]) != summed([1])
-
-
-def summed(rows: Sequence[object]) -> TableSum:
-    total = TableSum()
-    for row in rows:
-        total.add([row])
-    return total
