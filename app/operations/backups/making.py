@@ -181,7 +181,7 @@ def no_restore_beside(instance: Path) -> Iterator[None]:
 @contextmanager
 def no_backup_beside(instance: Path) -> Iterator[None]:
     """Exclude backups during a restore. Raises BackupError while a backup is being made, or another restore runs."""
-    with _lock(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: restore once it is done."):
+    with _lock(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: begin once it is done."):
         yield
 
 

@@ -5,31 +5,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import NullPool, create_engine, func, make_url, update
+from sqlalchemy import NullPool, create_engine, make_url
 
 from app.config import SECRET_KEY_FILE, Config
-from app.domain.bundles.models import BundleRun
-from app.domain.catalogue.models import PictureUpload
-from app.domain.machines.models import Machine
 from app.domain.personal_data.erasure_list import ErasureList, copy_erasures
-from app.domain.search.models import RebuildRun
-from app.domain.seo.models import SitemapBuild
 from app.domain.shared.durable_files import fsync_path
 from app.domain.system import release
-from app.domain.work.models import UNFINISHED, State
 from app.operations.backups.databases import PostgresqlDatabase, SqliteDatabase, database_of
 from app.operations.backups.making import key_fingerprint, no_backup_beside
 from app.operations.backups.manifest import ERASURES, MEDIA, SECRET_KEY, BackupError, DatabaseInDoubt, Manifest
 from app.operations.backups.reading import Backup, newest_in, open_backup
 from app.operations.instance import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
+from app.operations.replaced_database import UpgradeFailed, end_rebuilds, release_machines, upgrade_database
 
 UNPACKED = ".restoring"
 DISK_TO_SPARE = 64 * 1024**2  # Bytes.
@@ -55,7 +48,7 @@ def check_backup(config: Config, path: Path) -> Restored:
 
 def restore(config: Config, erasures: ErasureList, instance: Path, path: Path, now: datetime) -> Restored:
     """Restore the newest backup at a path. Raises BackupError, and nothing is changed then, unless it says so."""
-    with _hold_installation(instance), open_backup(newest_in(path)) as backup:
+    with hold_installation(instance), open_backup(newest_in(path)) as backup:
         found = _check_restorable(config, backup)
         database = database_of(config.database_url, instance)
         database.check_unused()
@@ -70,7 +63,7 @@ def restore(config: Config, erasures: ErasureList, instance: Path, path: Path, n
 
 
 @contextmanager
-def _hold_installation(instance: Path) -> Iterator[None]:
+def hold_installation(instance: Path) -> Iterator[None]:
     """Keep the shop from starting and backups from being made. Raises BackupError while the shop runs or a backup is
     being made."""
     try:
@@ -224,9 +217,15 @@ class _Restoring:
 
     def _prepare(self, database_url: str) -> None:
         if self._is_migrated:
-            upgrade_database(self._config, database_url)
-        end_rebuilds(database_url)
-        release_machines(database_url)
+            try:
+                upgrade_database(self._config, database_url)
+            except UpgradeFailed as error:
+                raise BackupError(
+                    f"The migrations of this version failed on the database of the backup: {error}"
+                ) from error
+        with create_engine(database_url, poolclass=NullPool).begin() as connection:
+            end_rebuilds(connection, RESTORED)
+            release_machines(connection)
 
     def _put_aside(self, path: Path) -> None:
         if path.exists():
@@ -249,42 +248,3 @@ def _put_durably(unpacked: Path, target: Path) -> None:
 
 def _is_queue(path: Path) -> bool:
     return path.is_dir() and path.name.startswith(("valkey-", "redis-")) and ".before-" not in path.name
-
-
-def upgrade_database(config: Config, database_url: str) -> None:
-    """Run the migrations on a database, in a process of its own, since this one is set up for another database. Raises
-    BackupError."""
-    settings = {
-        "DATABASE_URL": database_url,
-        "SECRET_KEY": config.secret_key,
-        "SHOP_ENV": config.environment,
-        "INDEX_DIR": str(config.index_dir),
-        "MEDIA_DIR": str(config.media_dir),
-        "PAYMENT_PROCESSOR": "none",
-        "PYTHONPATH": str(release.ROOT),
-    }
-    command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
-    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
-        raise BackupError(f"The migrations of this version failed on the database of the backup: {last}")
-
-
-def end_rebuilds(database_url: str) -> None:
-    """End the unfinished rebuilds in a restored database: their worker is gone, and until its lease has run out no
-    other rebuild could begin. Their end is dated at their start, so that the rebuild of the lost index need not
-    wait."""
-    ended = func.coalesce(RebuildRun.started_at, RebuildRun.created_at)
-    unfinished = update(RebuildRun).where(RebuildRun.state.in_(UNFINISHED))
-    values = {"state": State.FAILED.value, "error": RESTORED, "finished_at": ended, "lease_until": None}
-    with create_engine(database_url, poolclass=NullPool).begin() as connection:
-        connection.execute(unfinished.values(values))
-
-
-def release_machines(database_url: str) -> None:
-    """Note in a restored database that none of its machines runs, so that this one, which may be another, need not
-    wait for them, and let any machine do what theirs had to do: their files are in the backup or lost."""
-    with create_engine(database_url, poolclass=NullPool).begin() as connection:
-        connection.execute(update(Machine).values(seen_at=datetime.fromtimestamp(0, UTC)))
-        for model in (PictureUpload, BundleRun, SitemapBuild):
-            connection.execute(update(model).where(model.state.in_(UNFINISHED)).values(machine=""))
