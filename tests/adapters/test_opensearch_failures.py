@@ -127,6 +127,12 @@ FAULTS = [
         EngineFault.MAPPING,
         "Limit of total fields",
     ),
+    (
+        500,
+        error("mapper_exception", "timed out while waiting for a dynamic mapping update"),
+        EngineFault.SLOW,
+        "too slow",
+    ),
     (400, error("parsing_exception", "unknown query [x]"), EngineFault.REFUSED, "unknown query [x]"),
     (502, "Bad gateway", EngineFault.REFUSED, "refuses a request"),
     (502, ["of another server"], EngineFault.REFUSED, "its answer cannot be read"),

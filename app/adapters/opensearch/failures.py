@@ -68,6 +68,7 @@ _TYPES = {
 }
 _DISK = ("disk usage exceeded", "read-only / allow delete", "read-only-allow-delete", "create-index blocked")
 _TOO_MANY_FIELDS = "Limit of total fields"
+_MAPPING_LATE = "timed out while waiting for a dynamic mapping update"  # Its manager has too much to do.
 
 
 def unavailable(error: OpenSearchException) -> SearchUnavailable:
@@ -116,6 +117,8 @@ def _fault_of(types: set[str], reasons: list[str], status: object) -> EngineFaul
         return EngineFault.DISK_FULL if any(words in said for words in _DISK) else EngineFault.UNREACHABLE
     if _TOO_MANY_FIELDS in said:
         return EngineFault.MAPPING
+    if _MAPPING_LATE in said:
+        return EngineFault.SLOW
     for fault, names in _TYPES.items():
         if any(name in types for name in names):
             return fault
