@@ -87,3 +87,14 @@ def test_each_part_is_started_by_the_file_that_follows_the_link_once() -> None:
     settings = (DEPLOY / "parts" / COMMON / "common.conf").read_text()
     assert "/opt/shop/" not in settings
     assert os.access(DEPLOY / "part", os.X_OK)
+
+
+def test_the_page_on_several_machines_names_units_and_variables_that_there_are() -> None:
+    page = (ROOT / "docs" / "deploy.md").read_text().partition("\n## Several machines\n")[2].partition("\n## ")[0]
+    units = set(re.findall(r"shop-[a-z]+(?:@\d)?[.](?:service|timer|target)", page))
+    assert {"shop-migrate@1.service", "shop-mcp.service", "shop-backup.timer", "shop-parts.target"} <= units
+    assert {re.sub(r"@\d", "@", unit) for unit in units} <= {unit.name for unit in UNITS}
+    addresses = set(re.findall(r"\{\$(\w+):", (DEPLOY / "Caddyfile.machines").read_text()))
+    assert addresses == set(re.findall(r"'Environment=\"?(\w+)=", page))
+    switched_off = re.search(r"`sed -i '(s/[^']+)' /etc/shop/shop.env`", page)
+    assert switched_off and switched_off[1] == "s/^BACKUP_DIR=/#&/" and "BACKUP_DIR" in example()
