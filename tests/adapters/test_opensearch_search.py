@@ -65,7 +65,9 @@ def trips() -> Iterator[Trips]:
 
 @pytest.fixture
 def engine(opensearch_url: str, tmp_path: Path) -> Iterator[SearchEngine]:
-    with own_settings(opensearch_url) as settings:
+    with own_settings(
+        opensearch_url, seconds=20
+    ) as settings:  # How long one takes on a busy machine is not the matter.
         yield engine_of(settings, tmp_path)
 
 

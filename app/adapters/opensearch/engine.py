@@ -184,18 +184,18 @@ class OpenSearchEngine:
         generation: the one that was live last, which the first of them checks. Where another is live by then, or the
         generation is gone in the middle, since two swaps came quickly, it is answered anew."""
         alias = self._names.live(site_id, index)
-        name = self._live.get(alias) or self._ask_live(alias)
+        name = self._live.get(alias) or self._look_up_live(alias)
         try:
             return answer(IndexSearch(self._cluster, Target(name, alias), self._meanings(index)))
         except SupersededError:
-            name = self._ask_live(alias)
+            name = self._look_up_live(alias)
         except SearchUnavailable as error:
-            if error.fault is not EngineFault.INDEX or (other := self._ask_live(alias)) == name:
+            if error.fault is not EngineFault.INDEX or (other := self._look_up_live(alias)) == name:
                 raise
             name = other
         return answer(IndexSearch(self._cluster, Target(name), self._meanings(index)))
 
-    def _ask_live(self, alias: str) -> str:
+    def _look_up_live(self, alias: str) -> str:
         self._live[alias] = self._cluster.live_index(alias).name
         return self._live[alias]
 
