@@ -165,7 +165,14 @@ def test_one_search_of_several_that_fails_is_a_failure(node: FakeNode) -> None:
     assert fault_of(Cluster(OpenSearchSettings(url=node.url)))[0] is EngineFault.MISSING_SHARD
 
 
-FOREIGN = [{"status": "ok"}, {"responses": [], "items": [], "docs": 7}, {"responses": 7, "items": {}, "_shards": []}, "<h1>Back soon</h1>", [1], None]
+FOREIGN = [
+    {"status": "ok"},
+    {"responses": [], "items": [], "docs": 7},
+    {"responses": 7, "items": {}, "_shards": []},
+    "<h1>Back soon</h1>",
+    [1],
+    None,
+]
 CALLS: dict[str, Callable[[Cluster], object]] = {
     "search_many": lambda cluster: cluster.search_many(PRODUCTS, ["{}"]),
     "statistics": lambda cluster: cluster.statistics(PRODUCTS, {"name": ["shoe"]}),
