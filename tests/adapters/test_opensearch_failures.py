@@ -30,7 +30,8 @@ from tests.processes import free_port
 
 PRODUCTS = Target("products")
 
-ANSWER: Any = {"responses": []}
+FOUND = {"_shards": {"failed": 0}, "timed_out": False}
+ANSWER: Any = {"responses": [FOUND]}
 ABOUT = {"version": {"distribution": "opensearch", "number": "2.19.1"}}
 
 
@@ -164,7 +165,14 @@ def test_one_search_of_several_that_fails_is_a_failure(node: FakeNode) -> None:
     assert fault_of(Cluster(OpenSearchSettings(url=node.url)))[0] is EngineFault.MISSING_SHARD
 
 
-FOREIGN = [{"status": "ok"}, {"responses": 7, "items": {}, "_shards": []}, "<h1>Back soon</h1>", [1], None]
+FOREIGN = [
+    {"status": "ok"},
+    {"responses": [], "items": [], "docs": 7},
+    {"responses": 7, "items": {}, "_shards": []},
+    "<h1>Back soon</h1>",
+    [1],
+    None,
+]
 CALLS: dict[str, Callable[[Cluster], object]] = {
     "search_many": lambda cluster: cluster.search_many(PRODUCTS, ["{}"]),
     "statistics": lambda cluster: cluster.statistics(PRODUCTS, {"name": ["shoe"]}),
@@ -238,7 +246,7 @@ def test_a_version_that_is_too_old_is_named_until_it_is_another(
     fault, sentence = fault_of(cluster)
     assert fault is EngineFault.VERSION and said in sentence
     node.about = ABOUT
-    assert cluster.search_many(PRODUCTS, ["{}"]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
     assert node.requests.count("/") == 2
     cluster.search_many(PRODUCTS, ["{}"])
     assert node.requests.count("/") == 2, "it is looked at until it is new enough, and then no more"
@@ -270,7 +278,7 @@ def test_a_certificate_is_trusted_by_the_file_that_is_named_and_by_no_other(
     mine, other = certificate(folder, 90), certificate(folder, 91)
     with fake_node() as node:
         url = secure(node, mine)
-        assert Cluster(OpenSearchSettings(url=url, ca_file=mine)).search_many(PRODUCTS, ["{}"]) == []
+        assert Cluster(OpenSearchSettings(url=url, ca_file=mine)).search_many(PRODUCTS, ["{}"]) == [FOUND]
         for settings in (OpenSearchSettings(url=url, ca_file=other), OpenSearchSettings(url=url)):
             fault, sentence = fault_of(Cluster(settings))
             assert fault is EngineFault.CERTIFICATE and "OPENSEARCH_CA" in sentence
@@ -310,7 +318,7 @@ def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(n
     assert len(node.requests) == before
     hands.now += PAUSE_SECONDS
     node.is_silent = False
-    assert cluster.search_many(PRODUCTS, ["{}"]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 def test_after_a_slow_answer_the_next_request_waits_only_to_see_whether_the_cluster_is_there(node: FakeNode) -> None:
@@ -329,7 +337,7 @@ def test_one_slow_answer_holds_up_no_others(node: FakeNode) -> None:
     node.is_silent = True
     fault_of(cluster)
     node.is_silent = False
-    assert cluster.search_many(PRODUCTS, ["{}"]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 def test_what_is_refused_is_no_silence(node: FakeNode) -> None:
@@ -338,7 +346,7 @@ def test_what_is_refused_is_no_silence(node: FakeNode) -> None:
     for _ in range(3):
         fault_of(cluster)
     node.status, node.body = 200, ANSWER
-    assert cluster.search_many(PRODUCTS, ["{}"]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 def test_an_error_is_an_answer_that_ends_the_pause(node: FakeNode) -> None:
@@ -353,7 +361,7 @@ def test_an_error_is_an_answer_that_ends_the_pause(node: FakeNode) -> None:
     hands.now += PAUSE_SECONDS
     node.first = [(404, error("index_not_found_exception"))]
     assert fault_of(cluster)[0] is EngineFault.INDEX
-    assert cluster.search_many(PRODUCTS, ["{}"]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 # Builds
@@ -393,7 +401,6 @@ def test_a_build_does_not_send_again_what_will_never_be_taken(node: FakeNode) ->
 
 
 def test_a_search_that_needs_ever_more_is_too_slow(node: FakeNode) -> None:
-    node.body = {"responses": [{"_shards": {"failed": 0}, "timed_out": False}]}
     lookups, numbers = Lookups(Cluster(OpenSearchSettings(url=node.url)), PRODUCTS), count()
     with pytest.raises(SearchUnavailable) as raised:
         lookups.complete([lambda: lookups.search({"size": next(numbers)})])
@@ -407,7 +414,7 @@ def test_where_one_node_is_gone_another_answers(node: FakeNode) -> None:
     settings = OpenSearchSettings(url=f"http://127.0.0.1:{free_port()},{node.url}")
     cluster = Cluster(settings)
     for _ in range(6):
-        assert cluster.search_many(PRODUCTS, ["{}"]) == []
+        assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 def test_a_node_that_hangs_is_left_out_after_its_first_silence(node: FakeNode) -> None:

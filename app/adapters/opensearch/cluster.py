@@ -106,8 +106,10 @@ class Cluster:
         index = target.index
 
         def answers(client: OpenSearch, limit: Timeout) -> list[Answer]:
-            found = client.msearch(body=lines, index=index, request_timeout=limit)
-            return [_whole(answer) for answer in found["responses"]]
+            found = client.msearch(body=lines, index=index, request_timeout=limit)["responses"]
+            if 2 * len(found) != len(lines):
+                raise ValueError(f"{len(found)} answers to {len(lines) // 2} searches")
+            return [_whole(answer) for answer in found]
 
         responses = self._write(answers) if patient else self._read(answers)
         if target.live is not None:
