@@ -68,8 +68,8 @@ def test_a_web_server_answers_that_it_lives_and_that_it_is_not_ready(shop: Shop,
         while not all(look.done() for look in looks):
             assert web.seconds_for("/healthz") < LONGEST_WAIT
             assert web.seconds_for("/static/admin/base.css") < MOST_SECONDS
-        for asked in (*looks, *pages):
-            status, seconds = asked.result()
+        for look in (*looks, *pages):
+            status, seconds = look.result()
             assert (status, seconds < MOST_SECONDS) == (503, True), seconds
         network.fault = ""
         until(lambda: answer(web, MACHINE)[0] == 200, 30)
