@@ -21,13 +21,15 @@ OF_ONE_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-l
 
 @dataclass
 class Upstream:
-    """A machine, with its connections that are kept, and how many requests it has in hand and has answered."""
+    """A machine, with its connections that are kept, how many requests it has in hand and has answered, and how many
+    connections it refused."""
 
     port: int
     is_healthy: bool = False
     idle: list[http.client.HTTPConnection] = field(default_factory=list)
     in_hand: int = 0
     answered: int = 0
+    refused: int = 0
 
     def connection(self) -> http.client.HTTPConnection:
         """One that is open. Raises OSError where the machine takes none."""
@@ -52,7 +54,7 @@ class Upstream:
 
 
 @dataclass(frozen=True)
-class Loss:
+class LostRequest:
     """A request that a machine took and did not answer."""
 
     port: int
@@ -63,7 +65,7 @@ class Loss:
 class Balancer:
     def __init__(self, ports: Sequence[int]) -> None:
         self.upstreams = [Upstream(port) for port in ports]
-        self.losses: list[Loss] = []
+        self.lost_requests: list[LostRequest] = []
         self._ended = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -104,7 +106,7 @@ class Balancer:
             content = answer.read()
         except (OSError, http.client.HTTPException):
             connection.close()
-            self.losses.append(Loss(upstream.port, sent_at, f"{method} {path}"))
+            self.lost_requests.append(LostRequest(upstream.port, sent_at, f"{method} {path}"))
             return 502, [], b""
         finally:
             upstream.in_hand -= 1
@@ -122,6 +124,7 @@ class Balancer:
                         return upstream, upstream.connection()
                     except OSError:
                         upstream.is_healthy = False
+                        upstream.refused += 1
             time.sleep(0.05)
         return None, None
 

@@ -17,6 +17,7 @@ from tests.machines import shared_services
 from tests.processes import RunningShop
 
 PRODUCT = "/admin/catalogue/product/1"
+SECONDS_UNTIL_FOUND = 60  # Two shops, their database and a cluster keep this machine busy.
 pytestmark = pytest.mark.thorough
 
 
@@ -58,7 +59,7 @@ def test_what_is_saved_at_one_machine_is_found_and_shown_at_the_other(
     left.get_by_role("button", name="Save", exact=True).last.click()
     expect(left.locator("#details-news")).to_contain_text("Saved.")
     shopper = browser.new_context(base_url=machines.right.address)
-    until_found(shopper.new_page(), "zephyr", "Zephyr travel kettle")
+    until_found(shopper.new_page(), "zephyr", "Zephyr travel kettle", SECONDS_UNTIL_FOUND)
     shopper.close()
 
     left.goto(PRODUCT)

@@ -28,11 +28,11 @@ MOST_SECONDS = 2 * SEARCH_SECONDS + 2
 class ClusterShop(Shop):
     """A shop whose index lies at the addresses `url`. `client` asks the cluster at `own_url`, past the shop."""
 
-    def __init__(self, folder: Path, url: str, own_url: str, replicas: int = 0) -> None:
+    def __init__(
+        self, folder: Path, url: str, own_url: str, replicas: int = 0, seconds: float = SEARCH_SECONDS
+    ) -> None:
         super().__init__(folder)
-        self.settings = OpenSearchSettings(
-            url=url, prefix=f"t{token_hex(6)}", replicas=replicas, seconds=SEARCH_SECONDS
-        )
+        self.settings = OpenSearchSettings(url=url, prefix=f"t{token_hex(6)}", replicas=replicas, seconds=seconds)
         self.client = OpenSearch(own_url.split(","), timeout=30, max_retries=10)
 
     @property

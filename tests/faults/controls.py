@@ -88,6 +88,13 @@ CONTROLS = (
         "domain/search/index/test_apply.py",
     ),
     Control(
+        "an index of a cluster is missing only where its manager says so",
+        "adapters/opensearch/cluster.py",
+        "            return self._settings(client, limit, alias, is_local=False)\n\n    def _answers",
+        "            raise\n\n    def _answers",
+        "adapters/test_opensearch_failures.py",
+    ),
+    Control(
         "a smart reader serves the tills of its location",
         "domain/pos/smart_readers.py",
         "if reader.location_id != location_id:",

@@ -38,7 +38,8 @@ PATIENCE = "2s"
 PAGE = 2_000
 KNN = "org.opensearch.knn.plugin.KNNPlugin"
 PLUGINS_SECONDS = 60.0  # For so long it is believed which plugins a cluster has, …
-MANAGER_SECONDS = 2.0  # … and whether it has a manager.
+MANAGER_SECONDS = 2.0  # … and whether it has a manager, …
+MOST_FOR_MANAGER = 1.0  # … for which it waits so long: a new one is elected in less.
 NAME_AND_BLOCKS = "*.settings.index.blocks,*.settings.index.provided_name"
 
 Outcome = TypeVar("Outcome")
@@ -83,7 +84,8 @@ class Cluster:
     def __init__(self, settings: OpenSearchSettings, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._client = Client(settings)
         self._read_limit = time_limit(settings.seconds)
-        self._manager_limit = f"{int(settings.seconds * 500)}ms"  # It says within the time limit that it has none.
+        # Well within the time limit it says that it has none.
+        self._manager_limit = f"{int(1000 * min(MOST_FOR_MANAGER, settings.seconds / 2))}ms"
         self._write_limit = time_limit(WRITE_SECONDS)
         self._breaker = Breaker(monotonic)
         self._monotonic = monotonic
