@@ -64,3 +64,6 @@ class NullEngine:
 
     def verify(self, site_id: int, index: IndexName) -> None:
         raise SearchUnavailable(_MESSAGE)
+
+    def forget(self, site_id: int) -> None:
+        """Do nothing: there is nothing to remove."""

@@ -299,10 +299,13 @@ def test_two_indexes_are_published_in_one_step(engine: OpenSearchEngine) -> None
     assert engine.status(SITE, CONTENT).documents is None
 
 
-def test_builds_of_a_site_touch_none_whose_number_begins_alike(engine: OpenSearchEngine) -> None:
-    rebuild(engine, SHOES, site=12)
-    for _ in range(3):
-        rebuild(engine, SHOES[:2])
+def test_what_is_forgotten_leaves_nothing_and_touches_no_other_shop(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch, tmp_path: Path
+) -> None:
+    for site in (SITE, 12):
+        rebuild(engine, SHOES, site=site)
+    engine.forget(SITE)
+    assert [name for name in indices(client, settings) if f"{settings.prefix}-{SITE}-" in name] == []
     assert engine.status(12, PRODUCTS).documents == len(SHOES)
 
 

@@ -465,7 +465,8 @@ class SearchEngineContract:
         rebuild(shop, [shoe(7, "Canary shoes")], site=2)
         assert found(shop, "canary", correct=False) == []
         assert found(shop, "canary", site=2) == ["P7"]
-        assert shop.status(3, PRODUCTS).state is EngineState.UNREACHABLE
+        shop.forget(2)
+        assert shop.status(2, PRODUCTS).state is EngineState.UNREACHABLE
         assert found(shop, "running shoes")
 
     def test_one_process_at_a_time_is_exclusive(self, shop: SearchEngine) -> None:

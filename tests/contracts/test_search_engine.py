@@ -92,6 +92,6 @@ class TestNullEngine:
     def test_says_that_it_has_no_trials(self) -> None:
         assert not NullEngine().supports_trials
 
-    def test_has_nothing_to_lock(self) -> None:
+    def test_has_nothing_to_lock_or_to_forget(self) -> None:
         with NullEngine().exclusive(1, IndexName.PRODUCTS):
-            assert NullEngine().status(1, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP
+            NullEngine().forget(1)

@@ -39,7 +39,11 @@ class Proxy:
         with suppress(OSError):
             while True:
                 client = self._server.accept()[0]
-                server = self._connect()
+                try:
+                    server = self._connect()
+                except OSError:  # The target is down, and may come back.
+                    client.close()
+                    continue
                 self._open += [client, server]
                 threading.Thread(target=self._pass, args=(client, server), daemon=True).start()
                 threading.Thread(target=self._pass, args=(server, client), daemon=True).start()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
 from sqlalchemy import update
 
@@ -124,11 +121,11 @@ def test_a_busy_background_is_asked_again(indexing: SearchContext, queue: Record
     assert names.count(f"golden searches of site {site_id}") == 2
 
 
-def test_the_job_leaves_what_is_known_while_search_is_away(indexing: SearchContext, tmp_path: Path) -> None:
+def test_the_job_leaves_what_is_known_while_search_is_away(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     _add_golden(indexing, site_id)
     relevance.check_golden_searches(site_id)
-    shutil.rmtree(tmp_path / "index" / str(site_id))
+    indexing.engine.forget(site_id)
     relevance.check_golden_searches(site_id)
     assert golden.golden_state(site_id).passing == 1
 

@@ -242,3 +242,7 @@ class OpenSearchEngine:
         if meanings is not None and not self._cluster.compares_vectors():
             meanings = None
         return self._generations.start(site_id, index, meanings)
+
+    def forget(self, site_id: int) -> None:
+        for index in IndexName:
+            self._cluster.delete_indices(self._cluster.indices(self._names.generations(site_id, index)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -163,3 +164,11 @@ class WhooshEngine:
 
     def verify(self, site_id: int, index: IndexName) -> None:
         self._reader(site_id, index).verify()
+
+    def forget(self, site_id: int) -> None:
+        with self._lock:
+            for key in [key for key in self._readers if key[0] == site_id]:
+                del self._readers[key]
+            for key in [key for key in self._prepared if key[0] == site_id]:
+                del self._prepared[key]
+        shutil.rmtree(self._directory / str(site_id), ignore_errors=True)

@@ -492,6 +492,10 @@ class SearchEngine(Searching, Protocol):
         SearchUnavailable, also while iterating."""
         ...
 
+    def forget(self, site_id: int) -> None:
+        """Remove everything kept for a site."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SearchContext(WorkContext):

@@ -112,6 +112,10 @@ class ReferenceEngine:
     def verify(self, site_id: int, index: IndexName) -> None:
         self._documents(site_id, index)
 
+    def forget(self, site_id: int) -> None:
+        for key in [key for key in self.live if key[0] == site_id]:
+            del self.live[key]
+
 
 @dataclass
 class ReferenceGeneration:
