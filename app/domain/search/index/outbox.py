@@ -381,9 +381,10 @@ def has_waiting(site_id: int, index: IndexName) -> bool:
 
 
 def waiting_since(site_id: int) -> datetime | None:
-    """Return the time at which the oldest change that still waits was saved."""
+    """Return the time at which the oldest change that still waits was saved; of several that were saved at the same
+    moment, that of the one that began first."""
     query = select(OutboxEntry.created_at).where(OutboxEntry.site_id == site_id, _is_waiting())
-    return db.session.scalars(query.order_by(OutboxEntry.created_at).limit(1)).first()
+    return db.session.scalars(query.order_by(OutboxEntry.id).limit(1)).first()
 
 
 def unindexed(clock: Clock, site_id: int) -> Unindexed:
