@@ -20,6 +20,7 @@ SHORTEST = 5  # Letters of a rare word; what is shorter is grammar or a unit.
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 SYLLABLES = tuple(f"{first}{vowel}" for first in "bdfgklmnprstvz" for vowel in "aeiou")
 LONGEST_NAME = 300
+PRICES = ("price", "compareAtPrice")
 
 
 class Originals:
@@ -31,10 +32,13 @@ class Originals:
         self._rare = frozenset(word for word, times in counted.items() if times <= RARE and len(word) >= SHORTEST)
 
     def products(self, count: int) -> Iterator[Row]:
-        """Yield so many products: the originals first, then copy after copy of them."""
-        for place in range(count):
-            copy, original = divmod(place, len(self.rows))
-            yield self.copied(self.rows[original], copy) if copy else self.rows[original]
+        """Return so many products: the originals first, then copy after copy of them."""
+        return map(self.product, range(count))
+
+    def product(self, place: int) -> Row:
+        """Return the product at a place, counted from 0."""
+        copy, original = divmod(place, len(self.rows))
+        return self.copied(self.rows[original], copy) if copy else self.rows[original]
 
     def copied(self, row: Row, copy: int) -> Row:
         """Return the product of a copy, counted from 1."""
@@ -44,7 +48,9 @@ class Originals:
         if row.get("upc"):
             own["upc"] = code_of(str(row["upc"]), copy)
         if row.get("createdAt"):
-            own["createdAt"] = f"{datetime.fromisoformat(str(row['createdAt'])) + timedelta(days=copy):%Y-%m-%dT%H:%M:%SZ}"
+            own["createdAt"] = (
+                f"{datetime.fromisoformat(str(row['createdAt'])) + timedelta(days=copy):%Y-%m-%dT%H:%M:%SZ}"
+            )
         own |= {name: self._text(str(row[name]), row, copy) for name in ("name", "description") if row.get(name)}
         own["name"] = str(own["name"])[:LONGEST_NAME].strip()
         if row.get("manufacturer"):
@@ -67,9 +73,6 @@ class Originals:
         if not edition:
             return word
         return model_of(word, edition) if is_code else made_up(word, edition)
-
-
-PRICES = ("price", "compareAtPrice")
 
 
 def edition_of(word: str, copy: int, growth: float) -> int:

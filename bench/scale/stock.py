@@ -6,9 +6,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from typing import Any
 from unittest import SkipTest
 
 from app import ports
@@ -37,18 +35,22 @@ def originals_in(directory: Path) -> tuple[Path, str]:
 
 
 def rows_of(bundle: Path) -> Iterator[Row]:
-    packed = bundle / "products.jsonl.gz"
-    opened = gzip.open(packed, "rt") if packed.exists() else (bundle / "products.jsonl").open()
-    with opened as lines:
+    plain = bundle / "products.jsonl"
+    with plain.open() if plain.exists() else gzip.open(bundle / "products.jsonl.gz", "rt") as lines:
         yield from map(json.loads, lines)
 
 
 def import_products(bundle: Path, directory: Path, first: int, end: int) -> None:
     """Import the products from the one of this number on, below `end`. Raises AssertionError where some are refused."""
-    products: Iterator[Any] = islice(Originals(list(rows_of(bundle))).products(end), first, None)
+    originals = Originals(list(rows_of(bundle)))
     while first < end:
         count = min(LARGEST_PART, end - first)
-        part = _write_part(bundle, directory / f"part-{first}", islice(products, count), with_documents=not first)
+        part = _write_part(
+            bundle,
+            directory / f"part-{first}",
+            map(originals.product, range(first, first + count)),
+            with_documents=not first,
+        )
         report = import_bundle(part, HOST, ports.clock(), ports.images(), transaction, "bench", 8)
         assert report.of("products").added == count, report.counts
         shutil.rmtree(part)

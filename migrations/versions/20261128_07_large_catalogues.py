@@ -22,6 +22,13 @@ INDEXES = (
     ("ix_products_site_id_price_id", "products", ["site_id", "price", "id"], {}),
     ("ix_products_site_id_stock_id", "products", ["site_id", "stock", "id"], {"postgresql_include": ["enabled"]}),
     (
+        "ix_products_site_id_taxonomy_level_id_manufacturer_id",
+        "products",
+        ["site_id", "taxonomy_level_id", "manufacturer", "id"],
+        {"postgresql_include": ["enabled"]},
+    ),
+    ("ix_orders_site_id_status_paid_amount", "orders", ["site_id", "status", "paid_amount"], {}),
+    (
         "ix_products_with_terms",
         "products",
         ["site_id", "updated_at"],

@@ -55,6 +55,7 @@ class Product(Base, HoldsMarkup):
         Index(None, "site_id", "id", postgresql_include=["taxonomy_level_id"]),
         Index(None, "site_id", "price", "id"),
         Index(None, "site_id", "stock", "id", postgresql_include=["enabled"]),
+        Index(None, "site_id", "taxonomy_level_id", "manufacturer", "id", postgresql_include=["enabled"]),
         Index("ix_products_with_terms", "site_id", "updated_at", sqlite_where=HAS_TERMS, postgresql_where=HAS_TERMS),
         CheckConstraint("price >= 0", name="price_not_negative"),
         CheckConstraint("stock is null or stock >= 0", name="stock_not_negative"),

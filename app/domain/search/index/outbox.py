@@ -57,6 +57,7 @@ from app.extensions import Base, db
 
 KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}
 AT_ONCE = 500
+READ_AT_ONCE = 10_000
 HELD_UP = timedelta(minutes=2)  # A change that waits longer is held up.
 ENOUGH_TO_BLAME_THE_ENGINE = 3
 TURN = 2.0  # Seconds after which other sites and other jobs come first.
@@ -348,10 +349,12 @@ def oldest_entries(site_id: int, index: IndexName, up_to: int) -> list[Waiting]:
     return [Waiting(entry, kind, record) for entry, kind, record in db.session.execute(query)]
 
 
-def all_of(site_id: int, index: IndexName) -> list[Waiting]:
-    """Return every stored entry of an index, applied or not, set aside or not."""
-    query = _entries(site_id, index).order_by(OutboxEntry.id)
-    return [Waiting(entry, kind, record) for entry, kind, record in db.session.execute(query)]
+def all_of(site_id: int, index: IndexName) -> Iterator[Waiting]:
+    """Yield every stored entry of an index, applied or not, set aside or not. They are read some at a time: after the
+    import of a large shop there are as many as it has products."""
+    query = _entries(site_id, index).order_by(OutboxEntry.id).execution_options(yield_per=READ_AT_ONCE)
+    for entry, kind, record in db.session.execute(query):
+        yield Waiting(entry, kind, record)
 
 
 def oldest_by_site() -> dict[int, int]:
