@@ -53,7 +53,10 @@ def grow(shop: Shop, products: int, engines: Sequence[str]) -> None:
     measured: dict[str, list[Size]] = {engine: [] for engine in engines}
     stopped = {engine: why for engine, why in shop.missing.items() if engine in engines}
     rates: list[tuple[int, Step]] = []
+    there = shop.count()
     for size in sizes_up_to(products):
+        if size < there:
+            continue  # A shop that was kept has outgrown it.
         heading(f"{size:,} products")
         if imported := shop.grow_to(size):
             rates.append(imported)
