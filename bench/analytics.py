@@ -55,7 +55,7 @@ def main() -> None:
         with app.app_context():
             site_id = _shop()
             today = site_today(clock(), site_id)
-            _count_days(site_id, today)
+            count_days(site_id, today)
             renewed = seconds(lambda: _renew(site_id, today))
         with loading_for_good():
             client = PageClient(app).signed_in("merchandiser@bench.test").client
@@ -80,7 +80,7 @@ def _shop() -> int:
         return site.id
 
 
-def _count_days(site_id: int, today: date) -> None:
+def count_days(site_id: int, today: date) -> None:
     """A few words make up most of the searches, as everywhere; a tenth of the words find nothing."""
     chance = random.Random(7)
     words = [f"words of search {number}" for number in range(WORDS)]

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import multiprocessing
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,8 +14,7 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from app import create_app, ports
-from app.config import from_environment
+from app import ports
 from app.domain.bundles.exporter import export_bundle
 from app.domain.bundles.importer import import_bundle
 from app.domain.bundles.report import BundleReport
@@ -24,6 +22,7 @@ from app.domain.catalogue.models import INDEXED_SEPARATELY, Product
 from app.domain.sites.sites import create_site, site_at
 from app.extensions import db
 from app.transaction import transaction
+from bench.apart import apart
 from bench.measuring import Yardstick, at_most, heading, run, seconds, sized, workspace
 from bench.shop import empty_shop, settings
 from tests.surroundings import real_bundle
@@ -34,7 +33,6 @@ ROWS = 500
 MINUTE = Yardstick("the goal for 20,000 products", 60, "s")
 TIMES_IN, TIMES_AGAIN, TIMES_OUT = 20, 10, 8
 MOST_GROWTH = Yardstick("the goal", 48, "MB")
-Work = Callable[[Path], object]
 
 
 def main() -> None:
@@ -45,55 +43,31 @@ def main() -> None:
         with empty_shop(environment).app_context():
             plain = Yardstick("the same rows read as JSON and inserted plainly", _plainly(real), "s")
         heading(f"{count:,} products")
-        step = partial(_apart, environment, directory)
-        took, small = step(partial(_import, real, SMALL, added=count))
-        at_most("imported", took, MINUTE)
-        at_most("imported, beside plain statements", took, TIMES_IN * plain)
+        step = partial(apart, environment)
+        small = step(partial(_import, real, SMALL, added=count))
+        at_most("imported", small.seconds, MINUTE)
+        at_most("imported, beside plain statements", small.seconds, TIMES_IN * plain)
         at_most(
             "imported again, which changes nothing",
-            step(partial(_import, real, SMALL, added=0))[0],
+            step(partial(_import, real, SMALL, added=0)).seconds,
             TIMES_AGAIN * plain,
         )
-        took, out = step(partial(_export, SMALL))
-        at_most("exported", took, TIMES_OUT * plain)
+        out = step(partial(_export, SMALL, directory))
+        at_most("exported", out.seconds, TIMES_OUT * plain)
         heading(f"{MANY:,} products")
         larger = MANY / count
-        took, large = step(partial(_import, many, LARGE, added=MANY))
-        at_most("imported", took, larger * TIMES_IN * plain)
-        at_most("more memory at its peak than for the smaller shop", large - small, MOST_GROWTH)
-        took, again = step(partial(_import, many, LARGE, added=0))
-        at_most("imported again, which changes nothing", took, larger * TIMES_AGAIN * plain)
-        at_most("more memory at its peak than the smaller import", again - small, MOST_GROWTH)
-        took, large_out = step(partial(_export, LARGE))
-        at_most("exported", took, larger * TIMES_OUT * plain)
-        at_most("more memory at its peak than for the smaller export", large_out - out, MOST_GROWTH)
+        large = step(partial(_import, many, LARGE, added=MANY))
+        at_most("imported", large.seconds, larger * TIMES_IN * plain)
+        at_most("more memory at its peak than for the smaller shop", large.peak - small.peak, MOST_GROWTH)
+        again = step(partial(_import, many, LARGE, added=0))
+        at_most("imported again, which changes nothing", again.seconds, larger * TIMES_AGAIN * plain)
+        at_most("more memory at its peak than the smaller import", again.peak - small.peak, MOST_GROWTH)
+        large_out = step(partial(_export, LARGE, directory))
+        at_most("exported", large_out.seconds, larger * TIMES_OUT * plain)
+        at_most("more memory at its peak than for the smaller export", large_out.peak - out.peak, MOST_GROWTH)
 
 
-def _apart(environment: dict[str, str], directory: Path, work: Work) -> tuple[float, float]:
-    """Seconds and peak megabytes of a step in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    answers: Any = context.SimpleQueue()
-    child = context.Process(target=_measured, args=(environment, directory, work, answers))
-    child.start()
-    child.join()
-    assert child.exitcode == 0, "the process that was measured failed"
-    found: tuple[float, float] = answers.get()
-    return found
-
-
-def _measured(environment: dict[str, str], directory: Path, work: Work, answers: Any) -> None:
-    with create_app(from_environment(environment)).app_context():
-        took = seconds(lambda: work(directory))
-    answers.put((took, _peak_megabytes()))
-
-
-def _peak_megabytes() -> float:
-    """Of this process alone; `getrusage` would count the one that started it."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-
-
-def _import(bundle: Path, host: str, _directory: Path, added: int) -> None:
+def _import(bundle: Path, host: str, added: int) -> None:
     report: BundleReport = import_bundle(bundle, host, ports.clock(), ports.images(), transaction, "bench", 8)
     assert report.of("products").added == added, report.counts
 

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from tests.processes import free_port
 from tests.surroundings import ROOT, missing
 
 SECONDS_TO_START = 120
+QUICK_TO_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 ONE_OF_MANY = ["discovery.type=single-node"]
 HEAP_OF_THREE = 256  # Megabytes of each.
 # The tests' machine has a disk that is fuller than a cluster likes.
@@ -21,11 +22,11 @@ ORDINARY = ["network.host=127.0.0.1", "cluster.routing.allocation.disk.threshold
 
 
 class Node:
-    """A node in a folder of its own, with a heap of so many megabytes."""
+    """A node in a folder of its own, with a heap of so many megabytes. `java` are options of Java."""
 
-    def __init__(self, folder: Path, *settings: str, heap: int = 512) -> None:
+    def __init__(self, folder: Path, *settings: str, heap: int = 512, java: Sequence[str] = QUICK_TO_START) -> None:
         self.port, self.transport_port = free_port(), free_port()
-        self.folder, self._heap, self.settings = folder, heap, settings
+        self.folder, self._heap, self.settings, self._java = folder, heap, settings, java
         self._process: subprocess.Popen[bytes] | None = None
         self._read = 0
 
@@ -41,7 +42,7 @@ class Node:
 
     def begin(self, *more: str) -> None:
         installed = where()
-        heap = [f"-Xms{self._heap}m", f"-Xmx{self._heap}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+        heap = [f"-Xms{self._heap}m", f"-Xmx{self._heap}m", *self._java]
         program = ["java", *heap, "-cp", f"{installed}:{installed}/lib/*", "Node", str(self.folder)]
         ports = [f"http.port={self.port}", f"transport.port={self.transport_port}"]
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -100,8 +101,8 @@ def where() -> Path:
 
 
 @contextmanager
-def running_node(folder: Path, *settings: str, heap: int = 512) -> Iterator[Node]:
-    node = Node(folder, *ONE_OF_MANY, *settings, heap=heap)
+def running_node(folder: Path, *settings: str, heap: int = 512, java: Sequence[str] = QUICK_TO_START) -> Iterator[Node]:
+    node = Node(folder, *ONE_OF_MANY, *settings, heap=heap, java=java)
     try:
         yield node.start()
     finally:

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, Integer, String, Text, UniqueConstraint
+from sqlalchemy import (
+    DDL,
+    CheckConstraint,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    UniqueConstraint,
+    event,
+    text,
+)
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column, relationship
 
 from app.domain.catalogue.markup import HoldsMarkup
@@ -18,6 +30,9 @@ from app.extensions import Base
 # Execution options of bulk statements on products. They bypass the session, and with it the listener that writes the
 # outbox, which refuses them unless the options say that the products are enqueued separately.
 INDEXED_SEPARATELY: Mapping[str, Any] = {"indexed_separately": True}
+# In the words of the index, without a parameter, or a database would not see that it may use it.
+HAS_TERMS = text("search_terms != '[]'")
+WORDS_INDEX = "ix_products_words"
 
 
 class Product(Base, HoldsMarkup):
@@ -37,6 +52,11 @@ class Product(Base, HoldsMarkup):
         Index(None, "site_id", "upc"),
         Index(None, "site_id", "taxonomy_level_id", "enabled"),
         Index(None, "site_id", "completeness_score"),
+        Index(None, "site_id", "id", postgresql_include=["taxonomy_level_id"]),
+        Index(None, "site_id", "price", "id"),
+        Index(None, "site_id", "stock", "id", postgresql_include=["enabled"]),
+        Index(None, "site_id", "taxonomy_level_id", "manufacturer", "id", postgresql_include=["enabled"]),
+        Index("ix_products_with_terms", "site_id", "updated_at", sqlite_where=HAS_TERMS, postgresql_where=HAS_TERMS),
         CheckConstraint("price >= 0", name="price_not_negative"),
         CheckConstraint("stock is null or stock >= 0", name="stock_not_negative"),
     )
@@ -76,6 +96,20 @@ class Product(Base, HoldsMarkup):
     def picture_of(self, variant: Variant) -> ProductImage | None:
         """Return a variant's own picture; None where it has none, or none that is still among the product's."""
         return next((image for image in self.images if image.file == variant.picture), None)
+
+
+# Parts of words, which no other index finds. Where PostgreSQL lacks the extension, or the shop may not create it, it
+# reads all products, as SQLite does.
+event.listen(
+    Product.__table__,
+    "after_create",
+    DDL(
+        "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
+        f"CREATE INDEX {WORDS_INDEX} ON products USING gin "
+        "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
+        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $$"
+    ).execute_if(dialect="postgresql"),
+)
 
 
 class ProductAttributeValue(Base):

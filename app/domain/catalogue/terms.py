@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import func, literal, or_, select
 
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import HAS_TERMS, Product
 from app.domain.catalogue.product_rules import add_to_terms, clean_terms, split_terms
 from app.domain.catalogue.products import note_changes, product_of, snapshot
 from app.domain.catalogue.queries import LOOKUP_SIZE, contains, contains_words, look_up
@@ -17,7 +17,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.paging import Paged, batched
 from app.domain.shared.problems import Conflict, Invalid, NotFound
-from app.domain.shared.records import JsonValue, elements, value_of
+from app.domain.shared.records import elements, value_of
 from app.domain.shared.text import one_line
 from app.extensions import db
 
@@ -70,7 +70,7 @@ class TermRow:
 
 def products_with_terms(site_id: int, words: str, page_number: int, page_size: int = TERMS_PAGE_SIZE) -> Paged[TermRow]:
     """Return products with terms, latest change first, whose name, SKU, SEO name or a term contains the words."""
-    found = select(Product.id).where(Product.site_id == site_id, Product.search_terms != literal([], JsonValue))
+    found = select(Product.id).where(Product.site_id == site_id, HAS_TERMS)
     if words.strip():
         terms = elements(Product.search_terms)
         has_term = select(literal(1)).select_from(terms).where(contains(value_of(terms), words.strip())).exists()
@@ -118,8 +118,7 @@ Line = ImportLine[ProductTerms]
 def table_rows(site_id: int) -> Iterator[tuple[str, str, str]]:
     """Yield the table of all products with search terms, by SKU."""
     yield "sku", "name", "terms"
-    has_terms = Product.search_terms != literal([], JsonValue)
-    query = select(Product.sku, Product.name, Product.search_terms).where(Product.site_id == site_id, has_terms)
+    query = select(Product.sku, Product.name, Product.search_terms).where(Product.site_id == site_id, HAS_TERMS)
     for sku, name, terms in db.session.execute(query.order_by(Product.sku)):
         yield sku, name, ", ".join(terms)
 

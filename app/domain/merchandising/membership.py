@@ -15,6 +15,7 @@ from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.tree import ShopTree
 from app.domain.shared.paging import batched
+from app.domain.shared.records import distinct_values
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
@@ -74,7 +75,7 @@ def _rule_conditions(levels_by_makers: Mapping[Makers, set[str] | None]) -> Iter
 def _makers_by_folded_name(site_id: int) -> Mapping[str, list[str]]:
     """Return the names of manufacturers as products have them, by their folded form."""
     found: dict[str, list[str]] = {}
-    for name in db.session.scalars(select(Product.manufacturer).where(Product.site_id == site_id).distinct()):
+    for name in db.session.scalars(distinct_values(Product.manufacturer, Product.site_id == site_id)):
         found.setdefault(name.casefold(), []).append(name)
     return found
 

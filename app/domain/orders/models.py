@@ -41,6 +41,7 @@ class Order(Base):
         UniqueConstraint("site_id", "number"),
         Index(None, "site_id", "status", "submitted_at"),
         Index(None, "site_id", "status", "updated_at"),
+        Index(None, "site_id", "status", "paid_amount"),
         CheckConstraint("status in ('OPEN', 'SUBMITTED', 'COLLECTED', 'CANCELLED')", name="status_known"),
         Index(None, "owner_id"),
         CheckConstraint("channel in ('WEB', 'POS')", name="channel_known"),

@@ -23,7 +23,17 @@ class OutboxEntry(Base):
     """
 
     __tablename__ = "index_outbox"
-    __table_args__ = (Index(None, "site_id", "applied_at", "id"),)
+    __table_args__ = (
+        Index(None, "site_id", "applied_at", "id"),
+        Index(
+            "ix_index_outbox_unapplied",
+            "site_id",
+            "attempts",
+            "id",
+            sqlite_where=text("applied_at is null"),
+            postgresql_where=text("applied_at is null"),
+        ),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))

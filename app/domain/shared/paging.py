@@ -13,12 +13,14 @@ STATEMENT_VALUES = 500
 
 @dataclass(frozen=True, slots=True)
 class Paged(Generic[T]):
-    """One page of a list. `page_number` counts from 1; past the last page `items` is empty."""
+    """One page of a list. `page_number` counts from 1; past the last page `items` is empty. `has_more`: the list has
+    more items than `total_items`, beyond which nothing was counted."""
 
     items: Sequence[T]
     page_number: int
     page_size: int
     total_items: int
+    has_more: bool = False
 
     @classmethod
     def cut(cls, rows: Sequence[T], page_number: int, page_size: int) -> Paged[T]:

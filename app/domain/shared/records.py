@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import JSON, Boolean, ColumnElement, DateTime, Dialect, literal, select
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    ColumnElement,
+    DateTime,
+    Dialect,
+    Select,
+    func,
+    literal,
+    literal_column,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import IntegrityError
@@ -90,6 +101,27 @@ def flush_or_conflict(message: str) -> None:
         db.session.flush()
     except IntegrityError as error:
         raise Conflict(message) from error
+
+
+MOST_COUNTED = 100_000
+
+
+def count_rows(query: Select[Any], most: int = MOST_COUNTED) -> int:
+    """Return how many rows a query has, and `most` + 1 for any more: counting ends there, so that a page takes no
+    longer the more records there are."""
+    rows = query.with_only_columns(literal_column("1")).order_by(None).limit(most + 1).subquery()
+    return db.session.scalar(select(func.count()).select_from(rows)) or 0
+
+
+def distinct_values(column: InstrumentedAttribute[T], *which: ColumnElement[bool]) -> Select[T]:
+    """Return the query of the different values of a column, in order, None left out, among the rows that the conditions
+    name. An index that begins with these and goes on with the column is read once for each value, instead of once for
+    each row."""
+    step = select(column).where(column.is_not(None), *which).order_by(column).limit(1)
+    found = select(step.scalar_subquery().label("value")).cte("distinct_values", recursive=True)
+    following = step.where(column > found.c.value).correlate(found).scalar_subquery()
+    found = found.union_all(select(following).where(found.c.value.is_not(None)))
+    return select(found.c.value).where(found.c.value.is_not(None))
 
 
 class _Like(FunctionElement[bool]):

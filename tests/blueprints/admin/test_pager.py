@@ -20,6 +20,7 @@ ALL = range(1, 102)
         (Paged.cut(ALL, 2, 50), "51–100 of 101 rules"),
         (Paged.cut(ALL, 3, 50), "101 of 101 rules"),
         (Paged.cut(ALL[:0], 1, 50), "No rules"),
+        (Paged(ALL[:50], 1, 50, 1_000, has_more=True), "1–50 of more than 1,000 rules"),
     ],
 )
 def test_one_item_is_no_range_and_has_no_plural(app: Flask, page: Paged[int], words: str) -> None:

@@ -57,6 +57,7 @@ from app.extensions import Base, db
 
 KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}
 AT_ONCE = 500
+READ_AT_ONCE = 10_000
 HELD_UP = timedelta(minutes=2)  # A change that waits longer is held up.
 ENOUGH_TO_BLAME_THE_ENGINE = 3
 # Faults that may be those of one record. INDEX is what an engine says that knows no more about it.
@@ -367,10 +368,12 @@ def oldest_entries(site_id: int, index: IndexName, up_to: int) -> list[Waiting]:
     return [Waiting(entry, kind, record) for entry, kind, record in db.session.execute(query)]
 
 
-def all_of(site_id: int, index: IndexName) -> list[Waiting]:
-    """Return every stored entry of an index, applied or not, set aside or not."""
-    query = _entries(site_id, index).order_by(OutboxEntry.id)
-    return [Waiting(entry, kind, record) for entry, kind, record in db.session.execute(query)]
+def all_of(site_id: int, index: IndexName) -> Iterator[Waiting]:
+    """Yield every stored entry of an index, applied or not, set aside or not. They are read some at a time: after the
+    import of a large shop there are as many as it has products."""
+    query = _entries(site_id, index).order_by(OutboxEntry.id).execution_options(yield_per=READ_AT_ONCE)
+    for entry, kind, record in db.session.execute(query):
+        yield Waiting(entry, kind, record)
 
 
 def oldest_by_site() -> dict[int, int]:
@@ -400,9 +403,10 @@ def has_waiting(site_id: int, index: IndexName) -> bool:
 
 
 def waiting_since(site_id: int) -> datetime | None:
-    """Return the time at which the oldest change that still waits was saved."""
+    """Return the time at which the oldest change that still waits was saved; of several that were saved at the same
+    moment, that of the one that began first."""
     query = select(OutboxEntry.created_at).where(OutboxEntry.site_id == site_id, _is_waiting())
-    return db.session.scalars(query.order_by(OutboxEntry.created_at).limit(1)).first()
+    return db.session.scalars(query.order_by(OutboxEntry.id).limit(1)).first()
 
 
 def unindexed(clock: Clock, site_id: int) -> Unindexed:

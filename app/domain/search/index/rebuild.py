@@ -151,7 +151,7 @@ class _Rebuild:
 
         def changes() -> Iterator[Change]:
             read_afresh()
-            waiting = outbox.all_of(site_id, built.index)
+            waiting = list(outbox.all_of(site_id, built.index))
             built.prepared = frozenset(entry.id for entry in waiting)
             late = {entry.record for entry in waiting if entry.id not in built.covered}
             found = changes_of(site_id, built.index, late, lambda *_: None)
@@ -161,7 +161,7 @@ class _Rebuild:
         built.generation.prepare(changes())
 
     def _replay(self, built: _Built) -> None:
-        built.replayed = outbox.all_of(self.builder.site_id, built.index)
+        built.replayed = list(outbox.all_of(self.builder.site_id, built.index))
         late = [entry for entry in built.replayed if entry.id not in built.covered]
         missed = {entry.record for entry in late}
         changes = changes_of(self.builder.site_id, built.index, missed, self.refusals.note)

@@ -15,6 +15,7 @@ from sqlalchemy.orm import aliased
 from app.domain.catalogue import queries
 from app.domain.catalogue.listing import Completeness, ProductList
 from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.shared.records import distinct_values
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE
 from app.domain.taxonomy.taxonomies import is_active
@@ -44,21 +45,28 @@ def _conditions(site_id: int, filters: ProductList, tree: TaxonomyTree) -> Itera
     if filters.level_id:
         yield Product.taxonomy_level_id.in_(tree.below(filters.level_id))
     if filters.completeness is not Completeness.ALL:
-        yield from _by_completeness(filters.completeness, tree)
+        yield from _by_completeness(site_id, filters.completeness, tree)
     if filters.missing:
         yield misses_value(site_id, filters.missing, tree)
     if filters.attribute:
         yield Product.id.in_(_ids_holding(site_id, filters.attribute, filters.value, tree))
 
 
-def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[ColumnElement[bool]]:
+def _by_completeness(site_id: int, wanted: Completeness, tree: TaxonomyTree) -> Iterable[ColumnElement[bool]]:
+    if wanted is Completeness.GONE:
+        return (Product.taxonomy_level_id.in_(_levels_gone(site_id, tree)),)
     conditions: dict[Completeness, tuple[ColumnElement[bool], ...]] = {
         Completeness.COMPLETE: (Product.completeness_score == 100,),
         Completeness.INCOMPLETE: (Product.completeness_score < 100,),
         Completeness.UNCLASSIFIED: (Product.taxonomy_level_id.is_(None),),
-        Completeness.GONE: (Product.taxonomy_level_id.is_not(None), Product.taxonomy_level_id.not_in(tree.levels)),
     }
     return conditions[wanted]
+
+
+def _levels_gone(site_id: int, tree: TaxonomyTree) -> list[str]:
+    """Return the levels that products of the site name and the taxonomy does not have."""
+    named = db.session.scalars(distinct_values(Product.taxonomy_level_id, Product.site_id == site_id))
+    return [level_id for level_id in named if level_id not in tree.levels]
 
 
 def _ids_holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:
@@ -99,7 +107,7 @@ def definitions_of(tree: TaxonomyTree, attribute_id: str) -> dict[str, Attribute
 def _refused_values(site_id: int, attribute_id: str, definitions: Definitions) -> RefusedValues:
     held = ProductAttributeValue
     of_attribute = (held.site_id == site_id, held.attribute_id == attribute_id)
-    texts = db.session.scalars(select(held.value).where(*of_attribute).distinct()).all()
+    texts = db.session.scalars(distinct_values(held.value, *of_attribute)).all()
     by_definition = {id(one): frozenset(_texts_not_taken(one, texts)) for one in definitions.values()}
     found = _by_values({at: by_definition[id(one)] for at, one in definitions.items()})
     if _fits_in_statement(found):
