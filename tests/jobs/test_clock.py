@@ -107,6 +107,11 @@ def count_records() -> Mapping[str, int]:
     return counts | {"baskets": db.session.scalar(baskets) or 0, "contacts": db.session.scalar(contacts) or 0}
 
 
+def removed_since(before: Mapping[str, int]) -> Mapping[str, int]:
+    """Return how many of each are gone. More may have come: the shop goes on requesting an index that it lacks."""
+    return {kind: before[kind] - count for kind, count in count_records().items() if count < before[kind]}
+
+
 def alerts() -> list[str]:
     return [alert.cause for alert in open_alerts(None) if alert.cause in (Cause.CLOCK_MOVED.key, "purge_blocked")]
 
@@ -119,7 +124,7 @@ def alerts() -> list[str]:
 def test_a_look_after_a_jump_removes_nothing(machine: Machine, jump: timedelta) -> None:
     before = count_records()
     machine.set_clock(jump)
-    assert count_records() == before
+    assert removed_since(before) == {}
     assert alerts() == (["clock_moved"] if abs(jump) > timedelta(days=1) else [])
 
 
@@ -133,7 +138,7 @@ def test_nor_does_a_scheduler_that_starts_after_the_jump_in_several_nights(machi
     for _ in range(3):
         machine.run(days=1)
         machine.restart()
-    assert count_records() == before | {"SignInFailure": before["SignInFailure"]}
+    assert removed_since(before) == {}
     assert alerts() == ["clock_moved"]
 
 
@@ -172,13 +177,12 @@ def test_a_shop_that_was_off_for_weeks_purges_again_after_a_week(machine: Machin
     before = count_records()
     for _ in range(6):
         machine.run(days=1)
-    assert count_records() == before
+    assert removed_since(before) == {}
     for _ in range(4):
         machine.run(days=1)
     assert alerts() == []
-    gone = dict.fromkeys(("SignInSession", "ApiSession", "SignInFailure", "baskets", "CountedBatch"), 0)
-    gone["RebuildRun"] = before["RebuildRun"] - 1  # The first index, which no worker made in time.
-    assert count_records() == before | gone
+    gone = ("SignInSession", "ApiSession", "SignInFailure", "baskets", "CountedBatch")
+    assert removed_since(before) == {kind: before[kind] for kind in gone}
 
 
 def look_twice_a_day(clock: StoppedClock, days: float, *watches: ClockWatch) -> None:
