@@ -103,7 +103,7 @@ class Product(Base, HoldsMarkup):
 event.listen(
     Product.__table__,
     "after_create",
-    DDL(
+    DDL(  # type: ignore[no-untyped-call]
         "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
         f"CREATE INDEX {WORDS_INDEX} ON products USING gin "
         "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
