@@ -12,11 +12,13 @@ RUN apt-get update \
  && apt-get install --yes --no-install-recommends postgresql-client-17 \
  && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --system --home-dir /var/lib/shop --shell /usr/sbin/nologin shop \
- && install --directory --mode 700 --owner shop --group shop /var/lib/shop
+ && install --directory --mode 700 --owner shop --group shop /var/lib/shop /var/backups/shop
 WORKDIR /opt/shop
 COPY --from=packages /opt/shop/.venv .venv
 COPY LICENSE pyproject.toml worker.py wsgi.py ./
 COPY migrations migrations
+# The admin shows the documents of its own release.
+COPY docs docs
 COPY app app
 RUN .venv/bin/python -m compileall -q app migrations worker.py wsgi.py .venv/lib
 # The program is root's and its folder read-only for the shop, which writes to INSTANCE_DIR and TMPDIR alone.

@@ -38,7 +38,7 @@ e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser, and Lighthouse 
 	$(BIN)/python tools/lighthouse.py
 
 torture: $(VENV)/.ready-dev ## Run all fault tests, the long ones too, and print what came of each fault (up to an hour)
-	SHOP_TEST_DATABASE=sqlite,postgresql $(BIN)/python -m pytest -m "torture or fault" --timeout 7200 $(TESTS)
+	SHOP_TEST_DATABASE=sqlite,postgresql SHOP_TEST_EXAMPLES=all $(BIN)/python -m pytest -m "torture or fault" --timeout 7200 $(TESTS)
 
 openapi: $(VENV)/.ready ## Write docs/openapi.json, the description of the API, anew
 	$(BIN)/flask --app wsgi openapi write docs/openapi.json

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from flask import Flask
+from sqlalchemy import make_url
 
 from app import jobs
-from app.adapters import sqlite
+from app.adapters import postgresql, sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
+from app.adapters.erasure_file import ErasureFile
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.picture_files import PictureFiles
@@ -30,6 +32,7 @@ from app.config import Config, ConfigurationError, from_environment
 from app.domain.alerts.messages import AlertChannel
 from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.machines.identity import MachineFile
+from app.domain.personal_data.erasure_list import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import PrinterReach
 from app.domain.relevance.synonym_mining import MinedSuggestions, SuggestionSource
@@ -53,6 +56,9 @@ from app.web.guards import init_guards, init_robots
 from app.web.permissions import check_every_route_declares
 from app.web.session_end import init_session_end
 from app.web.themes.drawing import init_themes
+
+# Of the database, beside the five that each process keeps: one for each thread of a web server that needs one.
+MOST_MORE_CONNECTIONS = 12
 
 
 def create_app(
@@ -78,6 +84,7 @@ def create_app(
 
     with app.app_context():
         sqlite.prepare(db.engine)
+        postgresql.prepare(db.engine)
         if isinstance(ports.clock, ServerClock):
             ports.clock.follow(db.engine)
         versioning.listen(db.session)
@@ -137,7 +144,7 @@ def stores_for(config: Config) -> Stores:
     if config.limits_redis_url:
         limits = RestingRedis(config.limits_redis_url, "rate limits", TIMEOUT_OF_MEMORY)
         memory = RedisMemory(limits, config.queue_prefix, config.key_for("rate limits"), memory)
-    return stores_of(config, note_storage_fault, picture_storages(config), spool, memory)
+    return stores_of(config, note_storage_fault, picture_storages(config), erasure_lists(config), spool, memory)
 
 
 def search_engine_for(config: Config, model: SentenceModel | None) -> SearchEngine:
@@ -186,6 +193,17 @@ def picture_storages(config: Config) -> dict[str, PictureStorage]:
     return storages
 
 
+def erasure_lists(config: Config) -> dict[str, ErasureList]:
+    """Return the lists of erasures that are set up, by the names of the storages of pictures: machines that share these
+    share a list."""
+    lists: dict[str, ErasureList] = {"files": ErasureFile(config.erasure_list)}
+    if config.s3 is not None:
+        from app.adapters.s3 import Bucket, S3Erasures
+
+        lists["s3"] = S3Erasures(Bucket(config.s3), config.s3.bucket)
+    return lists
+
+
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:
     """Return the sources of suggestions: the shop's own data, and a language model where one is set up."""
     if config.ai_base_url is None:
@@ -210,6 +228,12 @@ def channels_of_alerts(config: Config) -> Iterator[AlertChannel]:
         yield WebhookChannel(config.alert_webhook_url, config.alert_webhook_secret)
 
 
+def _engine_options(database_url: str) -> dict[str, object]:
+    options = {"hide_parameters": True, "connect_args": postgresql.connection_limits(database_url)}
+    has_pool = make_url(database_url).database not in (None, ":memory:")  # SQLite in memory has one connection.
+    return {**options, "max_overflow": MOST_MORE_CONNECTIONS} if has_pool else options
+
+
 def flask_settings(config: Config) -> dict[str, object]:
     secure = config.production
     return {
@@ -217,7 +241,7 @@ def flask_settings(config: Config) -> dict[str, object]:
         "TESTING": config.testing,
         "SECRET_KEY": config.secret_key,
         "SQLALCHEMY_DATABASE_URI": config.database_url,
-        "SQLALCHEMY_ENGINE_OPTIONS": {"hide_parameters": True},
+        "SQLALCHEMY_ENGINE_OPTIONS": _engine_options(config.database_url),
         "SESSION_COOKIE_NAME": "__Host-shop" if secure else "shop",
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",

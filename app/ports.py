@@ -16,7 +16,7 @@ from app.domain.alerts.safeguards import CertificateReader, NoCertificates
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.picture_storage import PictureStorage
 from app.domain.machines.identity import MachineFile
-from app.domain.personal_data.erasure import ErasureList
+from app.domain.personal_data.erasure_list import ErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.receipt_printer import NoPrinter, ReceiptPrinter
 from app.domain.pos.simulator import PaymentSimulator
@@ -89,7 +89,7 @@ class Ports:
 @dataclass(frozen=True, slots=True)
 class Stores:
     """What the shop keeps outside its database, in one form: files and memory of this machine, or what machines share.
-    `picture_storages` are those that are set up, by their names in PICTURES."""
+    `picture_storages` and `erasure_lists` are those that are set up, by their names in PICTURES."""
 
     images: ImageStore
     picture_storages: Mapping[str, PictureStorage]
@@ -100,6 +100,7 @@ class Stores:
     worker_locks: WorkerLocks
     memory: SharedMemory
     erasures: ErasureList
+    erasure_lists: Mapping[str, ErasureList]
     machine: MachineFile
 
 
@@ -107,12 +108,13 @@ def stores_of(
     config: Config,
     report_error: ReportError,
     pictures: Mapping[str, PictureStorage],
+    erasures: Mapping[str, ErasureList],
     spool: SpoolMaker | None = None,
     memory: SharedMemory | None = None,
 ) -> Stores:
     """Return the stores where the configuration places them: files and the memory of this machine, but for what is
-    given. `report_error` gets the errors of spools that are files, which raise none; `pictures` are the storages that
-    are set up."""
+    given. `report_error` gets the errors of spools that are files, which raise none; `pictures` and `erasures`
+    are the storages and lists that are set up."""
     spool = spool or partial(FileSpool, report_error=report_error)
     # Who decodes takes locks of this machine: beside the pictures where those are its files, else beside other locks.
     decoding = config.media_dir if config.pictures == "files" else config.lock_folder.with_name("decoding")
@@ -125,7 +127,8 @@ def stores_of(
         sitemaps=SitemapStore(config.sitemap_folder),
         worker_locks=WorkerLocks(config.lock_folder),
         memory=memory or MachineMemory(config.memory),
-        erasures=ErasureList(config.erasure_list),
+        erasures=erasures[config.pictures],
+        erasure_lists=erasures,
         machine=MachineFile(config.machine_file),
     )
 
@@ -232,6 +235,10 @@ def shared_memory() -> SharedMemory:
 
 def erasures() -> ErasureList:
     return _stores().erasures
+
+
+def erasure_lists() -> Mapping[str, ErasureList]:
+    return _stores().erasure_lists
 
 
 def machine_file() -> MachineFile:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.injected_faults import FILE, moments
+from tests.injected_faults import FILE, moments, requests_in
 
 
 @dataclass
@@ -27,11 +27,15 @@ class Row:
     healed: float = 0.0
     failed: bool = False
     survived: int = 0
+    requests: int = 0
+    failed_requests: int = 0
 
     def add(self, outcome: dict[str, Any]) -> None:
         self.tests += 1
         self.injected += outcome["injected"]
         self.healed = max(self.healed, outcome["healed"])
+        self.requests += outcome["requests"][0]
+        self.failed_requests += outcome["requests"][1]
         self.failed |= outcome["outcome"] == "failed"
         self.survived += outcome["outcome"] == "passed"
 
@@ -42,7 +46,8 @@ class Row:
     def line(self, fault: str) -> str:
         healed = round(self.healed, 2) if self.survived else None
         row = {"fault": fault, "injected": self.injected, "healed in s": healed, "verdict": self.verdict}
-        return json.dumps(row | {"tests": self.tests})
+        requests = {"requests": self.requests, "of these failed": self.failed_requests} if self.requests else {}
+        return json.dumps(row | {"tests": self.tests} | requests)
 
 
 @dataclass(eq=False)
@@ -75,7 +80,14 @@ class FaultTable:
         if faults and (call.when == "call" or not report.passed):
             count, last = moments(self._file) if call.when == "call" else (0, 0.0)
             healed = max(0.0, call.stop - last) if count else 0.0
-            report.faults = {"faults": faults, "injected": count, "healed": healed, "outcome": report.outcome}
+            requests = requests_in(self._file) if call.when == "call" else (0, 0)
+            report.faults = {
+                "faults": faults,
+                "injected": count,
+                "healed": healed,
+                "outcome": report.outcome,
+                "requests": requests,
+            }
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -18,6 +18,11 @@ def injected(times: int = 1) -> None:
     _note(f"{times} {time.time()}")
 
 
+def requested(times: int, failed: int) -> None:
+    """Note how many requests were made while a fault happened, and how many of them failed."""
+    _note(f"requests {times} {failed}")
+
+
 def injects(trace: Path) -> None:
     """Note that strace injects faults, which it writes to that file with their times (-ttt)."""
     _note(f"strace {trace}")
@@ -29,11 +34,19 @@ def _note(line: str) -> None:
             lines.write(f"{line}\n")
 
 
+def requests_in(file: Path) -> tuple[int, int]:
+    """How many requests were noted, and how many of them failed."""
+    noted = [line.split()[1:] for line in file.read_text().splitlines() if line.startswith("requests ")]
+    return sum(int(made) for made, _ in noted), sum(int(failed) for _, failed in noted)
+
+
 def moments(file: Path) -> tuple[int, float]:
     """How many faults were injected, and when the last of them was; at 0 where there was none."""
     count, last = 0, 0.0
     for line in file.read_text().splitlines():
         kind, rest = line.split(" ", 1)
+        if kind == "requests":
+            continue
         more, at = _traced(Path(rest)) if kind == "strace" else (int(kind), float(rest))
         count, last = count + more, max(last, at)
     return count, last

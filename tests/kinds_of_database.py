@@ -26,6 +26,7 @@ ABOUT_DATABASES = (
     "tests/architecture/test_expand_and_contract.py",
     "tests/architecture/test_migrations.py",
     "tests/operations/backups/",
+    "tests/operations/database_copy/",
     "tests/domain/system/test_facts.py",
     "tests/operations/test_storage.py",
     "tests/test_transaction.py",

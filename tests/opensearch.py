@@ -16,6 +16,7 @@ from tests.surroundings import ROOT, missing
 SECONDS_TO_START = 120
 QUICK_TO_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 ONE_OF_MANY = ["discovery.type=single-node"]
+HEAP_OF_THREE = 256  # Megabytes of each.
 # The tests' machine has a disk that is fuller than a cluster likes.
 ORDINARY = ["network.host=127.0.0.1", "cluster.routing.allocation.disk.threshold_enabled=false"]
 
@@ -25,8 +26,9 @@ class Node:
 
     def __init__(self, folder: Path, *settings: str, heap: int = 512, java: Sequence[str] = QUICK_TO_START) -> None:
         self.port, self.transport_port = free_port(), free_port()
-        self.folder, self._heap, self._settings, self._java = folder, heap, settings, java
+        self.folder, self._heap, self.settings, self._java = folder, heap, settings, java
         self._process: subprocess.Popen[bytes] | None = None
+        self._read = 0
 
     @property
     def url(self) -> str:
@@ -45,8 +47,9 @@ class Node:
         ports = [f"http.port={self.port}", f"transport.port={self.transport_port}"]
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "node.log").open("ab") as log:
+            self._read = log.tell()
             self._process = subprocess.Popen(
-                [*program, *ORDINARY, *ports, *self._settings, *more],
+                [*program, *ORDINARY, *ports, *self.settings, *more],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -55,10 +58,14 @@ class Node:
     def await_ready(self) -> None:
         assert self._process is not None
         log, deadline = self.folder / "node.log", time.monotonic() + SECONDS_TO_START
-        while b"ready" not in log.read_bytes():
+        while b"ready" not in log.read_bytes()[self._read :]:
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"The node did not start:\n{log.read_text()[-4000:]}")
             time.sleep(0.1)
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     def pause(self) -> None:
         """From now on the node neither answers nor refuses, until `go_on`."""
@@ -75,7 +82,7 @@ class Node:
         self._process.stdin.close()
 
     def stop(self) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self.is_running:
             self.kill()
 
     def _signal(self, number: signal.Signals) -> None:
@@ -101,3 +108,24 @@ def running_node(folder: Path, *settings: str, heap: int = 512, java: Sequence[s
     finally:
         node.stop()
         shutil.rmtree(folder / "data", ignore_errors=True)
+
+
+@contextmanager
+def running_cluster(folder: Path, size: int = 3) -> Iterator[list[Node]]:
+    """Nodes of one cluster, each with a folder and files of its own."""
+    nodes = [Node(folder / str(number), heap=HEAP_OF_THREE) for number in range(size)]
+    seeds = ",".join(f"127.0.0.1:{node.transport_port}" for node in nodes)
+    names = ",".join(node.folder.name for node in nodes)
+    for node in nodes:
+        own = f"node.name={node.folder.name}"
+        node.settings = (own, f"discovery.seed_hosts={seeds}", f"cluster.initial_cluster_manager_nodes={names}")
+    try:
+        for node in nodes:
+            node.begin()
+        for node in nodes:
+            node.await_ready()
+        yield nodes
+    finally:
+        for node in nodes:
+            node.stop()
+        shutil.rmtree(folder, ignore_errors=True)

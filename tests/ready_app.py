@@ -16,13 +16,13 @@ from sqlalchemy import Dialect, Engine, event
 from sqlalchemy.util import LRUCache
 
 from app import create_app
-from app.adapters import sqlite
+from app.adapters import postgresql, sqlite
 from app.adapters.clock import ServerClock
 from app.blueprints import health
 from app.blueprints.storefront.blueprint import empty_caches
 from app.config import Config
 from app.extensions import db
-from app.factory import flask_settings, picture_storages
+from app.factory import erasure_lists, flask_settings, picture_storages
 from app.operations.storage import note_storage_fault
 from app.ports import EXTENSION, STORES, Ports, stores_of
 from app.web.session_end import close_session
@@ -82,7 +82,7 @@ def durable_application(config: Config, ports: Ports) -> Flask:
         setattr(app, name, defaultdict(list, hooks))
     app.extensions = {name: kept for name, kept in app.extensions.items() if name != "sqlalchemy"}
     app.extensions[EXTENSION] = ports
-    app.extensions[STORES] = stores_of(config, note_storage_fault, picture_storages(config))
+    app.extensions[STORES] = stores_of(config, note_storage_fault, picture_storages(config), erasure_lists(config))
     app.teardown_appcontext_funcs, app.shell_context_processors = [], []
     empty_caches(app)
     app.extensions[health.EXTENSION] = health.WriteCheck()
@@ -90,6 +90,7 @@ def durable_application(config: Config, ports: Ports) -> Flask:
     app.teardown_appcontext(close_session)
     with app.app_context():
         sqlite.prepare(db.engine)
+        postgresql.prepare(db.engine)
         if isinstance(ports.clock, ServerClock):
             ports.clock.follow(db.engine)
     return app

@@ -79,12 +79,14 @@ def _try_lock(file: IO[str], kind: int) -> bool:
 def own_settings(url: str, **settings: object) -> Iterator[OpenSearchSettings]:
     """Settings with a prefix of the test's own, whose indices are removed at its end."""
     prefix = f"t{token_hex(6)}"
-    yield OpenSearchSettings(url=url, prefix=prefix, **settings)  # type: ignore[arg-type]
-    client = OpenSearch([url], timeout=30)
-    found = client.cat.indices(index=f"{prefix}-*", params={"format": "json", "expand_wildcards": "all"})
-    if found:
-        client.indices.delete(index=",".join(index["index"] for index in found))
-    client.close()
+    try:
+        yield OpenSearchSettings(url=url, prefix=prefix, **settings)  # type: ignore[arg-type]
+    finally:
+        client = OpenSearch([url], timeout=30)
+        found = client.cat.indices(index=f"{prefix}-*", params={"format": "json", "expand_wildcards": "all"})
+        if found:
+            client.indices.delete(index=",".join(index["index"] for index in found))
+        client.close()
 
 
 def lose_files(client: OpenSearch, pattern: str) -> None:

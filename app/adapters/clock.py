@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import Engine, event
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import DisconnectionError, InvalidatePoolError
 
+from app.adapters.postgresql import limited
 from app.domain.shared.clock import Clock
 
 
@@ -32,7 +33,8 @@ class ServerClock:
     It is read every two seconds, as a connection is taken from the pool, and measured on from there; before the first
     reading it is the machine's own."""
 
-    READ_EVERY = 2.0  # Seconds.
+    READ_EVERY = 2.0  # Seconds, as the next.
+    ANSWERS_WITHIN = 3.0
 
     def __init__(self, own: Clock) -> None:
         self._own = own
@@ -56,9 +58,11 @@ class ServerClock:
             if known is not None and now - known.monotonic < self.READ_EVERY:
                 return
             try:
-                self._reading = _Reading(_time_of(connection), now)
+                with limited(connection, self.ANSWERS_WITHIN):
+                    self._reading = _Reading(_time_of(connection), now)
             except dbapi.Error as error:  # The server closed it meanwhile; the pool takes another.
-                raise DisconnectionError from error
+                is_silent = self.monotonic() - now >= self.ANSWERS_WITHIN
+                raise (InvalidatePoolError if is_silent else DisconnectionError) from error
 
         event.listen(engine, "checkout", read)
 

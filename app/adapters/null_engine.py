@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from app.domain.search.engine import (
@@ -59,7 +59,7 @@ class NullEngine:
     def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
         raise SearchUnavailable(_MESSAGE)
 
-    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+    def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
         raise SearchUnavailable(_MESSAGE)
 
     def verify(self, site_id: int, index: IndexName) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import create_engine, func, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
+from app.adapters.postgresql import connection_limits
 from app.config import Config
 from app.domain.search.engine import SearchUnavailable
 
@@ -44,7 +45,8 @@ def file_locks(folder: Path) -> Locks:
 def database_locks(url: str) -> Locks:
     """Return locks by name for all clients of a database of PostgreSQL. One behind a pooler that gives each transaction
     another session is none."""
-    engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    limits = connection_limits(url)
+    engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args=limits)
 
     @contextmanager
     def lock(name: str) -> Iterator[None]:

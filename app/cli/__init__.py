@@ -7,6 +7,7 @@ from flask_migrate import Migrate
 
 from app.cli.bundles import bundle_group, demo_group
 from app.cli.catalogue import pictures_group, taxonomy_group
+from app.cli.database import database_group
 from app.cli.machines import machines_group
 from app.cli.operations import alerts_group, backup_command, mcp_command, restore_command
 from app.cli.personal_data import personal_data_group
@@ -20,7 +21,7 @@ COMMANDS = (
     *(site_group, user_group, personal_data_group),
     *(bundle_group, demo_group, taxonomy_group, pictures_group, pos_group),
     *(search_command, index_group, sitemap_group),
-    *(backup_command, restore_command, alerts_group, machines_group, mcp_command),
+    *(backup_command, restore_command, database_group, alerts_group, machines_group, mcp_command),
 )
 
 

@@ -9,6 +9,7 @@ from flask.cli import AppGroup
 
 from app.cli.command import REFUSED, chosen_site, command_author, reports_refusals, with_site
 from app.domain.catalogue.picture_copy import CopyReport, copy_pictures
+from app.domain.personal_data.erasure_list import copy_erasures
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.shared.text import numbered
 from app.domain.taxonomy import tasks
@@ -17,7 +18,7 @@ from app.domain.taxonomy.tasks.runner import work_off
 from app.domain.taxonomy.tasks.summary import summary_of
 from app.domain.work.context import read_afresh
 from app.operations.work_context import work_context
-from app.ports import images, picture_storages
+from app.ports import erasure_lists, images, picture_storages
 from app.transaction import transaction
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -114,23 +115,36 @@ def _add_forms(site_id: int, file: str) -> int:
 @click.option("--thorough", is_flag=True, help="Compare the contents of files that are there already, too.")
 @reports_refusals
 def copy_command(target: str, thorough: bool) -> None:
-    """Copy the pictures of all sites from files to S3-compatible storage, or back, while the shop runs.
+    """Copy the pictures of all sites and the list of erasures from files to S3-compatible storage, or back, while the
+    shop runs.
 
     What is copied is read back and compared. Broken off, it goes on where it was when it is run again. Nothing is
-    removed from where the pictures come. Set PICTURES and restart the shop then, and run it once more for what was
+    removed from where it comes. Set PICTURES and restart the shop then, and run it once more for what was
     uploaded meanwhile. The exit status is 1 when pictures were damaged before: they are named and not copied.
     """
     storages = picture_storages()
     if "s3" not in storages:
         raise Invalid.one("not_set_up", "No S3-compatible storage is set up: set S3_BUCKET and the other S3_ settings.")
     source = "files" if target == "s3" else "s3"
+    erased = _copy_erasures(source, target)
     report = copy_pictures(storages[source], storages[target], _note_copied, thorough)
     size = f"{report.copied_bytes / 1e6:,.1f} MB"
     click.echo(f"{numbered(report.copied, 'file')} copied ({size}), {report.present:,} present already.")
+    if erased:
+        click.echo(f"{numbered(erased, 'erasure')} copied to the list in {erasure_lists()[target].place}.")
     for damaged in report.damaged:
         click.echo(f"{damaged}: its contents do not match its name, so it is damaged and was not copied.", err=True)
     if report.damaged:
         raise SystemExit(REFUSED)
+
+
+def _copy_erasures(source: str, target: str) -> int:
+    """Copy the erasures that the other list lacks, and return how many. Raises Invalid."""
+    lists = erasure_lists()
+    try:
+        return copy_erasures(lists[source].lines(), lists[target])
+    except OSError as error:
+        raise Invalid.one("list_not_copied", f"The list of erasures cannot be copied: {error.strerror}.") from error
 
 
 def _note_copied(report: CopyReport) -> None:

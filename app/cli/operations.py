@@ -24,7 +24,8 @@ from app.operations.backups.making import make_backup
 from app.operations.backups.manifest import SECRET_KEY, Manifest
 from app.operations.backups.restoring import Restored, check_backup, restore
 from app.operations.instance import picture_place
-from app.ports import alert_channels, clock
+from app.operations.machine import check_alone
+from app.ports import alert_channels, clock, erasures
 from app.transaction import transaction
 
 COUNTED = ("products", "orders", "users")
@@ -45,10 +46,12 @@ def backup_command(path: Path, keep: int | None) -> None:
     bucket (PICTURES=s3).
     """
     config: Config = current_app.config["SHOP"]
-    made = make_backup(config, config.instance_folder, path, clock().now(), keep)
+    made = make_backup(config, erasures(), config.instance_folder, path, clock().now(), keep)
     click.echo(f"Backed up to {made.path}: {_summarize(made.manifest)}")
     if made.manifest.pictures_elsewhere:
         click.echo(f"The pictures are in {made.manifest.pictures_elsewhere} and not in this backup.")
+    if made.missing_list:
+        click.echo(f"The list of erasures is not in it ({made.missing_list}).", err=True)
     if made.manifest.is_of_later_release:
         click.echo("Its database is of a later release, and only that one can restore it.")
     if SECRET_KEY in made.manifest.files:
@@ -65,24 +68,34 @@ def backup_command(path: Path, keep: int | None) -> None:
 def restore_command(path: Path, check: bool) -> None:
     """Put the backup at PATH in the place of what is there, which is moved aside and kept.
 
-    PATH is a file, or a folder, of which the newest is taken. The shop must not run. The search indexes are
-    rebuilt by the shop itself once it runs again.
+    PATH is a file, or a folder, of which the newest is taken. The shop must not run, on no machine: one that was
+    seen within the last minute is waited for. The search indexes are rebuilt by the shop itself once it runs again.
     """
     config: Config = current_app.config["SHOP"]
     now = clock().now()
+    if not check:
+        check_alone()
     db.session.remove()
     db.engine.dispose()
-    done = check_backup(config, path) if check else restore(config, config.instance_folder, path, now)
+    done = check_backup(config, path) if check else restore(config, erasures(), config.instance_folder, path, now)
     click.echo(f"{done.path} is whole: {_summarize(done.manifest)}")
     _print_differences(done, config)
     if not check:
         click.echo("Restored. Start the shop: it rebuilds its search indexes, which takes minutes where it is large.")
-        if config.erasure_list.exists():
+        if _has_erasures():
             click.echo(
                 "People were erased here: run personal-data erase --again before, the backup may bring them back."
             )
     for place in done.aside:
         click.echo(f"What was there before: {place}")
+
+
+def _has_erasures() -> bool:
+    """Whether the list of erasures names anybody; it is supposed where it cannot be read."""
+    try:
+        return bool(erasures().lines())
+    except OSError:
+        return True
 
 
 def _print_differences(done: Restored, config: Config) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,12 +14,13 @@ from app.cli.command import REFUSED, chosen_site, command_author, reports_refusa
 from app.config import Config
 from app.domain.bundles.archive import BundleFolder
 from app.domain.personal_data import export
-from app.domain.personal_data.erasure import KEY, Erasure, OutsideStores, brought_back, erase, obstacles
+from app.domain.personal_data.erasure import Erasure, OutsideStores, brought_back, erase, obstacles
+from app.domain.personal_data.erasure_list import KEY, copy_erasures
 from app.domain.personal_data.people import Person, find_person
 from app.domain.shared.author import Author
 from app.domain.shared.problems import DomainError, Invalid
 from app.domain.sites.sites import all_sites
-from app.ports import clock, erasures, mailer
+from app.ports import clock, erasure_lists, erasures, mailer
 from app.transaction import transaction
 
 personal_data_group = AppGroup("personal-data", help="What the shop keeps about a person.")
@@ -74,6 +76,7 @@ def erase_command(who: str | None, host: str | None, confirm: str | None, again:
         _erase_one(command_author(chosen_site(host).id), who, confirm)
         return
     sites = [chosen_site(host)] if host else list(all_sites())
+    _add_own_list()
     authors = [command_author(site.id) for site in sites]
     if not all([_erase_again(author) for author in authors]):
         raise SystemExit(REFUSED)
@@ -86,6 +89,13 @@ def _erase_one(author: Author, who: str, confirm: str | None) -> None:
         raise Invalid.one("not_confirmed", "Nothing was erased: what you typed to confirm is something else.")
     erasure = erase(transaction, author, person, _stores())
     _print(erasure)
+
+
+def _add_own_list() -> None:
+    """Add what this machine noted before its list was one that machines share."""
+    if erasures().is_shared:
+        with _reading_list():
+            copy_erasures(erasure_lists()["files"].lines(), erasures())
 
 
 def _erase_again(author: Author) -> bool:
@@ -105,8 +115,15 @@ def _erase_again(author: Author) -> bool:
 
 
 def _brought_back(author: Author) -> Iterator[Person]:
+    with _reading_list():
+        found = list(brought_back(_stores(), author))
+    yield from found
+
+
+@contextmanager
+def _reading_list() -> Iterator[None]:
     try:
-        yield from list(brought_back(_stores(), author))
+        yield
     except OSError as error:
         raise Invalid.one("list_unreadable", f"The list of erasures cannot be read: {error.strerror}.") from error
 

@@ -217,7 +217,7 @@ def from_environment(environ: Environment | None = None) -> Config:
     env = os.environ if environ is None else environ
     instance = instance_folder(env)
     environment = read_choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
-    database_url = _database_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}")
+    database_url = driver_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}")
     return Config(
         environment=environment,
         testing=environment == "testing",
@@ -310,7 +310,7 @@ def _mail_from(env: Environment) -> str:
     return next((address for name in names for address in read_addresses(env, name)), "")
 
 
-def _database_url(url: str) -> str:
+def driver_url(url: str) -> str:
     """Return the address of the database. One of PostgreSQL, which most hosts write without a driver, gets the driver
     psycopg."""
     for plain in ("postgres://", "postgresql://"):

@@ -27,6 +27,7 @@ from app.domain.shared.clock import rfc3339
 from app.extensions import db
 from app.jobs.processes import run_within
 from app.operations.backups.making import PART
+from app.operations.machine import conflict
 from app.operations.storage import cause_of, check_database, describe_fault, write_probe
 from app.ports import certificates, clock, machine_id, picture_storages, queue, shared_memory
 from app.transaction import transaction
@@ -108,6 +109,7 @@ class MachineWatch:
     _limits_not_shared: Condition = field(
         default_factory=lambda: Condition(Cause.LIMITS_NOT_SHARED, lasts=QUEUE_MAY_PAUSE)
     )
+    _conflict: Condition = field(default_factory=lambda: Condition(Cause.MACHINES_IN_CONFLICT))
     _worker_gone: Condition = field(default_factory=lambda: Condition(Cause.WORKER_GONE, lasts=WORKERS_MAY_PAUSE))
 
     def look(self) -> None:
@@ -122,6 +124,7 @@ class MachineWatch:
         self._pictures_gone.note(picture_fault())
         self._look_at_queue()
         self._look_at_limits()
+        self._conflict.note(conflict())
         self._database_gone.note(None)
 
     def _look_at_queue(self) -> None:

@@ -24,7 +24,7 @@ from app.jobs import alerts, events, pos, purging, search, search_statistics
 from app.jobs.catalogue import BundleSweep
 from app.jobs.heartbeat import Heartbeat
 from app.jobs.leased import LEASED_JOBS, LeasedWatch
-from app.jobs.machine import MachineWatch
+from app.jobs.machine import MachineWatch, database_fault
 from app.jobs.relevance import GoldenWatch
 from app.jobs.scheduled import SCHEDULED, machine_of, run_scheduled
 from app.jobs.search_statistics import StaleWindows
@@ -37,10 +37,18 @@ LOOKS_BEFORE_HELP = 2  # A second apart: an entry that is there that often was c
 EVENTS_WAIT = timedelta(seconds=3)  # For a worker to claim them.
 REST_AFTER_FAILURE = 30.0  # Seconds.
 BETWEEN_READINGS = timedelta(minutes=1)
+WITHOUT_DATABASE = ("watch_machine", "deliver_alerts")  # They say that it is gone.
 NOTICED = timedelta(seconds=2)  # A time service that corrects by less hurts no lease.
 
 log = structlog.get_logger()
 Background = Callable[[str, Callable[[], object]], bool]
+
+
+def _database_answers() -> bool:
+    """Whether the database answers. Where it is silent, each step would wait for it in turn."""
+    if (fault := database_fault()) is not None:
+        log.warning("database_unavailable", error=fault)
+    return fault is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +133,28 @@ class Scheduler:
         self._leased = {name: LeasedWatch(job, self._clock) for name, job in LEASED_JOBS.items()}
 
     def look(self) -> None:
-        """Do the steps of each second. A step that fails is logged and tried again at the next look."""
-        steps: dict[str, Callable[[], object]] = {
+        """Do the steps of each second, or only those WITHOUT_DATABASE where that does not answer. A step that fails is
+        logged and tried again at the next look."""
+        steps = self._steps()
+        for name in steps if _database_answers() else WITHOUT_DATABASE:
+            try:
+                read_afresh()
+                steps[name]()
+                self._broken.discard(name)
+            except (DomainError, SQLAlchemyError, OSError) as error:
+                db.session.rollback()
+                if note_storage_fault(error):
+                    continue
+                log.warning("scheduler_step_failed", step=name, error=error_summary(error))
+            except Exception:  # One record that no rule foresaw must not stop the steps behind it for good.
+                db.session.rollback()
+                if name not in self._broken:  # A traceback each second would fill the disk.
+                    log.exception("scheduler_step_failed", step=name)
+                self._broken.add(name)
+        db.session.remove()
+
+    def _steps(self) -> dict[str, Callable[[], object]]:
+        return {
             "watch_clock": self._clock.look,
             "beat": self._heartbeat.look,
             "apply_outbox": self._apply_waiting_changes,
@@ -144,22 +172,6 @@ class Scheduler:
             "sweep_bundles": self._bundles.look,
             "deliver_alerts": partial(alerts.look, self.deliver_in_background or self.in_background),
         }
-        for name, step in steps.items():
-            try:
-                read_afresh()
-                step()
-                self._broken.discard(name)
-            except (DomainError, SQLAlchemyError, OSError) as error:
-                db.session.rollback()
-                if note_storage_fault(error):
-                    continue
-                log.warning("scheduler_step_failed", step=name, error=error_summary(error))
-            except Exception:  # One record that no rule foresaw must not stop the steps behind it for good.
-                db.session.rollback()
-                if name not in self._broken:  # A traceback each second would fill the disk.
-                    log.exception("scheduler_step_failed", step=name)
-                self._broken.add(name)
-        db.session.remove()
 
     def _apply_waiting_changes(self) -> None:
         known, self._oldest = self._oldest, {}

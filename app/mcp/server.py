@@ -106,7 +106,7 @@ def _invalid(message: str, id: MessageId | None = None) -> InvalidMessage:
 
 class Threads:
     """A limited number of threads beside the event loop, which reads and writes for all callers and must never wait for
-    the database. Each holds a connection to the database, of which a process has fifteen."""
+    the database. Each holds a connection to the database, of which a process has seventeen."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -18,6 +18,7 @@ from app.extensions import db
 from app.ports import clock, machine_id
 
 PROBE = "a probe"  # In the place of a job's name.
+CHECK_SECONDS = 3.0
 
 # Drivers raise OperationalError for lasting errors, too, such as a missing table.
 SQLITE_WAITS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN)
@@ -39,9 +40,9 @@ FULL, FAILS = (errno.ENOSPC, errno.EDQUOT), (errno.EIO, errno.EROFS)
 
 
 def check_database() -> None:
-    """Check the database. Raises SQLAlchemyError when it does not answer."""
+    """Check the database. Raises SQLAlchemyError when it does not answer; one that goes silent has CHECK_SECONDS."""
     try:
-        db.session.execute(text("SELECT 1"))
+        db.session.execute(text("SELECT 1"), execution_options={"answers_within": CHECK_SECONDS})
     except SQLAlchemyError:
         db.session.rollback()
         raise
@@ -78,7 +79,7 @@ def note_storage_fault(error: BaseException) -> bool:
 
 def note_pictures_unavailable(error: PicturesUnavailable) -> None:
     """Note an alert that the storage of pictures, which is another machine, cannot be used."""
-    note_alert(clock(), Cause.PICTURES_GONE, error.sentence)
+    note_alert(clock(), Cause.PICTURES_GONE, error.sentence, machine=machine_id())
 
 
 def cause_of(error: BaseException) -> Cause | None:

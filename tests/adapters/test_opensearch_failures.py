@@ -8,32 +8,41 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.adapters.opensearch.cluster import KNN, Cluster
+from app.adapters.opensearch.changes import write
+from app.adapters.opensearch.cluster import KNN, MANAGER_SECONDS, Cluster, Target
 from app.adapters.opensearch.connection import PAUSE_SECONDS
+from app.adapters.opensearch.fencing import Fence, Names
+from app.adapters.opensearch.generations import PAUSES, Generations
+from app.adapters.opensearch.lookups import Lookups
 from app.config import OpenSearchSettings
-from app.domain.search.engine import EngineFault, SearchUnavailable
+from app.domain.search.engine import EngineFault, IndexDocument, SearchUnavailable, Upsert
 from tests.adapters.test_tls import certificate, folder  # noqa: F401
 from tests.processes import free_port
 
-ANSWER: Any = {"responses": []}
+PRODUCTS = Target("products")
+
+FOUND = {"_shards": {"failed": 0}, "timed_out": False}
+ANSWER: Any = {"responses": [FOUND]}
 ABOUT = {"version": {"distribution": "opensearch", "number": "2.19.1"}}
 
 
 class FakeNode:
-    """Answers each request with `status` and `body`, after `delay` seconds."""
+    """Answers each request with `status` and `body`, after `delay` seconds; `first` are the answers before those."""
 
     def __init__(self) -> None:
         self.about: Mapping[str, Any] = ABOUT
         self.status, self.body, self.delay = 200, ANSWER, threading.Event()
         self.is_silent = False
+        self.first: list[tuple[int, Any]] = []
         self.requests: list[str] = []
         node = self
 
@@ -45,7 +54,7 @@ class FakeNode:
                 node.requests.append(self.path)
                 if node.is_silent:
                     node.delay.wait(30)
-                status, body = (200, node.about) if self.path == "/" else (node.status, node.body)
+                status, body = (200, node.about) if self.path == "/" else node.answer()
                 content = (body if isinstance(body, str) else json.dumps(body)).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "text/plain" if isinstance(body, str) else "application/json")
@@ -62,6 +71,9 @@ class FakeNode:
         self.server.daemon_threads = True
         self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # Clients leave before the answer.
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def answer(self) -> tuple[int, Any]:
+        return self.first.pop(0) if self.first else (self.status, self.body)
 
     @property
     def url(self) -> str:
@@ -90,7 +102,7 @@ def node() -> Iterator[FakeNode]:
 
 def fault_of(cluster: Cluster) -> tuple[EngineFault | None, str]:
     with pytest.raises(SearchUnavailable) as raised:
-        cluster.search_many("products", [{}])
+        cluster.search_many(PRODUCTS, ["{}"])
     return raised.value.fault, raised.value.message
 
 
@@ -107,7 +119,7 @@ FAULTS = [
     (429, error("cluster_block_exception", BLOCKED), EngineFault.DISK_FULL, "disks of the search cluster are full"),
     (429, error("circuit_breaking_exception", "[parent] Data too large"), EngineFault.OVERLOADED, "Data too large"),
     (429, error("rejected_execution_exception"), EngineFault.OVERLOADED, "overloaded"),
-    (503, error("cluster_manager_not_discovered_exception"), EngineFault.UNREACHABLE, "cannot be reached"),
+    (503, error("cluster_manager_not_discovered_exception"), EngineFault.QUORUM, "no quorum"),
     (
         503,
         error("cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/…]"),
@@ -127,9 +139,16 @@ FAULTS = [
         EngineFault.MAPPING,
         "Limit of total fields",
     ),
+    (
+        500,
+        error("mapper_exception", "timed out while waiting for a dynamic mapping update"),
+        EngineFault.SLOW,
+        "did not answer in time",
+    ),
     (400, error("parsing_exception", "unknown query [x]"), EngineFault.REFUSED, "unknown query [x]"),
-    (502, "Bad gateway", EngineFault.REFUSED, "refuses a request"),
-    (502, ["of another server"], EngineFault.REFUSED, "its answer cannot be read"),
+    (413, "Request Entity Too Large", EngineFault.REFUSED, "refuses a request"),
+    (502, "Bad gateway", EngineFault.UNREACHABLE, "(Bad gateway)"),
+    (502, ["of another server"], EngineFault.UNREACHABLE, "what answers is not OpenSearch"),
 ]
 
 
@@ -144,6 +163,72 @@ def test_each_refusal_has_its_sentence(node: FakeNode, status: int, body: Any, f
 def test_one_search_of_several_that_fails_is_a_failure(node: FakeNode) -> None:
     node.body = {"responses": [error("search_phase_execution_exception", "all shards failed") | {"status": 503}]}
     assert fault_of(Cluster(OpenSearchSettings(url=node.url)))[0] is EngineFault.MISSING_SHARD
+
+
+FOREIGN = [
+    {"status": "ok"},
+    {"responses": [], "items": [], "docs": 7},
+    {"responses": 7, "items": {}, "_shards": []},
+    "<h1>Back soon</h1>",
+    [1],
+    None,
+]
+CALLS: dict[str, Callable[[Cluster], object]] = {
+    "search_many": lambda cluster: cluster.search_many(PRODUCTS, ["{}"]),
+    "statistics": lambda cluster: cluster.statistics(PRODUCTS, {"name": ["shoe"]}),
+    "live_index": lambda cluster: cluster.live_index("products"),
+    "contents": lambda cluster: cluster.contents("products"),
+    "made_with": lambda cluster: cluster.made_with("products"),
+    "compares_vectors": lambda cluster: cluster.compares_vectors(),
+    "vectors": lambda cluster: cluster.vectors("products", ["p1"]),
+    "indices": lambda cluster: cluster.indices("products-*"),
+    "size": lambda cluster: cluster.size("products"),
+    "page": lambda cluster: cluster.page("products", ["id"], None),
+    "create_index": lambda cluster: cluster.create_index("products", {}),
+    "declare_fields": lambda cluster: cluster.declare_fields("products", {}),
+    "delete_indices": lambda cluster: cluster.delete_indices(["products"]),
+    "change_aliases": lambda cluster: cluster.change_aliases([]),
+    "bulk": lambda cluster: cluster.bulk(b"", 1),
+    "refresh": lambda cluster: cluster.refresh("products"),
+    "raise_number": lambda cluster: cluster.raise_number("fences", "writes", 1),
+    "number": lambda cluster: cluster.number("fences", "writes"),
+}
+
+
+@pytest.mark.parametrize("foreign", FOREIGN, ids=str)
+@pytest.mark.parametrize("call", CALLS)
+def test_an_answer_that_is_not_of_opensearch_is_none(node: FakeNode, call: str, foreign: Any) -> None:
+    """A proxy or a page of maintenance may answer anything with status 200."""
+    node.body = foreign
+    with pytest.raises(SearchUnavailable) as raised:
+        CALLS[call](Cluster(OpenSearchSettings(url=node.url)))
+    assert raised.value.fault is EngineFault.UNREACHABLE
+    assert "what answers is not OpenSearch" in raised.value.message
+
+
+def test_what_a_server_says_of_itself_that_is_not_opensearch_is_none_either(node: FakeNode) -> None:
+    node.about = {"name": "another"}
+    assert fault_of(Cluster(OpenSearchSettings(url=node.url)))[0] is EngineFault.UNREACHABLE
+
+
+def test_an_answer_from_only_some_of_the_documents_is_too_slow(node: FakeNode) -> None:
+    node.body = {"responses": [{"timed_out": True, "_shards": {"failed": 0}, "hits": {"hits": []}}]}
+    assert fault_of(Cluster(OpenSearchSettings(url=node.url)))[0] is EngineFault.SLOW
+
+
+@pytest.mark.parametrize("copies", [{"successful": 1, "failed": 1}, {"successful": 0, "failed": 0}])
+def test_a_copy_that_does_not_show_what_was_written_is_a_failure(node: FakeNode, copies: Mapping[str, int]) -> None:
+    node.body = {"_shards": {"total": 2, **copies}}
+    with pytest.raises(SearchUnavailable) as raised:
+        Cluster(OpenSearchSettings(url=node.url)).refresh("products")
+    assert raised.value.fault is EngineFault.MISSING_SHARD
+
+
+def test_a_change_that_not_all_machines_made_in_time_is_too_slow(node: FakeNode) -> None:
+    node.body = {"acknowledged": False}
+    with pytest.raises(SearchUnavailable) as raised:
+        Cluster(OpenSearchSettings(url=node.url)).change_aliases([])
+    assert raised.value.fault is EngineFault.SLOW
 
 
 @pytest.mark.parametrize(
@@ -161,9 +246,9 @@ def test_a_version_that_is_too_old_is_named_until_it_is_another(
     fault, sentence = fault_of(cluster)
     assert fault is EngineFault.VERSION and said in sentence
     node.about = ABOUT
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
     assert node.requests.count("/") == 2
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     assert node.requests.count("/") == 2, "it is looked at until it is new enough, and then no more"
 
 
@@ -193,7 +278,7 @@ def test_a_certificate_is_trusted_by_the_file_that_is_named_and_by_no_other(
     mine, other = certificate(folder, 90), certificate(folder, 91)
     with fake_node() as node:
         url = secure(node, mine)
-        assert Cluster(OpenSearchSettings(url=url, ca_file=mine)).search_many("products", [{}]) == []
+        assert Cluster(OpenSearchSettings(url=url, ca_file=mine)).search_many(PRODUCTS, ["{}"]) == [FOUND]
         for settings in (OpenSearchSettings(url=url, ca_file=other), OpenSearchSettings(url=url)):
             fault, sentence = fault_of(Cluster(settings))
             assert fault is EngineFault.CERTIFICATE and "OPENSEARCH_CA" in sentence
@@ -213,7 +298,7 @@ class Hands:
 
 def test_an_answer_that_does_not_come_is_waited_for_as_long_as_the_setting_says(node: FakeNode) -> None:
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.3))
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     before = time.monotonic()
     assert fault_of(cluster)[0] is EngineFault.SLOW
@@ -223,7 +308,7 @@ def test_an_answer_that_does_not_come_is_waited_for_as_long_as_the_setting_says(
 def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(node: FakeNode) -> None:
     hands = Hands()
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.2), hands)
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     for _ in range(2):
         assert fault_of(cluster)[0] is EngineFault.SLOW
@@ -233,12 +318,12 @@ def test_once_a_cluster_does_not_answer_nobody_waits_for_it_but_one_in_a_while(n
     assert len(node.requests) == before
     hands.now += PAUSE_SECONDS
     node.is_silent = False
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 def test_after_a_slow_answer_the_next_request_waits_only_to_see_whether_the_cluster_is_there(node: FakeNode) -> None:
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=3))
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     fault_of(cluster)
     before = time.monotonic()
@@ -248,11 +333,11 @@ def test_after_a_slow_answer_the_next_request_waits_only_to_see_whether_the_clus
 
 def test_one_slow_answer_holds_up_no_others(node: FakeNode) -> None:
     cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.2))
-    cluster.search_many("products", [{}])
+    cluster.search_many(PRODUCTS, ["{}"])
     node.is_silent = True
     fault_of(cluster)
     node.is_silent = False
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 def test_what_is_refused_is_no_silence(node: FakeNode) -> None:
@@ -261,7 +346,65 @@ def test_what_is_refused_is_no_silence(node: FakeNode) -> None:
     for _ in range(3):
         fault_of(cluster)
     node.status, node.body = 200, ANSWER
-    assert cluster.search_many("products", [{}]) == []
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
+
+
+def test_an_error_is_an_answer_that_ends_the_pause(node: FakeNode) -> None:
+    """The first request after an outage may be that of a shop without an index; the others need not wait on."""
+    hands = Hands()
+    cluster = Cluster(OpenSearchSettings(url=node.url, seconds=0.2), hands)
+    cluster.search_many(PRODUCTS, ["{}"])
+    node.is_silent = True
+    for _ in range(2):
+        assert fault_of(cluster)[0] is EngineFault.SLOW
+    node.is_silent = False
+    hands.now += PAUSE_SECONDS
+    node.first = [(404, error("index_not_found_exception"))]
+    assert fault_of(cluster)[0] is EngineFault.INDEX
+    assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
+
+
+# Builds
+
+BULK_TAKEN = {"items": [{"index": {"status": 201}}]}
+BUSY = error("rejected_execution_exception")
+OVERLOADED = (429, BUSY)
+ITEM_REFUSED = (200, {"items": [{"index": {"status": 429, **BUSY}}]})
+
+
+def add(node: FakeNode, answers: list[tuple[int, Any]]) -> tuple[int, list[float]]:
+    """Add a document to a build, and return how many were, and the pauses that it took."""
+    node.first, node.body = answers, BULK_TAKEN
+    pauses: list[float] = []
+    cluster, names = Cluster(OpenSearchSettings(url=node.url)), Names("t")
+    fence = Fence(cluster, names, 0, lambda _name: nullcontext(), lambda: 0)
+    generations = Generations(cluster, names, fence, 0, pauses.append)
+    changes = [Upsert(IndexDocument("p1", "Shoe"))]
+    return write(cluster, "building", changes, 1, set(), attempt=generations.patiently), pauses
+
+
+def test_a_build_sends_again_what_an_overloaded_cluster_did_not_take(node: FakeNode) -> None:
+    assert add(node, [OVERLOADED, OVERLOADED]) == (1, list(PAUSES[:2]))
+    assert add(node, [ITEM_REFUSED]) == (1, list(PAUSES[:1]))
+    assert add(node, [(504, error("timeout_exception"))]) == (1, list(PAUSES[:1]))
+
+
+def test_a_build_does_not_try_for_ever(node: FakeNode) -> None:
+    with pytest.raises(SearchUnavailable) as raised:
+        add(node, [OVERLOADED] * (len(PAUSES) + 1))
+    assert raised.value.fault is EngineFault.OVERLOADED
+
+
+def test_a_build_does_not_send_again_what_will_never_be_taken(node: FakeNode) -> None:
+    with pytest.raises(SearchUnavailable):
+        add(node, [(200, {"items": [{"index": {"status": 400, **error("mapper_parsing_exception")}}]})])
+
+
+def test_a_search_that_needs_ever_more_is_too_slow(node: FakeNode) -> None:
+    lookups, numbers = Lookups(Cluster(OpenSearchSettings(url=node.url)), PRODUCTS), count()
+    with pytest.raises(SearchUnavailable) as raised:
+        lookups.complete([lambda: lookups.search({"size": next(numbers)})])
+    assert raised.value.fault is EngineFault.SLOW
 
 
 # Several nodes
@@ -271,21 +414,42 @@ def test_where_one_node_is_gone_another_answers(node: FakeNode) -> None:
     settings = OpenSearchSettings(url=f"http://127.0.0.1:{free_port()},{node.url}")
     cluster = Cluster(settings)
     for _ in range(6):
-        assert cluster.search_many("products", [{}]) == []
+        assert cluster.search_many(PRODUCTS, ["{}"]) == [FOUND]
 
 
 def test_a_node_that_hangs_is_left_out_after_its_first_silence(node: FakeNode) -> None:
     with fake_node() as other:
         cluster = Cluster(OpenSearchSettings(url=f"{node.url},{other.url}", seconds=0.3))
-        cluster.search_many("products", [{}])
+        cluster.search_many(PRODUCTS, ["{}"])
         node.is_silent = True
         failed = 0
         for _ in range(8):
             try:
-                cluster.search_many("products", [{}])
+                cluster.search_many(PRODUCTS, ["{}"])
             except SearchUnavailable:
                 failed += 1
         assert failed == 1
+
+
+def test_a_lost_quorum_is_asked_for_once_in_a_while(node: FakeNode) -> None:
+    hands = Hands()
+    cluster = Cluster(OpenSearchSettings(url=node.url), hands)
+    node.status, node.body = 503, error("cluster_manager_not_discovered_exception")
+    assert not cluster.has_manager("products")
+    node.status, node.body = 200, {}
+    before = len(node.requests)
+    assert not cluster.has_manager("products") and len(node.requests) == before
+    hands.now += MANAGER_SECONDS + 1
+    assert cluster.has_manager("products")
+
+
+def test_an_index_is_missing_only_where_the_manager_says_so(node: FakeNode) -> None:
+    cluster = Cluster(OpenSearchSettings(url=node.url))
+    node.status, node.body = 404, error("index_not_found_exception")
+    with pytest.raises(SearchUnavailable) as raised:
+        cluster.live_index("products")
+    assert raised.value.fault is EngineFault.INDEX
+    assert ["local=true" in request for request in node.requests if "_settings" in request] == [True, False]
 
 
 def test_a_server_that_only_listens_is_slow_or_out_of_reach() -> None:

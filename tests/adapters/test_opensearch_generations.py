@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
+from urllib.parse import urlsplit
 
 import pytest
 from opensearchpy import OpenSearch
 
 from app.adapters.opensearch import OpenSearchEngine
+from app.adapters.opensearch.fencing import writing
 from app.config import OpenSearchSettings
-from app.domain.search.engine import Delete, EngineFault, Generation, IndexName, SearchUnavailable, Upsert
+from app.domain.search.engine import (
+    Delete,
+    EngineFault,
+    Generation,
+    IndexName,
+    SearchRequest,
+    SearchUnavailable,
+    Upsert,
+)
 from tests.contracts.search_engine_contract import PRODUCTS, SHOES, SITE, apply, rebuild, shoe
 from tests.fakes.sentence_model import WordSums
+from tests.faults.proxy import Proxy, proxied
 from tests.shared_node import engine_of, own_settings
 
 CONTENT = IndexName.CONTENT
@@ -87,6 +99,49 @@ def test_a_writer_that_was_overtaken_on_other_documents_hears_of_it_too(
     assert digests(engine)["P3"] == "As it is 3000"
 
 
+def test_a_writer_that_was_overtaken_by_a_publication_changes_nothing(
+    engine: OpenSearchEngine, settings: OpenSearchSettings
+) -> None:
+    """Documents of a build have the lowest version, and what was deleted before it is not remembered there."""
+    rebuild(engine, SHOES)
+    late = machine_without_the_lock(settings)
+    with late.exclusive(SITE, PRODUCTS):
+        apply(engine, Upsert(shoe(1, "New name")), Delete("P2"))
+        rebuild(engine, [shoe(1, "New name"), *SHOES[2:]])
+        for old in (Upsert(shoe(1, "Old name")), Upsert(shoe(2, "Deleted since")), Delete("P1")):
+            with pytest.raises(SearchUnavailable, match="took over") as refused:
+                late.apply(SITE, PRODUCTS, [old])
+            assert refused.value.fault is None
+    assert digests(engine)["P1"] == "New name 1000"
+    assert "P2" not in digests(engine)
+
+
+def test_changes_are_written_to_the_live_generation_alone(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch
+) -> None:
+    for _ in range(3):
+        rebuild(engine, SHOES)
+    apply(engine, Delete("P1"))
+    aliases = client.indices.get_alias(index=f"{settings.prefix}-*-gen-*")
+    written = [name for name, each in aliases.items() if writing(name) in each["aliases"]]
+    (live,) = client.indices.get_alias(index=f"{settings.prefix}-1-products-LIVE")
+    assert written == [live]
+
+
+def test_vectors_that_were_prepared_are_forgotten_with_the_section(
+    settings: OpenSearchSettings, tmp_path: Path
+) -> None:
+    model = WordSums()
+    engine = engine_of(settings, tmp_path, model)
+    rebuild(engine, SHOES)
+    engine.prepare(SITE, PRODUCTS, [Upsert(shoe(1, "Climbing boots"))])
+    with engine.exclusive(SITE, PRODUCTS):
+        pass
+    with engine.exclusive(SITE, PRODUCTS):
+        engine.apply(SITE, PRODUCTS, [Upsert(shoe(1, "Climbing boots"))])
+    assert engine.status(SITE, PRODUCTS).vectors == len(SHOES) - 1
+
+
 def test_a_section_may_write_a_document_again(engine: OpenSearchEngine) -> None:
     rebuild(engine, SHOES)
     with engine.exclusive(SITE, PRODUCTS):
@@ -102,6 +157,21 @@ def test_tokens_go_on_growing_where_their_index_was_lost(
     apply(engine, Upsert(shoe(1, "Before")))
     client.indices.delete(index=f"{settings.prefix}-fences")
     apply(engine, Upsert(shoe(1, "After")))
+    assert digests(engine)["P1"] == "After 1000"
+
+
+def test_the_index_of_tokens_is_made_again_where_the_cluster_makes_none_by_itself(
+    engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch
+) -> None:
+    rebuild(engine, SHOES)
+    fences, setting = f"{settings.prefix}-fences", "action.auto_create_index"
+    client.cluster.put_settings(body={"transient": {setting: f"-{fences},+*"}})
+    try:
+        client.indices.delete(index=fences)
+        apply(engine, Upsert(shoe(1, "After")))
+        assert client.indices.get_mapping(index=fences)[fences]["mappings"]["dynamic"] == "strict"
+    finally:
+        client.cluster.put_settings(body={"transient": {setting: None}})
     assert digests(engine)["P1"] == "After 1000"
 
 
@@ -239,14 +309,76 @@ def test_what_is_forgotten_leaves_nothing_and_touches_no_other_shop(
     assert engine.status(12, PRODUCTS).documents == len(SHOES)
 
 
-def test_an_index_of_another_text_analysis_is_outdated(
+def test_an_index_of_another_text_analysis_or_other_fields_is_outdated(
     engine: OpenSearchEngine, settings: OpenSearchSettings, client: OpenSearch, tmp_path: Path
 ) -> None:
     rebuild(engine, SHOES)
     assert not engine.status(SITE, PRODUCTS).outdated
     (live,) = indices(client, settings)
-    client.indices.put_mapping(index=live, body={"_meta": {"analysis": "an older one"}})
-    assert engine_of(settings, tmp_path).status(SITE, PRODUCTS).outdated
+    made = client.indices.get_mapping(index=live)[live]["mappings"]["_meta"]
+    for older in ({**made, "analysis": "an older one"}, {**made, "mapping": "an older one"}, {"dimensions": None}):
+        client.indices.put_mapping(index=live, body={"_meta": older})
+        later = engine_of(settings, tmp_path)
+        assert later.status(SITE, PRODUCTS).outdated
+        assert later.search(SITE, PRODUCTS, SearchRequest(words="shoes")).total, "it answers meanwhile"
+
+
+def test_new_fields_of_many_documents_are_added_at_once(engine: OpenSearchEngine, client: OpenSearch) -> None:
+    """One by one, those of a new shop take longer than a request may."""
+
+    def states() -> int:
+        return int(client.cluster.state(metric="version")["version"])
+
+    many = [
+        replace(shoe(n, "Shoe"), values={f"attribute {n}": ("x",)}, numbers={f"number {n}": 1.0}) for n in range(300)
+    ]
+    before = states()
+    rebuild(engine, many)
+    with engine.exclusive(SITE, PRODUCTS):
+        engine.apply(SITE, PRODUCTS, [Upsert(replace(each, values={f"later {each.id}": ("x",)})) for each in many])
+    assert states() - before < 100
+    found = engine.search(SITE, PRODUCTS, SearchRequest(facets=("later P7",), range_facets=("number 7",)))
+    assert found.facets["later P7"] == (("x", 1),) and found.ranges["number 7"].count == 1
+
+
+# Lost answers
+
+
+@pytest.fixture
+def proxy(opensearch_url: str) -> Iterator[Proxy]:
+    port = urlsplit(opensearch_url).port
+    assert port
+    with proxied(port) as made:
+        yield made
+
+
+def addresses(proxy: Proxy, names: Sequence[str]) -> str:
+    return ",".join(f"http://{name}:{proxy.port}" for name in names)
+
+
+@pytest.mark.parametrize("lost", [b"_bulk", b"/_aliases", b"_refresh", b"-writes", b"-builds"])
+def test_a_request_of_which_the_answer_is_lost_is_made_at_another_address_and_fails_no_rebuild(
+    settings: OpenSearchSettings, tmp_path: Path, proxy: Proxy, lost: bytes
+) -> None:
+    url = addresses(proxy, ("127.0.0.1", "localhost"))
+    engine = engine_of(replace(settings, url=url), tmp_path)
+    rebuild(engine, SHOES[:1])
+    proxy.loses = lost
+    rebuild(engine, SHOES, [Upsert(shoe(9, "Saved meanwhile"))])
+    assert proxy.loses == b""
+    assert set(digests(engine)) == {*(shoe.id for shoe in SHOES), "P9"}
+    apply(engine, Delete("P1"))
+
+
+def test_a_publication_of_which_the_answer_is_lost_is_one(
+    settings: OpenSearchSettings, tmp_path: Path, proxy: Proxy
+) -> None:
+    engine = engine_of(replace(settings, url=addresses(proxy, ["127.0.0.1"])), tmp_path)
+    rebuild(engine, SHOES[:1])
+    proxy.loses = b"/_aliases"
+    rebuild(engine, SHOES)
+    assert proxy.loses == b""
+    assert len(digests(engine)) == len(SHOES)
 
 
 def indices(client: OpenSearch, settings: OpenSearchSettings) -> list[str]:

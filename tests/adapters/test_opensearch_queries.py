@@ -3,13 +3,14 @@ beside it, and the rounds in which answers are fetched."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import pytest
 
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.lookups import MOST_SECONDS, LookupMissingError, Lookups
 from app.adapters.opensearch.mapping import Body, values_field
 from app.adapters.opensearch.matches import NO_MATCH, Word, match_beginning, match_units, match_words
@@ -23,7 +24,15 @@ from app.adapters.opensearch.queries import (
     tiers_of,
     word_scores,
 )
-from app.domain.search.engine import Alternatives, RangeFilter, SearchRequest, SearchUnavailable, Sort, ValueFilter
+from app.domain.search.engine import (
+    Alternatives,
+    EngineFault,
+    RangeFilter,
+    SearchRequest,
+    SearchUnavailable,
+    Sort,
+    ValueFilter,
+)
 from app.domain.search.ranking.query import Query
 from app.domain.search.ranking.scoring import (
     COMPOUND_WORTH,
@@ -218,17 +227,17 @@ class Answering:
     """A cluster that has so many documents for each query, and counts its round trips."""
 
     def __init__(self) -> None:
-        self.rounds: list[list[Body]] = []
+        self.rounds: list[list[str]] = []
 
-    def search_many(self, index: str, bodies: Sequence[Body]) -> list[Mapping[str, Any]]:
+    def search_many(self, target: Target, bodies: Sequence[str]) -> list[Mapping[str, Any]]:
         self.rounds.append(list(bodies))
-        return [{"hits": {"total": {"value": len(str(body["query"]))}}} for body in bodies]
+        return [{"hits": {"total": {"value": len(str(json.loads(body)["query"]))}}} for body in bodies]
 
 
 class TestLookups:
     def lookups(self) -> tuple[Lookups, Answering]:
         cluster = Answering()
-        return Lookups(cast(Cluster, cluster), "an index"), cluster
+        return Lookups(cast(Cluster, cluster), Target("an index")), cluster
 
     def test_what_many_searches_lack_comes_in_one_round_and_equal_ones_once(self) -> None:
         lookups, cluster = self.lookups()
@@ -269,9 +278,10 @@ class TestLookups:
 
     def test_rounds_that_take_long_together_end_with_an_error(self) -> None:
         cluster, times = Answering(), iter([0.0, 1.0, MOST_SECONDS + 1])
-        lookups = Lookups(cast(Cluster, cluster), "an index", lambda: next(times))
-        with pytest.raises(SearchUnavailable, match="too slow"):
+        lookups = Lookups(cast(Cluster, cluster), Target("an index"), lambda: next(times))
+        with pytest.raises(SearchUnavailable, match="too slow") as refused:
             lookups.complete([lambda: lookups.search({"query": lookups.search({"query": "a"})})])
+        assert refused.value.fault is EngineFault.SLOW
         assert len(cluster.rounds) == 1
 
     def test_an_answer_that_is_not_there_stops_a_computation(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from tests.surroundings import ROOT, missing
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted(file for folder in ("systemd", "parts") for file in (DEPLOY / folder).iterdir() if file.is_file())
+PARTS = sorted((DEPLOY / "parts").glob("*.service"))
 COMMON = "shop-.service.d"  # What systemd adds to every unit whose name begins with shop-.
 
 
@@ -47,9 +49,52 @@ def test_systemd_takes_the_units(unit: Path, tmp_path: Path) -> None:
         missing("systemd is not installed")
     shutil.copytree(DEPLOY / "parts" / COMMON, tmp_path / COMMON)
     for each in UNITS:
-        installed = each.read_text().replace("/opt/shop/current/.venv/bin/python", sys.executable)
+        installed = re.sub(
+            "/opt/shop/[a-z0-9%/]+/(.venv/bin/python|deploy/part) ", f"{sys.executable} ", each.read_text()
+        )
         (tmp_path / each.name).write_text(installed)
     done = subprocess.run(
         ["systemd-analyze", "verify", str(tmp_path / unit.name)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_part_that_runs_reads_nothing_of_the_release_that_comes_after_it(tmp_path: Path) -> None:
+    for release in ("1", "2"):
+        folder = tmp_path / "releases" / release
+        (folder / "deploy").mkdir(parents=True)
+        shutil.copy(DEPLOY / "part", folder / "deploy")
+        (folder / ".venv" / "bin").mkdir(parents=True)
+        (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
+        (folder / "late.py").write_text(f"print('late import of release {release}')\n")
+    current = tmp_path / "current"
+    current.symlink_to(tmp_path / "releases" / "1")
+    program = "import sys; print(sys.executable, flush=True); sys.stdin.readline(); import late"
+    command = [current / "deploy" / "part", "-c", program]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as part:
+        assert part.stdout is not None
+        started = part.stdout.readline().strip()
+        current.unlink()
+        current.symlink_to(tmp_path / "releases" / "2")
+        said, _ = part.communicate("go on\n")
+    assert (started, said) == (f"{tmp_path}/releases/1/.venv/bin/python", "late import of release 1\n")
+
+
+def test_each_part_is_started_by_the_file_that_follows_the_link_once() -> None:
+    started = {unit.name: re.findall("^ExecStart=(\\S+)", unit.read_text(), re.MULTILINE) for unit in PARTS}
+    assert started.pop("shop-migrate@.service") == ["/opt/shop/releases/%i/deploy/part"], "before the link leads there"
+    assert len(started) == 4 and set(map(tuple, started.values())) == {("/opt/shop/current/deploy/part",)}
+    settings = (DEPLOY / "parts" / COMMON / "common.conf").read_text()
+    assert "/opt/shop/" not in settings
+    assert os.access(DEPLOY / "part", os.X_OK)
+
+
+def test_the_page_on_several_machines_names_units_and_variables_that_there_are() -> None:
+    page = (ROOT / "docs" / "deploy.md").read_text().partition("\n## Several machines\n")[2].partition("\n## ")[0]
+    units = set(re.findall(r"shop-[a-z]+(?:@\d)?[.](?:service|timer|target)", page))
+    assert {"shop-migrate@1.service", "shop-mcp.service", "shop-backup.timer", "shop-parts.target"} <= units
+    assert {re.sub(r"@\d", "@", unit) for unit in units} <= {unit.name for unit in UNITS}
+    addresses = set(re.findall(r"\{\$(\w+):", (DEPLOY / "Caddyfile.machines").read_text()))
+    assert addresses == set(re.findall(r"'Environment=\"?(\w+)=", page))
+    switched_off = re.search(r"`sed -i '(s/[^']+)' /etc/shop/shop.env`", page)
+    assert switched_off and switched_off[1] == "s/^BACKUP_DIR=/#&/" and "BACKUP_DIR" in example()

@@ -19,7 +19,7 @@ from app.adapters.queue import KINDS
 from app.config import from_environment
 from app.operations.supervisor.parts import SECONDS_TO_STOP
 from app.web.server.server import SECONDS_TO_DRAIN
-from tests.surroundings import ROOT
+from tests.surroundings import ROOT, missing
 from tools.schemas import SCHEMAS, kind_of
 
 DEPLOY = ROOT / "deploy"
@@ -33,6 +33,7 @@ READ_BY_CONFIG = {
     for module in (ROOT / "app" / "config").glob("*.py")
     for name in re.findall(r'"([A-Z][A-Z0-9_]+)"', module.read_text())
 }
+BACKUPS = "backups:/var/backups/shop"
 OF_THE_SYSTEM = {"PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
 
 
@@ -162,6 +163,14 @@ def test_pods_keep_to_the_restricted_profile_and_find_what_they_mount() -> None:
             assert object_of({"configMapRef": "ConfigMap", "secretRef": "Secret"}[kind], named["name"])
 
 
+def test_what_settings_says_may_be_left_out_keeps_no_pod_waiting() -> None:
+    (said,) = re.findall(r"Leave it out.*?name: (\S+)", (DEPLOY / "kubernetes" / "settings.yaml").read_text(), re.S)
+    found = [
+        volume for _, pod in pods() for volume in pod["volumes"] if volume.get("configMap", {}).get("name") == said
+    ]
+    assert [volume["configMap"]["optional"] for volume in found] == [True, True]
+
+
 def test_services_and_ingress_lead_to_ports_of_pods() -> None:
     pod = object_of("StatefulSet", "shop")["spec"]["template"]
     ports = {port["name"]: port["containerPort"] for port in pod["spec"]["containers"][0]["ports"]}
@@ -193,8 +202,10 @@ def test_whatever_stops_a_web_server_waits_until_it_has_ended() -> None:
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
+    """Where a part of the shop is started, or one command again and again, and its words."""
     for name, service in services_of_the_shop().items():
-        yield name, service["command"]
+        shell = re.fullmatch("while :; do (.*); sleep [0-9]+; done", service["command"][-1])
+        yield name, shell[1].split() if shell else service["command"]
     for file, pod in pods():
         yield file, pod["containers"][0]["command"]
     for unit in (DEPLOY / "parts").glob("*.service"):
@@ -204,7 +215,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.parametrize(("place", "command"), list(commands()), ids=[place for place, _ in commands()])
 def test_commands_start_parts_of_the_shop(place: str, command: list[str]) -> None:
     python, program, *arguments = command
-    assert Path(python).name == "python"
+    assert Path(python).name == ("part" if place.endswith(".service") else "python")
     if program == "-m":
         assert find_spec(arguments[0])
     else:
@@ -217,11 +228,32 @@ def test_the_two_machines_of_compose_are_alike_and_share_no_folder() -> None:
     for name, service in services.items():
         part, _, number = name.rpartition("-")
         if number in machines:
-            folders = [each for each in service["volumes"] if str(each).startswith("shop-")]
-            assert folders == [f"shop-{number}:/var/lib/shop"]
+            folders = [each for each in service["volumes"] if isinstance(each, str) and not each.startswith("./")]
+            assert folders == [f"shop-{number}:/var/lib/shop", *([BACKUPS] if number == "1" else [])]
+            assert service["hostname"] == f"machine-{number}"
             rest = [each for each in service["volumes"] if each not in folders]
-            machines[number][part] = {**service, "volumes": rest}
+            own = {"volumes": rest, "hostname": "", "environment": {**service["environment"], "BACKUP_DIR": ""}}
+            machines[number][part] = {**service, **own}
     assert machines["1"] == machines["2"] and machines["1"].keys() == {"web", "worker", "builds", "scheduler"}
+
+
+def test_the_parts_of_one_machine_of_compose_have_one_name() -> None:
+    names: dict[str, set[str]] = {}
+    for service in services_of_the_shop().values():
+        (folder,) = [each for each in service["volumes"] if str(each).startswith("shop-")]
+        names.setdefault(folder, set()).add(service["hostname"])
+    assert sorted(names.values(), key=str) == [{"machine-1"}, {"machine-2"}]
+
+
+def test_compose_makes_backups_where_the_first_machine_looks_for_them_and_no_other_machine_misses_any() -> None:
+    services = services_of_the_shop()
+    looks_in = {name: service["environment"]["BACKUP_DIR"] for name, service in services.items()}
+    folder = BACKUPS.partition(":")[2]
+    assert (looks_in["scheduler-1"], looks_in["scheduler-2"]) == (folder, "")
+    assert BACKUPS in services["scheduler-1"]["volumes"] and BACKUPS in services["backup"]["volumes"]
+    assert f" backup {folder} " in services["backup"]["command"][-1]
+    installed = re.search("install --directory .*--owner shop.*", (ROOT / "Dockerfile").read_text())
+    assert installed and folder in installed[0].split(), "a new volume belongs to whom its folder in the image does"
 
 
 def test_the_proxy_leads_to_the_web_servers_of_compose() -> None:
@@ -229,6 +261,33 @@ def test_the_proxy_leads_to_the_web_servers_of_compose() -> None:
     upstreams = re.findall(r"([a-z0-9-]+):(\d+)", " ".join(re.findall(r"\{\$SHOP_(?:WEB|MCP):([^}]*)\}", text)))
     assert set(upstreams) == {("mcp", "8001"), ("web-1", "8000"), ("web-2", "8000")}
     assert {name for name, _ in upstreams} <= services_of_the_shop().keys()
+
+
+def test_whatever_the_program_reads_beside_its_code_is_in_the_image() -> None:
+    at_the_top = {path.name for path in ROOT.iterdir()}
+    code = "".join(module.read_text() for module in (ROOT / "app").rglob("*.py"))
+    read = {name for name in re.findall(r'(?:ROOT|folder|parents\[\d\]) / "([^"]+)"', code) if name in at_the_top}
+    assert {"docs", "migrations", "pyproject.toml", "worker.py"} <= read
+    copied = {
+        name
+        for names in re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+        for name in names.split()
+    }
+    sent_to_the_builder = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    assert read <= copied <= sent_to_the_builder
+
+
+def test_the_certificate_of_opensearch_passes_the_strict_check_of_newer_pythons(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        missing("openssl is not installed")
+    command = [DEPLOY / "make-certificates", tmp_path, "search", "search-2"]
+    made = subprocess.run(command, capture_output=True, check=False)
+    assert made.returncode == 0, made.stderr
+    strictly = ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", tmp_path / "ca.pem"]
+    for host, is_named in (("search", True), ("search-2", True), ("elsewhere", False)):
+        verified = [*strictly, "-verify_hostname", host, tmp_path / "node.pem"]
+        done = subprocess.run(verified, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) is is_named, done.stderr
 
 
 def test_opensearch_is_of_the_version_that_was_tried() -> None:

@@ -6,9 +6,12 @@ from collections import defaultdict
 
 from flask import Flask
 
-from app.web.server.lanes import LANES, PICTURES, lane_of
+from app.factory import MOST_MORE_CONNECTIONS
+from app.web.server import lanes
+from app.web.server.lanes import LANES, lane_of
 from tests.architecture.shop_for_routes import CONVERTER, routes
 
+KEPT_BY_SQLALCHEMY = 5
 TAXONOMY = "/admin/catalogue/taxonomy/<taxonomy_id>"
 BULK = {
     "POST /admin/catalogue/product/<product_id>/images",
@@ -61,10 +64,7 @@ SIGN_IN = {
     "POST /v1/auth/passkeys/assertionOptions",
     "POST /v1/auth/refresh",
 }
-QUICK = {
-    "GET /healthz",
-    "GET /readyz",
-    "GET /metrics",
+FILES = {
     "GET /picture/<shape>/<name>.svg",
     "GET /static/<filename>",
     "GET /static/v-<version>/<filename>",
@@ -72,8 +72,8 @@ QUICK = {
     "GET /static/themes/<name>/files/<filename>",
     "GET /static/themes/<name>/shop-<digest>.css",
 }
-
-
+HEALTH = {"GET /healthz"}
+CHECKS = {"GET /readyz", "GET /metrics"}
 MEDIA = {"GET /media/<site_id>/<file>"}
 PRINTING = {
     "POST /v1/pos/<location_id>/printJobs",
@@ -103,7 +103,9 @@ def test_what_is_answered_beside_the_pages(app: Flask) -> None:
     assert by_lane == {
         "bulk": BULK,
         "sign-in": SIGN_IN,
-        "health and files": QUICK,
+        "health": HEALTH,
+        "files": FILES,
+        "checks": CHECKS,
         "pictures": MEDIA,
         "printing": PRINTING,
     }
@@ -112,6 +114,6 @@ def test_what_is_answered_beside_the_pages(app: Flask) -> None:
 
 
 def test_all_threads_of_a_process_find_a_connection_of_the_database() -> None:
-    """Pictures need one only for a moment, to see whose they are."""
-    threads = sum(lane.threads for lane in LANES if lane is not PICTURES)
-    assert threads <= 15, "five that SQLAlchemy keeps, ten more that it lends"
+    """Pictures need one only for a moment, to see whose they are; that a process lives is said without one."""
+    threads = sum(lane.threads for lane in LANES if lane not in (lanes.HEALTH, lanes.PICTURES))
+    assert threads <= KEPT_BY_SQLALCHEMY + MOST_MORE_CONNECTIONS

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app import ports
-from app.domain.alerts.alerts import unwritten_alerts
+from app.domain.alerts.alerts import open_alerts, unwritten_alerts
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.catalogue.models import PictureUpload, ProductImage
 from app.domain.catalogue.product_images import UPLOAD_WORK
@@ -20,6 +20,7 @@ from app.domain.work import leases
 from app.domain.work.models import State
 from app.extensions import db
 from app.jobs.catalogue import prepare_picture
+from app.jobs.machine import MachineWatch
 from app.ports import STORES
 from app.web.errors import PICTURES_FAIL
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
@@ -101,7 +102,7 @@ def test_an_upload_waits_while_the_storage_is_down_however_often_it_is_tried(
     assert picture_file(app)
 
 
-def test_a_picture_that_cannot_be_read_is_asked_for_again_soon_and_the_page_goes_on(
+def test_a_picture_that_cannot_be_read_is_asked_for_again_soon_and_its_alert_ends_with_the_fault(
     app: Flask, mia: Merchandiser, storage: PicturesInMemory, clock: StoppedClock
 ) -> None:
     send_picture(app, mia, stored(app))
@@ -115,5 +116,17 @@ def test_a_picture_that_cannot_be_read_is_asked_for_again_soon_and_the_page_goes
     assert [(alert.cause.key, alert.detail) for alert in unwritten_alerts(clock)] == [
         ("pictures_gone", "It does not answer.")
     ]
-    storage.fault = ""
+    with app.app_context():
+        watch = MachineWatch()
+        look(watch, clock, 1)
+        assert [alert.cause for alert in open_alerts(None)] == ["pictures_gone"]
+        storage.fault = ""
+        look(watch, clock, 6)
+        assert open_alerts(None) == []
     assert shopper.get(f"/media/{mia.site_id}/{picture_file(app)}").status_code == 200
+
+
+def look(watch: MachineWatch, clock: StoppedClock, times: int) -> None:
+    for _ in range(times):
+        clock.move(seconds=10)
+        watch.look()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from flask import Flask
 from PIL import Image
 
+from app.adapters.erasure_file import ErasureFile
 from app.domain.catalogue.pictures import form_of
 from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
@@ -97,19 +99,28 @@ def test_a_broken_picture_is_named_and_the_others_are_done(app: Flask, site_id: 
     assert broken in done.output and "2 pictures, 1 smaller form made." in done.output
 
 
-def test_pictures_are_copied_to_another_storage_and_back(app: Flask, site_id: int) -> None:
+def test_pictures_and_erasures_are_copied_to_another_storage_and_back(app: Flask, site_id: int, tmp_path: Path) -> None:
     with app.app_context():
         file = keep(site_id)
-    elsewhere, runner = PicturesInMemory(), app.test_cli_runner()
-    stores = app.extensions[STORES]
-    app.extensions[STORES] = replace(stores, picture_storages=stores.picture_storages | {"s3": elsewhere})
+    listed = ErasureFile(tmp_path / "here" / "erasures.list")
+    listed.append("of before")
+    elsewhere, listed_elsewhere = PicturesInMemory(), ErasureFile(tmp_path / "elsewhere" / "erasures.list")
+    runner, stores = app.test_cli_runner(), app.extensions[STORES]
+    app.extensions[STORES] = replace(
+        stores,
+        picture_storages=stores.picture_storages | {"s3": elsewhere},
+        erasure_lists={"files": listed, "s3": listed_elsewhere},
+    )
     there = runner.invoke(args=["pictures", "copy", "--to", "s3"])
     assert there.exit_code == 0 and "5 files copied" in there.output
+    assert f"1 erasure copied to the list in {tmp_path / 'elsewhere'}." in there.output
+    listed_elsewhere.append("of meanwhile")
     folder = app.config["SHOP"].media_dir / str(site_id)
     (folder / file).unlink()
     back = runner.invoke(args=["pictures", "copy", "--to", "files"])
     assert back.exit_code == 0 and "1 file copied" in back.output and "4 present already" in back.output
     assert (folder / file).read_bytes() == elsewhere.read(site_id, file)
+    assert listed.lines() == ["of before", "of meanwhile"] == listed_elsewhere.lines()
     elsewhere.fault = "it does not answer"
     down = runner.invoke(args=["pictures", "copy", "--to", "s3"])
     assert (down.exit_code, "it does not answer" in down.output) == (1, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from click.testing import Result
 from flask import Flask
 from sqlalchemy import select
 
+from app.adapters.erasure_file import ErasureFile
 from app.domain.orders.models import Order
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
+from app.ports import STORES
 from app.transaction import transaction
 from tests.factories import make_order, make_site
 
@@ -88,6 +91,25 @@ def test_a_restored_backup_is_erased_again(app: Flask, order_id: str) -> None:
     assert (result.exit_code, result.output) == (0, "Erased again: 1, postponed: 0\n")
     assert contact(app, order_id) == ""
     assert run(app, "erase", "--again").output == "Erased again: 0, postponed: 0\n"
+
+
+class SharedList(ErasureFile):
+    """A list that every machine of the shop reaches."""
+
+    is_shared = True
+
+
+def test_whom_one_machine_erased_is_erased_again_at_another(app: Flask, order_id: str, tmp_path: Path) -> None:
+    """Also where the list of the one was a file of its own until it became one that machines share."""
+    run(app, "erase", SAM, "--confirm", SAM)
+    contact(app, order_id, SAM)
+    stores, shared = app.extensions[STORES], SharedList(tmp_path / "shared" / "erasures.list")
+    app.extensions[STORES] = replace(stores, erasures=shared, erasure_lists=stores.erasure_lists | {"s3": shared})
+    assert run(app, "erase", "--again").output == "Erased again: 1, postponed: 0\n"
+    contact(app, order_id, SAM)
+    nothing = ErasureFile(tmp_path / "another machine" / "erasures.list")
+    app.extensions[STORES] = replace(stores, erasures=shared, erasure_lists={"files": nothing, "s3": shared})
+    assert run(app, "erase", "--again").output == "Erased again: 1, postponed: 0\n"
 
 
 def test_who_is_postponed_after_a_restore_is_said(app: Flask, order_id: str) -> None:

@@ -334,6 +334,8 @@ class SearchEngineContract:
         apply(shop, Delete("P1"), Upsert(shoe(2, "Walking boots")))
         expected = {shoe.id: shoe.digest for shoe in SHOES[2:]} | {"P2": "Walking boots 2000"}
         assert dict(shop.digests(SITE, PRODUCTS)) == expected
+        some = {"P2", "P1", "P99"}  # The second is deleted, and the third was never there.
+        assert dict(shop.digests(SITE, PRODUCTS, some)) == {"P2": expected["P2"]}
 
     # Generations
 

@@ -31,8 +31,8 @@ def found_in_shop(page: Page, words: str, name: str) -> bool:
     return page.get_by_role("main").get_by_role("link", name=name).count() > 0
 
 
-def until_found(page: Page, words: str, name: str) -> None:
-    until(lambda: found_in_shop(page, words, name), SECONDS_UNTIL_FOUND)
+def until_found(page: Page, words: str, name: str, seconds: float = SECONDS_UNTIL_FOUND) -> None:
+    until(lambda: found_in_shop(page, words, name), seconds)
 
 
 def test_a_rebuild_is_followed_live_until_it_is_done(page: Page) -> None:

@@ -11,15 +11,13 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.databases import PostgresqlDatabases
 from tests.e2e.test_from_rebuild_to_shop import sign_in, until_found
 from tests.e2e.test_pictures import drawn, payload
+from tests.machines import shared_services
 from tests.processes import RunningShop
-from tests.redis_servers import redis_without_disk, running_redis
-from tests.s3_server import s3_server
-from tests.shared_node import own_settings
 
 PRODUCT = "/admin/catalogue/product/1"
+SECONDS_UNTIL_FOUND = 60  # Two shops, their database and a cluster keep this machine busy.
 pytestmark = pytest.mark.thorough
 
 
@@ -31,22 +29,10 @@ class Machines(NamedTuple):
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory, opensearch_url: str) -> Iterator[Machines]:
     folder = tmp_path_factory.mktemp("machines")
-    for name in ("left", "right", "s3"):
+    for name in ("left", "right"):
         (folder / name).mkdir()
     with ExitStack() as stack:
-        database = PostgresqlDatabases(lambda _url: None)  # The shop makes its tables.
-        stack.callback(database.close)
-        shared = {
-            "SECRET_KEY": "the same on both machines",
-            "DATABASE_URL": stack.enter_context(database.own()),
-            "REDIS_URL": stack.enter_context(running_redis(folder / "queue")).url,
-            "COUNTING": "redis",
-            "LIMITS_REDIS_URL": stack.enter_context(redis_without_disk(folder / "limits")).url,
-            "SEARCH_ENGINE": "opensearch",
-            "OPENSEARCH_URL": opensearch_url,
-            "OPENSEARCH_PREFIX": stack.enter_context(own_settings(opensearch_url)).prefix,
-            **stack.enter_context(s3_server(folder / "s3")).environment,
-        }
+        shared = stack.enter_context(shared_services(folder, opensearch_url))
         both = Machines(*(RunningShop(folder / name, **shared) for name in ("left", "right")))
         for machine in both:
             stack.callback(lambda machine=machine: machine.is_running and machine.stop(60))
@@ -73,7 +59,7 @@ def test_what_is_saved_at_one_machine_is_found_and_shown_at_the_other(
     left.get_by_role("button", name="Save", exact=True).last.click()
     expect(left.locator("#details-news")).to_contain_text("Saved.")
     shopper = browser.new_context(base_url=machines.right.address)
-    until_found(shopper.new_page(), "zephyr", "Zephyr travel kettle")
+    until_found(shopper.new_page(), "zephyr", "Zephyr travel kettle", SECONDS_UNTIL_FOUND)
     shopper.close()
 
     left.goto(PRODUCT)

@@ -6,9 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.test_taxonomy_editor import bar, fresh_taxonomy, item, names, row, said
+
+
+@pytest.fixture(autouse=True)
+def intercepting(page: Page) -> None:
+    """Chromium may let the first requests of a page pass that is loaded already when its first route is made."""
+    page.route("**/intercepts-from-the-start", lambda route: route.abort())
 
 
 @contextmanager

@@ -69,9 +69,30 @@ CONTROLS = (
     Control(
         "a builder publishes only while its alias is there",
         "adapters/opensearch/generations.py",
-        'alias": building(generation.name), "must_exist": True}',
-        'alias": building(generation.name), "must_exist": False}',
+        'alias": building(name), "must_exist": True}',
+        'alias": building(name), "must_exist": False}',
         "adapters/test_opensearch_generations.py",
+    ),
+    Control(
+        "changes go to the generation that was live before they were read",
+        "adapters/opensearch/engine.py",
+        "alias = writing(section.live)",
+        "alias = self._names.live(site_id, index)",
+        "adapters/test_opensearch_generations.py",
+    ),
+    Control(
+        "a fault of the engine sets no record aside",
+        "domain/search/index/outbox.py",
+        "return error.fault in OF_A_RECORD",
+        "return True",
+        "domain/search/index/test_apply.py",
+    ),
+    Control(
+        "an index of a cluster is missing only where its manager says so",
+        "adapters/opensearch/cluster.py",
+        "            return self._settings(client, limit, alias, is_local=False)\n\n    def _answers",
+        "            raise\n\n    def _answers",
+        "adapters/test_opensearch_failures.py",
     ),
     Control(
         "a smart reader serves the tills of its location",
@@ -292,7 +313,7 @@ CONTROLS = (
     ),
     Control(
         "a missing bucket is not taken for a missing picture",
-        "adapters/s3.py",
+        "adapters/s3/bucket.py",
         'return "<Code>NoSuchKey</Code>" in said',
         "return True",
         "faults/test_picture_storage.py",
@@ -306,8 +327,8 @@ CONTROLS = (
     ),
     Control(
         "a process that was forked from one that used the storage does not wait for ever",
-        "adapters/s3.py",
-        "if S3Pictures._user != os.getpid():",
+        "adapters/s3/bucket.py",
+        "if Bucket._user != os.getpid():",
         "if False:",
         "faults/test_picture_storage.py",
     ),

@@ -20,7 +20,7 @@ from app.adapters.redis.connection import RestingRedis
 from app.adapters.redis.stream_spool import StreamSpool
 from app.domain.search_statistics.models import SearchWordDay
 from app.extensions import db
-from app.factory import picture_storages
+from app.factory import erasure_lists, picture_storages
 from app.jobs.search_statistics import drain, has_pending
 from app.ports import STORES, stores_of
 from tests.faults.browser import HOST
@@ -100,7 +100,7 @@ def counted(shop: Shop) -> dict[str, int]:
     spool = partial(StreamSpool, redis, shop.config.queue_prefix)
     with shop.opened():
         current_app.extensions[STORES] = stores_of(
-            shop.config, lambda _error: False, picture_storages(shop.config), spool
+            shop.config, lambda _error: False, picture_storages(shop.config), erasure_lists(shop.config), spool
         )
         until(lambda: drain() or not has_pending())
         db.session.rollback()

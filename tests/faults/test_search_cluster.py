@@ -4,61 +4,57 @@ time and say what is wrong, and once it is well again nothing is lost. So it is 
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from secrets import token_hex
+from typing import cast
 
 import pytest
-from flask import current_app
-from opensearchpy import OpenSearch
+from sqlalchemy import select
 
 from app.adapters.opensearch import OpenSearchEngine
 from app.adapters.write_locks import write_lock_for
 from app.config import OpenSearchSettings
-from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchContext, SearchUnavailable
-from app.domain.search.index import outbox
+from app.domain.alerts.alerts import open_about
+from app.domain.alerts.causes import Cause
+from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchEngine
+from app.domain.search.index import healing, outbox
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.runs import latest_run
+from app.domain.search.models import RebuildRun
+from app.domain.work.models import State
 from app.extensions import db
 from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
+from tests.faults.cluster_shops import (
+    MOST_SECONDS,
+    ClusterShop,
+    apply_in_vain,
+    holds_all,
+    save,
+    seconds_for,
+    waiting,
+)
+from tests.faults.faulty_engine import FaultyEngine
 from tests.faults.proxy import Proxy, proxied
-from tests.faults.shops import SITE, Shop, check_equal, fill
+from tests.faults.shops import SITE, fill
 from tests.injected_faults import injected
 from tests.opensearch import Node, running_node
-from tests.searching import add_product, request
+from tests.searching import add_product, add_site, request
 from tests.shared_node import lose_files
 from tests.waiting import until
 
 PRODUCTS = IndexName.PRODUCTS
-SEARCH_SECONDS = 1
-# One request of a page waits for the cluster, and what follows is spared the wait; the rest is for this busy machine.
-MOST_SECONDS = 2 * SEARCH_SECONDS + 2
 
 
-class ClusterShop(Shop):
-    """A shop whose index lies in a cluster, behind a proxy."""
+class ShopBehindProxy(ClusterShop):
+    """A shop whose index lies at one node, behind a proxy."""
 
     def __init__(self, folder: Path, node: Node, proxy: Proxy) -> None:
-        super().__init__(folder)
-        self.node, self.proxy, self.prefix = node, proxy, f"t{token_hex(6)}"
-        self.client = OpenSearch([node.url], timeout=30)
-
-    def engine(self) -> OpenSearchEngine:
-        url = f"http://127.0.0.1:{self.proxy.port}"
-        settings = OpenSearchSettings(url=url, prefix=self.prefix, seconds=SEARCH_SECONDS)
-        return OpenSearchEngine(settings, write_lock_for(self.config))
-
-    def environment(self, **more: str) -> dict[str, str]:
-        cluster = {"OPENSEARCH_URL": f"http://127.0.0.1:{self.proxy.port}", "OPENSEARCH_PREFIX": self.prefix}
-        return super().environment(SEARCH_ENGINE="opensearch", **cluster, **more)
-
-    @property
-    def indices(self) -> list[str]:
-        found = self.client.cat.indices(index=f"{self.prefix}-*gen-*", params={"format": "json"})
-        return sorted(index["index"] for index in found)
+        super().__init__(folder, f"http://127.0.0.1:{proxy.port}", node.url)
+        self.node, self.proxy = node, proxy
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +64,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 
 
 @contextmanager
-def cluster_shop(folder: Path, node: Node) -> Iterator[ClusterShop]:
+def cluster_shop(folder: Path, node: Node) -> Iterator[ShopBehindProxy]:
     with proxied(node.port) as proxy:
-        made = ClusterShop(folder, node, proxy)
+        made = ShopBehindProxy(folder, node, proxy)
         fill(made)
         yield made
         made.end_all()
@@ -78,39 +74,9 @@ def cluster_shop(folder: Path, node: Node) -> Iterator[ClusterShop]:
 
 
 @pytest.fixture
-def shop(shared: Node, tmp_path: Path) -> Iterator[ClusterShop]:
+def shop(shared: Node, tmp_path: Path) -> Iterator[ShopBehindProxy]:
     with cluster_shop(tmp_path, shared) as made:
         yield made
-
-
-def save(number: int = 0) -> None:
-    with transaction():
-        add_product(SITE, f"saved-{number}", "Saved meanwhile")
-
-
-def waiting() -> int:
-    return outbox.count(SITE)[0]
-
-
-def seconds_for(path: str) -> tuple[int, float]:
-    before = time.monotonic()
-    status = current_app.test_client().get(path, base_url="http://shop.test").status_code
-    return status, time.monotonic() - before
-
-
-def apply_in_vain(context: SearchContext) -> None:
-    """As the worker does every second while changes wait."""
-    try:
-        apply_waiting(context, SITE)
-    except SearchUnavailable:
-        db.session.rollback()
-
-
-def holds_all(context: SearchContext) -> bool:
-    """Whether the index is what the database says and nothing waits."""
-    apply_waiting(context, SITE)
-    check_equal(context)
-    return waiting() == 0 and outbox.count(SITE)[1] == 0
 
 
 # The network
@@ -125,7 +91,7 @@ def holds_all(context: SearchContext) -> bool:
     ],
 )
 def test_while_the_network_ails_pages_answer_in_time_and_saves_wait(
-    shop: ClusterShop, fault: str, named: set[EngineFault]
+    shop: ShopBehindProxy, fault: str, named: set[EngineFault]
 ) -> None:
     with shop.opened() as context:
         context.engine.status(SITE, PRODUCTS)
@@ -148,13 +114,13 @@ def test_while_the_network_ails_pages_answer_in_time_and_saves_wait(
 
 
 @pytest.fixture
-def own_shop(tmp_path: Path) -> Iterator[ClusterShop]:
+def own_shop(tmp_path: Path) -> Iterator[ShopBehindProxy]:
     """A shop with a node of its own, which the test may hurt."""
     with running_node(tmp_path / "node") as node, cluster_shop(tmp_path, node) as made:
         yield made
 
 
-def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ClusterShop) -> None:
+def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ShopBehindProxy) -> None:
     with own_shop.opened() as context:
         own_shop.node.pause()
         injected()
@@ -174,15 +140,50 @@ def test_a_node_that_stands_still_or_dies_loses_nothing(own_shop: ClusterShop) -
         assert seconds_for("/search?q=name")[1] < MOST_SECONDS
         apply_in_vain(context)
         assert waiting() == 1
-        (own_shop.node.folder / "node.log").unlink()
         own_shop.node.start("discovery.type=single-node")
         until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
         assert dict(context.engine.digests(SITE, PRODUCTS)) == acknowledged
         assert holds_all(context)
 
 
+def test_a_first_index_whose_node_goes_away_is_built_once_it_is_back(own_shop: ShopBehindProxy) -> None:
+    """By what the shop does each second, without anybody's help. Changes that were saved meanwhile are in it."""
+    with own_shop.opened() as context:
+        with transaction():
+            site_id = add_site("new.test").id
+            for number in range(5):
+                add_product(site_id, f"first-{number}", "Of a new shop")
+        clock = StoppedClock(context.clock.now())
+        engine = FaultyEngine(context.engine, "")
+        engine.plan("added", own_shop.node.kill)
+        context = replace(context, engine=cast(SearchEngine, engine), clock=clock)
+        healing.heal(context)
+        (run_id,) = waiting_runs()
+        rebuild(context, run_id)
+        injected()
+        failed = latest_run(site_id)
+        assert failed is not None and failed.state == State.FAILED
+        clock.move(minutes=5)
+        healing.heal(context)
+        assert waiting_runs() == [], "while the cluster is away none would succeed"
+        with transaction():
+            add_product(site_id, "later", "Saved meanwhile")
+        own_shop.node.start("discovery.type=single-node")
+        until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
+        healing.heal(context)
+        (run_id,) = waiting_runs()
+        assert rebuild(context, run_id)
+        apply_waiting(context, site_id)
+        assert context.engine.status(site_id, PRODUCTS).documents == 6
+        assert open_about(Cause.INDEX_NOT_REBUILT) == []
+
+
+def waiting_runs() -> list[str]:
+    return list(db.session.scalars(select(RebuildRun.id).where(RebuildRun.state == State.WAITING)))
+
+
 def test_an_index_that_lost_its_machine_is_said_to_be_incomplete_and_a_rebuild_brings_it_back(
-    shop: ClusterShop,
+    shop: ShopBehindProxy,
 ) -> None:
     with shop.opened() as context:
         lose_files(shop.client, f"{shop.prefix}-1-products-*")
@@ -199,7 +200,7 @@ def test_an_index_that_lost_its_machine_is_said_to_be_incomplete_and_a_rebuild_b
         assert holds_all(context)
 
 
-def test_a_full_disk_leaves_the_index_readable_and_changes_waiting(shop: ClusterShop) -> None:
+def test_a_full_disk_leaves_the_index_readable_and_changes_waiting(shop: ShopBehindProxy) -> None:
     def block(value: bool | None) -> None:
         """As a node does whose disk is fuller than its flood stage."""
         shop.client.indices.put_settings(index=f"{shop.prefix}-*", body={"index.blocks.read_only_allow_delete": value})
@@ -220,7 +221,7 @@ def test_a_full_disk_leaves_the_index_readable_and_changes_waiting(shop: Cluster
         assert context.engine.status(SITE, PRODUCTS).error is None
 
 
-def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_others(shop: ClusterShop) -> None:
+def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_others(shop: ShopBehindProxy) -> None:
     """One with more fields than an index may have."""
     with shop.opened() as context:
         (live,) = shop.indices
@@ -238,11 +239,35 @@ def test_a_document_that_the_index_does_not_take_is_set_aside_and_delays_no_othe
         assert holds_all(context)
 
 
+def test_a_cluster_that_goes_away_while_records_go_one_by_one_sets_none_aside(shop: ShopBehindProxy) -> None:
+    """One that does not fit makes the whole batch fail; after the first that is taken, the network is torn."""
+
+    def tear() -> None:
+        shop.proxy.fault = "reset"
+
+    with shop.opened() as context:
+        (live,) = shop.indices
+        shop.client.indices.put_settings(index=live, body={"index.mapping.total_fields.limit": 1})
+        with transaction():
+            add_product(SITE, "strange", "Brings a new field").manufacturer = "Moor"
+            for number in range(20):
+                add_product(SITE, f"good-{number}", "Fits")
+        engine = FaultyEngine(context.engine, "")
+        engine.plan("applied", tear)
+        before = waiting()
+        apply_in_vain(replace(context, engine=cast(SearchEngine, engine)))
+        assert (waiting(), outbox.set_aside(SITE)) == (before, [])
+        shop.proxy.fault = ""
+        until(lambda: context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY)
+        shop.client.indices.put_settings(index=live, body={"index.mapping.total_fields.limit": 10_000})
+        assert holds_all(context)
+
+
 # Builders and writers
 
 
 @pytest.mark.parametrize("point", ["started", "added", "sealed", "exclusive", "publish", "published"])
-def test_a_builder_that_is_killed_leaves_the_old_index_or_the_new_one(shop: ClusterShop, point: str) -> None:
+def test_a_builder_that_is_killed_leaves_the_old_index_or_the_new_one(shop: ShopBehindProxy, point: str) -> None:
     assert shop.do("save_and_rebuild", fault=f"{point}:KILL").finish() == -signal.SIGKILL
     with shop.opened(minutes_from_now=10) as context:
         assert context.engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY
@@ -254,7 +279,7 @@ def test_a_builder_that_is_killed_leaves_the_old_index_or_the_new_one(shop: Clus
 
 
 @pytest.mark.parametrize("point", ["exclusive", "apply", "applied"])
-def test_a_writer_that_is_killed_leaves_its_changes_waiting(shop: ClusterShop, point: str) -> None:
+def test_a_writer_that_is_killed_leaves_its_changes_waiting(shop: ShopBehindProxy, point: str) -> None:
     with shop.opened():
         save()
     assert shop.do("apply", fault=f"{point}:KILL").finish() == -signal.SIGKILL
@@ -263,7 +288,7 @@ def test_a_writer_that_is_killed_leaves_its_changes_waiting(shop: ClusterShop, p
         assert holds_all(context)
 
 
-def test_a_writer_that_stands_still_while_others_go_on_overwrites_nothing(shop: ClusterShop) -> None:
+def test_a_writer_that_stands_still_while_others_go_on_overwrites_nothing(shop: ShopBehindProxy) -> None:
     """It holds the lock of this machine; another machine, which sees another lock, goes on without it."""
     with shop.opened():
         save()

@@ -25,7 +25,7 @@ from app.domain.search_statistics.models import CountedBatch, SearchDay, Suggest
 from app.domain.seo.crawlers import CrawlerVisit
 from app.domain.seo.models import CrawlerHits
 from app.extensions import db
-from app.factory import picture_storages
+from app.factory import erasure_lists, picture_storages
 from app.jobs.search_statistics import drain, has_pending
 from app.ports import STORES, Stores, counting, stores_of
 from app.transaction import transaction
@@ -54,7 +54,15 @@ def machine(app: Flask, redis_url: str, prefix: str, tmp_path: Path) -> Iterator
     def make(name: str) -> Stores:
         own = replace(config, counting_dir=tmp_path / name)
         redis = RestingRedis(redis_url, "counting", 10, pause=0.1)
-        made.append(stores_of(own, lambda _error: False, picture_storages(own), partial(StreamSpool, redis, prefix)))
+        made.append(
+            stores_of(
+                own,
+                lambda _error: False,
+                picture_storages(own),
+                erasure_lists(own),
+                partial(StreamSpool, redis, prefix),
+            )
+        )
         return made[-1]
 
     yield make

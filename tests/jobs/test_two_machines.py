@@ -21,11 +21,13 @@ from app.adapters.null_engine import NullEngine
 from app.adapters.queue import RqQueue
 from app.config import Config
 from app.domain.alerts.alerts import alerts_of, open_alerts
+from app.domain.alerts.models import Alert
 from app.domain.catalogue import product_images
 from app.domain.catalogue.models import PictureUpload, ProductImage
 from app.domain.machines import machines
 from app.domain.machines.coexistence import MachineFacts
 from app.domain.machines.identity import MachineFile
+from app.domain.search.engine import EngineFault, SearchEngine
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap import builds
 from app.domain.shared.author import Author
@@ -33,11 +35,14 @@ from app.domain.system.job_runs import JobRun
 from app.domain.work import leases
 from app.extensions import db
 from app.jobs.catalogue import prepare_picture
+from app.jobs.heartbeat import Heartbeat
 from app.jobs.machine import MachineWatch
 from app.jobs.scheduler import Scheduler
-from app.ports import Ports, images, machine_id
+from app.jobs.search import heal
+from app.ports import EXTENSION, Ports, images, machine_id
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
+from tests.fakes.failing_engine import FailingEngine
 from tests.ready_app import config_for
 from tests.searching import add_product, add_site
 from worker import make_worker
@@ -197,6 +202,67 @@ def test_an_alert_is_ended_by_the_machine_that_raised_it_alone(left: Place, righ
     assert labels(right) == []
 
 
+def test_a_machine_that_comes_back_beside_one_that_it_cannot_run_with_says_so_until_one_is_stopped(
+    left: Place, right: Place, clock: StoppedClock
+) -> None:
+    """Neither was refused: the first was silent as the second started."""
+    facts = MachineFacts("", "1", "whoosh", "postgresql", "files")
+    heartbeats = [(place, Heartbeat()) for place in (left, right)]
+    for name, place in (("left", left), ("right", right)):
+        with place.entered(), transaction():
+            machines.register(clock, machine_id(), replace(facts, name=name))
+        clock.move(minutes=2)
+    watches = []
+    for place in (left, right):
+        with place.entered():
+            watches.append((place, MachineWatch()))
+    beat(heartbeats)
+    look(watches, 1)
+    assert sorted(labels(left, "machines_in_conflict")) == ["left", "right"]
+    with left.entered():
+        assert all("set SEARCH_ENGINE to opensearch" in alert.detail for alert in open_alerts(None))
+    for _ in range(15):
+        beat(heartbeats[:1])
+        look(watches[:1], 1)
+    assert labels(left, "machines_in_conflict") == ["right"], "that machine ends its own"
+    beat(heartbeats[1:])
+    clock.move(minutes=2)
+    look(watches[1:], 10)
+    assert labels(left, "machines_in_conflict") == []
+
+
+def beat(heartbeats: list[tuple[Place, Heartbeat]]) -> None:
+    for place, heartbeat in heartbeats:
+        with place.entered():
+            heartbeat.look()
+
+
+def test_an_engine_that_one_machine_does_not_reach_is_said_until_that_one_reaches_it(
+    left: Place, right: Place, product: tuple[int, int]
+) -> None:
+    for name, place in (("left", left), ("right", right)):
+        with place.entered(), transaction():
+            machines.register(place.clock, machine_id(), MachineFacts(name, "1", "opensearch", "postgresql", "s3"))
+    engine = FailingEngine(NullEngine(), EngineFault.UNREACHABLE)
+    set_engine(left, engine)
+    set_engine(right, FailingEngine(NullEngine()))
+    for _ in range(3):
+        for place in (left, right):
+            with place.entered():
+                heal()
+        left.clock.move(seconds=1)
+    assert labels(right, "search_engine_failing") == ["left"]
+    with left.entered():
+        assert [alert.times for alert in db.session.scalars(select(Alert))] == [1]
+        engine.fault = None
+        heal()
+    assert labels(right, "search_engine_failing") == []
+
+
+def set_engine(place: Place, engine: SearchEngine) -> None:
+    place.app.extensions[EXTENSION] = replace(place.app.extensions[EXTENSION], search_engine=engine)
+
+
 def look(watches: list[tuple[Place, MachineWatch]], times: int) -> None:
     for _ in range(times):
         watches[0][0].clock.move(seconds=10)
@@ -205,11 +271,11 @@ def look(watches: list[tuple[Place, MachineWatch]], times: int) -> None:
                 watch.look()
 
 
-def labels(place: Place) -> list[str | None]:
-    """The names of the machines whose disks are full, as the dashboard of a machine shows them."""
+def labels(place: Place, cause: str = "disk_full") -> list[str | None]:
+    """The names of the machines that have the fault, as the dashboard of a machine shows them."""
     with place.entered():
-        found = [alert for alert in alerts_of(place.clock, 0, with_machine=True) if alert.cause.key == "disk_full"]
-        assert len(found) == len([alert for alert in open_alerts(None) if alert.cause == "disk_full"])
+        found = [alert for alert in alerts_of(place.clock, 0, with_machine=True) if alert.cause.key == cause]
+        assert len(found) == len([alert for alert in open_alerts(None) if alert.cause == cause])
         return [alert.machine for alert in found]
 
 

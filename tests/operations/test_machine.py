@@ -12,7 +12,7 @@ from app.domain.machines import machines
 from app.domain.machines.coexistence import MachineFacts
 from app.extensions import db
 from app.operations.instance import CannotStart
-from app.operations.machine import admit
+from app.operations.machine import StillRuns, admit, check_alone, check_one_release, check_others
 from app.ports import machine_id
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -106,6 +106,19 @@ def test_a_part_starts_again_whatever_slipped_in_meanwhile(others: Others) -> No
         admit(EMBEDDED, is_whole=True, pause=others.pause)
 
 
+def test_parts_of_one_machine_in_containers_of_several_names_do_not_rename_it(
+    others: Others, clock: StoppedClock
+) -> None:
+    admit(EMBEDDED, pause=never)
+    started_at = machines.all_machines()[0].started_at
+    clock.move(seconds=5)
+    others.start()  # A part that starts again on a machine that runs is never refused, whatever its container's name.
+    admit(replace(EMBEDDED, name="a container"), pause=never)
+    assert known() == {machine_id(): "right", OTHER: "left"}
+    own = next(machine for machine in machines.all_machines() if machine.id == machine_id())
+    assert (own.started_at, own.seen_at) == (started_at, clock.now())
+
+
 def test_a_copied_folder_is_another_machine_only_while_the_first_runs(
     others: Others, change_place: Callable[[], None]
 ) -> None:
@@ -156,3 +169,58 @@ def test_a_folder_that_takes_no_file_keeps_no_part_from_starting(app: Flask) -> 
     folder.touch()
     admit(EMBEDDED, pause=never)
     assert machine_id() == "" and known() == {}
+
+
+def test_what_only_migrates_is_no_machine_and_is_refused_like_one(others: Others) -> None:
+    check_others(EMBEDDED, pause=never)
+    assert known() == {}
+    others.start()
+    with pytest.raises(CannotStart, match="The machine left runs this shop already"):
+        check_others(EMBEDDED, pause=others.pause)
+    others.facts = replace(SHARED, name="left")
+    others.start()
+    check_others(SHARED, pause=never)
+    assert known() == {OTHER: "left"}
+
+
+def test_what_needs_the_shop_stopped_is_refused_while_it_runs_on_another_machine(others: Others) -> None:
+    admit(SHARED, is_whole=True, pause=never)
+    check_alone(pause=never)
+    others.start()
+    with pytest.raises(
+        StillRuns, match=r"runs on the machine left \(last seen 2026-11-20T12:00:\d\dZ\): stop it there"
+    ):
+        check_alone(pause=others.pause)
+
+
+def test_a_machine_that_was_stopped_a_moment_ago_is_waited_for(others: Others) -> None:
+    others.start()
+    others.lives = False
+    check_alone(pause=others.pause)
+    assert 60 <= others.pauses <= 61
+
+
+def test_a_database_that_does_not_say_who_runs_keeps_nothing_waiting(others: Others) -> None:
+    others.start()
+    db.session.rollback()
+    db.drop_all()
+    try:
+        check_alone(pause=never)
+        check_one_release()
+    finally:
+        db.session.rollback()
+        db.create_all()
+
+
+def test_an_upgrade_waits_until_the_one_before_has_reached_every_machine(others: Others, clock: StoppedClock) -> None:
+    admit(replace(SHARED, release="1.1"), is_whole=True, pause=never)
+    others.facts = replace(SHARED, name="left")
+    others.start()
+    with pytest.raises(CannotStart, match=r"is not finished \(.*(left 1\.0, right 1\.1|right 1\.1, left 1\.0)\)"):
+        check_one_release()
+    clock.move(minutes=2)
+    check_one_release()
+    admit(replace(SHARED, release="1.1"), is_whole=True, pause=never)
+    others.facts = replace(SHARED, name="left", release="1.1")
+    others.start()
+    check_one_release()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster, Contents
+from app.adapters.opensearch.cluster import PAGE, Cluster, Contents, SupersededError, Target
 from app.adapters.opensearch.embedding import Embedder, StoredVectors
-from app.adapters.opensearch.failures import SENTENCES
-from app.adapters.opensearch.fencing import Fence, Names, WriteLock
+from app.adapters.opensearch.failures import NO_INDEX, SENTENCES
+from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, WriteLock, writing
 from app.adapters.opensearch.generations import Generations, number_of
+from app.adapters.opensearch.mapping import is_outdated
 from app.adapters.opensearch.searching import IndexSearch
 from app.config import OpenSearchSettings
 from app.domain.search.engine import (
@@ -30,7 +31,6 @@ from app.domain.search.engine import (
     SearchUnavailable,
     TrialsUnsupported,
 )
-from app.domain.search.ranking.analysis import ANALYSIS
 from app.domain.search.sentence_model import (
     COVERED,
     WAIT,
@@ -39,6 +39,7 @@ from app.domain.search.sentence_model import (
     SentenceModel,
     SentenceModelUnavailable,
 )
+from app.domain.shared.paging import batched
 
 Answer = TypeVar("Answer")
 NO_PLUGIN = (
@@ -51,7 +52,7 @@ class OpenSearchEngine:
     """The search engine on a cluster. `lock` gives a lock by name that every process sees which writes to the same
     shop's indexes. `is_awaited` says of a site whether products are on their way into its index while that is empty.
     Without a `model`, or the cluster's plugin for vectors, words alone rank; `wait` is for how many seconds a search
-    waits for the vector of its words. `now` is in seconds since 1970."""
+    waits for the vector of its words. `now` is in seconds since 1970; `pause` waits for some."""
 
     supports_trials = False
 
@@ -63,13 +64,17 @@ class OpenSearchEngine:
         now: Callable[[], float] = time.time,
         model: SentenceModel | None = None,
         wait: float = WAIT,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._cluster = Cluster(settings)
         self._names = Names(settings.prefix)
         self._fence = Fence(self._cluster, self._names, settings.replicas, lock, now)
-        self._generations = Generations(self._cluster, self._names, self._fence, settings.replicas)
+        self._generations = Generations(self._cluster, self._names, self._fence, settings.replicas, pause)
         self._is_awaited = is_awaited
         self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
+        self._live: dict[str, str] = {}  # By alias, the index that was last seen behind it.
+        # By alias, fields that an index behind it had. A later one has those of its documents from its build.
+        self._declared: dict[str, set[str]] = {}
         self._made_with: dict[str, Mapping[str, Any]] = {}
         self._prepared: dict[tuple[int, IndexName], StoredVectors] = {}
 
@@ -88,14 +93,16 @@ class OpenSearchEngine:
         try:
             live = self._cluster.live_index(self._names.live(site_id, index))
             contents = self._cluster.contents(live.name)
-            outdated = self._was_made_with(live.name).get("analysis") != ANALYSIS
+            outdated = is_outdated(self._was_made_with(live.name))
             vectors, lacks_vectors, meaning_fault = self._vectors(index, contents)
+            has_manager = self._cluster.has_manager(self._names.live(site_id, index))
         except SearchUnavailable as error:
             return EngineStatus(EngineState.UNREACHABLE, error.message, fault=error.fault)
+        fault = EngineFault.QUORUM if not has_manager else EngineFault.DISK_FULL if live.is_full else None
         generation = live.name.removeprefix(f"{self._names.of(site_id, index)}-")
         return EngineStatus(
             EngineState.HEALTHY,
-            error=SENTENCES[EngineFault.DISK_FULL] if live.is_full else None,
+            error=SENTENCES[fault] if fault else None,
             documents=contents.documents,
             generation=generation,
             version=f"{generation}.{contents.newest}.{contents.documents}",
@@ -103,7 +110,7 @@ class OpenSearchEngine:
             vectors=vectors,
             meaning_fault=meaning_fault,
             outdated=outdated,
-            fault=EngineFault.DISK_FULL if live.is_full else None,
+            fault=fault,
         )
 
     def _vectors(self, index: IndexName, contents: Contents) -> tuple[int | None, str | None, str | None]:
@@ -133,7 +140,7 @@ class OpenSearchEngine:
         def answer(live: IndexSearch) -> list[SearchResult]:
             results = live.search_many(site_id, index, requests)
             finds_nothing = index is IndexName.PRODUCTS and results and not any(result.total for result in results)
-            if finds_nothing and self._is_awaited(site_id) and not self._cluster.contents(live.name).documents:
+            if finds_nothing and self._is_awaited(site_id) and not self._cluster.contents(live.target.index).documents:
                 raise SearchBeingPrepared
             return results
 
@@ -145,8 +152,13 @@ class OpenSearchEngine:
     def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
         raise TrialsUnsupported
 
-    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
-        return ((id, digest) for id, digest in self._stored(site_id, index, ("id", "digest")))
+    def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        name, fields = self._live_name(site_id, index), ("id", "digest")
+        if ids is None:
+            yield from ((id, digest) for id, digest in self._pages(name, fields))
+            return
+        for some in batched(sorted(ids), PAGE):
+            yield from ((one["id"], one["digest"]) for one in self._cluster.documents(name, some, fields))
 
     def verify(self, site_id: int, index: IndexName) -> None:
         """Read every stored document. The cluster compares the checksums of its files itself whenever it opens, copies
@@ -158,9 +170,6 @@ class OpenSearchEngine:
             raise SearchUnavailable(f"The search index holds {stored} of its {documents} documents. Rebuild to fix it.")
         self._generations.prune(site_id, index, below=number_of(name), spared=0)
 
-    def _stored(self, site_id: int, index: IndexName, fields: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        yield from self._pages(self._live_name(site_id, index), fields)
-
     def _pages(self, name: str, fields: Sequence[str]) -> Iterator[tuple[str, ...]]:
         after: str | None = None
         while page := self._cluster.page(name, fields, after):
@@ -171,20 +180,34 @@ class OpenSearchEngine:
         return self._cluster.live_index(self._names.live(site_id, index)).name
 
     def _with_live(self, site_id: int, index: IndexName, answer: Callable[[IndexSearch], Answer]) -> Answer:
-        """Return an answer from the live generation. All its round trips are to one generation; where that is gone in
-        the middle, since two swaps came quickly, it is answered anew."""
-        name = self._live_name(site_id, index)
+        """Return an answer from the live generation, whichever machine published it. All its round trips are to one
+        generation: the one that was live last, which the first of them checks. Where another is live by then, or the
+        generation is gone in the middle, since two swaps came quickly, it is answered anew."""
+        alias = self._names.live(site_id, index)
+        name = self._live.get(alias) or self._look_up_live(alias)
         try:
-            return answer(IndexSearch(self._cluster, name, self._meanings(index)))
+            return answer(IndexSearch(self._cluster, Target(name, alias), self._meanings(index)))
+        except SupersededError:
+            name = self._look_up_live(alias)
         except SearchUnavailable as error:
-            if error.fault is not EngineFault.INDEX or (other := self._live_name(site_id, index)) == name:
+            if error.fault is not EngineFault.INDEX or (other := self._look_up_live(alias)) == name:
                 raise
-            return answer(IndexSearch(self._cluster, other, self._meanings(index)))
+            name = other
+        return answer(IndexSearch(self._cluster, Target(name), self._meanings(index)))
+
+    def _look_up_live(self, alias: str) -> str:
+        self._live[alias] = self._cluster.live_index(alias).name
+        return self._live[alias]
 
     # Writing
 
-    def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
-        return self._fence.exclusive(site_id, index)
+    @contextmanager
+    def exclusive(self, site_id: int, index: IndexName) -> Iterator[None]:
+        with self._fence.exclusive(site_id, index):
+            try:
+                yield
+            finally:
+                self._prepared.pop((site_id, index), None)  # Vectors of thousands of documents.
 
     def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
         return self._generations.together()
@@ -199,10 +222,19 @@ class OpenSearchEngine:
         self._prepared[site_id, index] = embedder.of_changes(changes) if has_vectors else {}
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
-        live = self._names.live(site_id, index)
-        token, vectors = self._fence.token(site_id, index), self._prepared.get((site_id, index))
-        write(self._cluster, live, last_changes(changes), token, vectors)
-        self._cluster.refresh(live)
+        section, vectors = self._fence.section(site_id, index), self._prepared.get((site_id, index))
+        if section.live is None:
+            raise SearchUnavailable(NO_INDEX)
+        declared = self._declared.setdefault(self._names.live(site_id, index), set())
+        alias = writing(section.live)
+        try:
+            write(self._cluster, alias, last_changes(changes), section.token, declared, vectors)
+            self._cluster.refresh(alias)
+        except SearchUnavailable as error:
+            is_gone = error.fault is EngineFault.INDEX
+            if is_gone and self._fence.live_generation(site_id, index) not in (None, section.live):
+                raise SearchUnavailable(OVERTAKEN, fault=None) from error
+            raise
         self._fence.check(site_id, index)
 
     def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Target
 from app.adapters.opensearch.explaining import Explainer
 from app.adapters.opensearch.lookups import Lookups
 from app.adapters.opensearch.meaning import SearchVectors
@@ -20,23 +21,30 @@ AT_ONCE = 24  # Searches that share their round trips; each trip has a time limi
 
 
 def evaluate(
-    cluster: Cluster, index: str, requests: Sequence[SearchRequest], meanings: Meanings | None = None
+    cluster: Cluster, target: Target, requests: Sequence[SearchRequest], meanings: Meanings | None = None
 ) -> list[SearchResult]:
-    """Return the result of each request, in their order. Without `meanings` words alone rank. Raises
-    SearchUnavailable."""
+    """Return the result of each request, in their order. Without `meanings` words alone rank. Raises SearchUnavailable
+    and SupersededError."""
     results: list[SearchResult] = []
     for start in range(0, len(requests), AT_ONCE):
-        lookups, vectors = Lookups(cluster, index), SearchVectors(meanings)
         some = requests[start : start + AT_ONCE]
+        lookups, vectors = Lookups(cluster, _preferring(target, some[0])), SearchVectors(meanings)
         results += lookups.complete([partial(_result, lookups, request, vectors) for request in some])
     return results
 
 
+def _preferring(target: Target, request: SearchRequest) -> Target:
+    """Return the target with a preference that all pages of a listing have, whatever its filters and its order."""
+    return replace(target, preference=sha256(repr((request.words, request.scope)).encode()).hexdigest()[:16])
+
+
 def explain(
-    cluster: Cluster, index: str, request: SearchRequest, document_id: str, meanings: Meanings | None = None
+    cluster: Cluster, target: Target, request: SearchRequest, document_id: str, meanings: Meanings | None = None
 ) -> Explanation:
-    """Return why a document is, or is not, among the results of a request. Raises SearchUnavailable."""
-    lookups, vectors, patient = Lookups(cluster, index), SearchVectors(meanings), replace(request, patient=True)
+    """Return why a document is, or is not, among the results of a request. Raises SearchUnavailable and
+    SupersededError."""
+    lookups, vectors = Lookups(cluster, _preferring(target, request)), SearchVectors(meanings)
+    patient = replace(request, patient=True)
 
     def explained() -> Explanation:
         return Explainer(OrderedDocuments(lookups, patient, vectors)).explanation(document_id)

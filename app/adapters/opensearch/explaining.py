@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
-from math import log1p, prod
+from math import log1p
 from typing import Any
 
 from app.adapters.opensearch import queries
@@ -18,9 +18,10 @@ from app.adapters.opensearch.matching import Found
 from app.adapters.opensearch.ordering import WHOLE, Document, OrderedDocuments
 from app.domain.search.engine import Explanation, FieldMatch, ScorePart, SearchRequest, Sort
 from app.domain.search.ranking import scoring
-from app.domain.search.ranking.query import Query, completions, with_neighbours_joined
-from app.domain.search.ranking.scoring import ALTERNATIVE_WORTH, COMPOUND_WORTH, FIELDS, PREFIX_WORTH, field_weight
-from app.domain.search.text import joined, query_words
+from app.domain.search.ranking.parts import bonus_parts, readings, scaled_parts, unit_parts
+from app.domain.search.ranking.query import Query, completions
+from app.domain.search.ranking.scoring import FIELDS
+from app.domain.search.text import query_words
 
 
 class StoredDocument:
@@ -75,8 +76,9 @@ class Explainer:
             return Explanation(words, True, None, None, *self._words_in(document))
         return self.explanation_of(kept, self._documents.rank(document_id))
 
-    def explanation_of(self, hit: Document, rank: int) -> Explanation:
-        """Return why one of the results, which comes with its whole source, has its rank."""
+    def explanation_of(self, hit: Document, rank: int | None) -> Explanation:
+        """Return why one of the results, which comes with its whole source, has its rank; None is that of one far
+        down."""
         document, answer = StoredDocument(self._lookups, hit["_source"]), self._documents.answer
         score = self._documents.score(hit) if answer else None
         return Explanation(
@@ -87,6 +89,7 @@ class Explainer:
             *self._words_in(document),
             self._parts(document, answer.found, score) if answer and score else (),
             self._placed(document),
+            is_far_down=rank is None,
         )
 
     def _placed(self, document: StoredDocument) -> str | None:
@@ -127,52 +130,17 @@ class Explainer:
     # Parts of the score
 
     def _parts(self, document: StoredDocument, found: Found, score: float) -> tuple[ScorePart, ...]:
-        """Return what the score is made of, scaled to its sum: what counts for all words scales each part."""
-        raw = [*self._bonuses(document, found.query)]
+        """Return what the score is made of, the largest first."""
+        query, raw = found.query, [*bonus_parts(found.query.words, document.field_score)]
         for unit in found.units:
-            raw += self._unit_parts(unit, document, found.query)
-        lifts, fusion = self._lifts(document, found), self._documents.fusion
+            longer = partial(completions, vocabulary=self._index.vocabulary)
+            ways = readings(unit.words, unit.alternatives, query.words, longer)
+            raw += unit_parts(unit.match.score_in(document.field_score), ways, document.field_score)
+        fusion = self._documents.fusion
         meaning = fusion.by_meaning.get(document.source["id"], 0.0) if fusion else 0.0
-        worth = (score - meaning) / prod(lifts.values())
-        total = sum(part.worth for part in raw)
-        if not total:
-            return ()
-        parts = [ScorePart(part.kind, part.field, part.words, part.worth * worth / total) for part in raw]
-        for kind, factor in lifts.items():
-            if factor != 1:
-                parts.append(ScorePart(kind, None, (), worth * (factor - 1)))
-            worth *= factor
-        if meaning:
-            parts.append(ScorePart("meaning", None, (), meaning))
+        parts = scaled_parts(raw, list(self._lifts(document, found).items()), score - meaning)
+        parts += [ScorePart("meaning", None, (), meaning)] if meaning and parts else []
         return tuple(sorted(parts, key=lambda part: -part.worth))
-
-    def _bonuses(self, document: StoredDocument, query: Query) -> Iterator[ScorePart]:
-        for first, second in pairwise(query.words):
-            if worth := scoring.PHRASE_WEIGHT * document.field_score("pairs", first + second):
-                yield ScorePart("side_by_side", "name", (first, second), worth)
-        if worth := scoring.CODE_WEIGHT * document.field_score("codes", joined(query.words)):
-            yield ScorePart("code", "codes", query.words, worth)
-
-    def _unit_parts(self, unit: UnitMatch, document: StoredDocument, query: Query) -> list[ScorePart]:
-        """Return the parts by the reading that gives what the unit scores, or comes nearest."""
-        worth = unit.match.score_in(document.field_score)
-        if not worth:
-            return []
-        made = [list(_reading_parts(document, *reading)) for reading in self._readings(unit, query)]
-        nearest = sorted(filter(None, made), key=lambda parts: abs(sum(part.worth for part in parts) - worth))
-        return nearest[0] if nearest else []
-
-    def _readings(self, unit: UnitMatch, query: Query) -> Iterator[tuple[str, tuple[str, ...], float]]:
-        yield "word", unit.words, 1.0
-        for other in unit.alternatives:
-            share = ALTERNATIVE_WORTH * len(unit.words) / len(other)
-            yield from (("alternative", spelled, share) for spelled in (other, *with_neighbours_joined(other)))
-        for first, second in pairwise(query.words):
-            if {first, second} & set(unit.words):
-                yield "word", (first + second,), COMPOUND_WORTH
-        if unit.words[-1] == query.words[-1]:
-            for word in completions(query.words[-1], self._index.vocabulary):
-                yield "beginning", (*unit.words[:-1], word), PREFIX_WORTH
 
     def _lifts(self, document: StoredDocument, found: Found) -> dict[str, float]:
         """Return the factors of the score, by the kind of part that each shows as."""
@@ -186,13 +154,6 @@ class Explainer:
         for kind, share in _shares(document, lifts.most_sold, self._request.day).items():
             factors[kind] = float(scoring.lift(weights[kind], share))
         return factors | _learned(source, self._request)
-
-
-def _reading_parts(document: StoredDocument, kind: str, words: tuple[str, ...], worth: float) -> Iterator[ScorePart]:
-    for word in words:
-        for name in FIELDS:
-            if score := worth * field_weight(name) * document.field_score(name, word):
-                yield ScorePart(kind, name, (word,), score)
 
 
 def _shares(document: StoredDocument, most_sold: float, day: int) -> dict[str, float]:

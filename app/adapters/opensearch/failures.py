@@ -11,6 +11,7 @@ from opensearchpy.exceptions import (
     ConnectionError,
     ConnectionTimeout,
     OpenSearchException,
+    SerializationError,
     SSLError,
     TransportError,
 )
@@ -22,6 +23,8 @@ SENTENCES = {
     EngineFault.INDEX: NO_INDEX,
     EngineFault.UNREACHABLE: "The search cluster cannot be reached. Check that it runs, its network and "
     "OPENSEARCH_URL.",
+    EngineFault.QUORUM: "Most machines of the search cluster are away (no quorum), so it takes no changes and may not "
+    "answer. Bring them back; changes wait meanwhile.",
     EngineFault.SLOW: "The search cluster is too slow: it did not answer in time. Look at its load.",
     EngineFault.CERTIFICATE: "The certificate of the search cluster is not trusted. Check it, and OPENSEARCH_CA.",
     EngineFault.ACCESS: "The search cluster refuses its user, the password, or what the user may do. Check "
@@ -57,9 +60,8 @@ _TYPES = {
         "index_closed_exception",
         "shard_not_found_exception",
     ),
+    EngineFault.QUORUM: ("cluster_manager_not_discovered_exception", "master_not_discovered_exception"),
     EngineFault.UNREACHABLE: (
-        "cluster_manager_not_discovered_exception",
-        "master_not_discovered_exception",
         "node_not_connected_exception",
         "no_node_available_exception",
     ),
@@ -67,10 +69,12 @@ _TYPES = {
 }
 _DISK = ("disk usage exceeded", "read-only / allow delete", "read-only-allow-delete", "create-index blocked")
 _TOO_MANY_FIELDS = "Limit of total fields"
+_TIMED_OUT = "timed out while waiting for a dynamic mapping update"  # Its type is that of any error of a mapping.
 
 
-def unavailable(error: OpenSearchException) -> SearchUnavailable:
-    """Return the error that the caller of the engine gets for one of the client."""
+def unavailable(error: Exception) -> SearchUnavailable:
+    """Return the error that the caller of the engine gets for one of the client, or for an answer that is not one of
+    OpenSearch."""
     if isinstance(error, SSLError):
         return _failure(EngineFault.CERTIFICATE, str(error.error))
     if isinstance(error, ConnectionTimeout):
@@ -79,6 +83,8 @@ def unavailable(error: OpenSearchException) -> SearchUnavailable:
         return _failure(EngineFault.UNREACHABLE, _reason_of(error))
     if isinstance(error, AuthenticationException):
         return _failure(EngineFault.ACCESS)
+    if isinstance(error, SerializationError) or not isinstance(error, OpenSearchException):
+        return _failure(EngineFault.UNREACHABLE, "what answers is not OpenSearch")
     if not isinstance(error, TransportError):
         return _failure(EngineFault.REFUSED, str(error))
     body = error.info if isinstance(error.info, Mapping) else {}
@@ -91,8 +97,10 @@ def unavailable(error: OpenSearchException) -> SearchUnavailable:
 def refusal(described: object, status: object = None) -> SearchUnavailable:
     """Return the error for what the cluster says of a request, or of one part of it: `described` is its JSON."""
     if not isinstance(described, Mapping):
-        fault = EngineFault.INDEX if status == 404 else EngineFault.REFUSED
-        return _failure(fault, "" if status == 404 else str(described))
+        if status == 404:
+            return _failure(EngineFault.INDEX)
+        is_of_a_proxy = isinstance(status, int) and status >= 500
+        return _failure(EngineFault.UNREACHABLE if is_of_a_proxy else EngineFault.REFUSED, str(described))
     parts = list(_parts(described))
     types = {str(part.get("type")) for part in parts}
     reasons = [str(part.get("reason", "")) for part in parts]
@@ -115,6 +123,8 @@ def _fault_of(types: set[str], reasons: list[str], status: object) -> EngineFaul
         return EngineFault.DISK_FULL if any(words in said for words in _DISK) else EngineFault.UNREACHABLE
     if _TOO_MANY_FIELDS in said:
         return EngineFault.MAPPING
+    if _TIMED_OUT in said:
+        return EngineFault.SLOW
     for fault, names in _TYPES.items():
         if any(name in types for name in names):
             return fault

@@ -10,10 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 
 from app.adapters.opensearch.cluster import Cluster
 from app.adapters.opensearch.mapping import Body
-from app.domain.search.engine import IndexName, SearchUnavailable
+from app.domain.search.engine import EngineFault, IndexName, SearchUnavailable
 
 OVERTAKEN = "Another process took over the work on the index. What this one had to do is done anew."
 WriteLock = Callable[[str], AbstractContextManager[None]]
@@ -51,6 +52,20 @@ def building(generation: str) -> str:
     return f"{generation}-BUILDING"
 
 
+def writing(generation: str) -> str:
+    """Return the alias through which changes are written to a generation, for as long as it is the live one."""
+    return f"{generation}-WRITING"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of writing: its token, and the generation that was live when it began, None where there was none. It
+    writes to that one: through the live alias a late change would reach an index that was built after it was read."""
+
+    token: int
+    live: str | None
+
+
 class Fence:
     """Hands out the tokens of writers and of builders."""
 
@@ -71,21 +86,31 @@ class Fence:
         key = self._names.of(site_id, index)
         with self._lock(key):
             # A clock that only ever goes on would do as well; where the index of fences was lost, it begins above.
-            self._tokens[key] = self._raise(f"{key}-writes", int(self._now() * 1000))
+            token = self._raise(f"{key}-writes", int(self._now() * 1000))
+            self._sections[key] = Section(token, self.live_generation(site_id, index))
             try:
                 yield
             finally:
-                del self._tokens[key]
+                del self._sections[key]
 
-    def token(self, site_id: int, index: IndexName) -> int:
-        """Return the token of the section that this thread is in."""
-        return self._tokens[self._names.of(site_id, index)]
+    def section(self, site_id: int, index: IndexName) -> Section:
+        """Return the section that this thread is in."""
+        return self._sections[self._names.of(site_id, index)]
+
+    def live_generation(self, site_id: int, index: IndexName) -> str | None:
+        """Return the generation that is live, as the manager of the cluster knows it; None where there is none."""
+        try:
+            return next(iter(self._cluster.indices(self._names.live(site_id, index))), None)
+        except SearchUnavailable as error:
+            if error.fault is not EngineFault.INDEX:
+                raise
+            return None
 
     def check(self, site_id: int, index: IndexName) -> None:
         """Raise SearchUnavailable where a later section has begun. What was written before it did was read before it
         as well, so the later writer has at least that state."""
         key = self._names.of(site_id, index)
-        if self._cluster.number(self._names.fences, f"{key}-writes") != self._tokens[key]:
+        if self._cluster.number(self._names.fences, f"{key}-writes") != self._sections[key].token:
             raise SearchUnavailable(OVERTAKEN, fault=None)
 
     def begin_build(self, site_id: int, index: IndexName, least: int) -> int:
@@ -96,12 +121,21 @@ class Fence:
         return self._cluster.number(self._names.fences, f"{self._names.of(site_id, index)}-builds")
 
     @property
-    def _tokens(self) -> dict[str, int]:
-        if not hasattr(self._held, "tokens"):
-            self._held.tokens = {}
-        return self._held.tokens  # type: ignore[no-any-return]
+    def _sections(self) -> dict[str, Section]:
+        if not hasattr(self._held, "sections"):
+            self._held.sections = {}
+        return self._held.sections  # type: ignore[no-any-return]
 
     def _raise(self, key: str, least: int) -> int:
+        try:
+            return self._raise_stored(key, least)
+        except SearchUnavailable as error:
+            if error.fault is not EngineFault.INDEX:
+                raise
+        self._is_made = False  # It was lost, and not every cluster makes an index by itself.
+        return self._raise_stored(key, least)
+
+    def _raise_stored(self, key: str, least: int) -> int:
         if not self._is_made:
             settings: Body = {"number_of_shards": 1, "number_of_replicas": self._replicas}
             mappings: Body = {"dynamic": "strict", "properties": {"number": {"type": "long"}}}

@@ -3,15 +3,16 @@ aliases. A builder whose alias is gone, since a later build was begun, can neith
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from secrets import token_hex
 from threading import local
 
 from app.adapters.opensearch.changes import last_changes, write
-from app.adapters.opensearch.cluster import Cluster
+from app.adapters.opensearch.cluster import Cluster, Target
+from app.adapters.opensearch.connection import PAUSE_SECONDS
 from app.adapters.opensearch.embedding import AT_ONCE, Embedder, StoredVectors
-from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, building
+from app.adapters.opensearch.fencing import OVERTAKEN, Fence, Names, building, writing
 from app.adapters.opensearch.mapping import Body, index_body
 from app.adapters.opensearch.searching import IndexSearch
 from app.domain.search.engine import (
@@ -27,6 +28,11 @@ from app.domain.search.sentence_model import Meanings
 from app.domain.shared.paging import batched
 
 FIRST_VERSION = 1  # Of documents that a build writes. Every token is above it.
+
+# Seconds after which a build sends again what a cluster that is overloaded or slow did not take: it has minutes of work
+# to lose, and to send a document of its own twice changes nothing.
+PAUSES = (1.0, 5.0, 15.0)
+PASSING = frozenset((EngineFault.OVERLOADED, EngineFault.SLOW))
 
 REMEMBERED_DELETIONS = "1h"  # For so long a deletion refuses an older state of its document.
 
@@ -51,6 +57,7 @@ class OpenSearchGeneration:
         self.name = generations.names.generation(site_id, index, name)
         self._embedder, self._meanings = embedder, meanings
         self._prepared: StoredVectors = {}
+        self._declared: set[str] = set()
         self._added = 0
         self.is_published = False
 
@@ -64,11 +71,12 @@ class OpenSearchGeneration:
 
     def _write(self, documents: Iterable[IndexDocument], vectors: StoredVectors | None = None) -> None:
         changes = (Upsert(document) for document in documents)
-        self._added += write(self._cluster, building(self.name), changes, FIRST_VERSION, vectors)
+        target, again = building(self.name), self._generations.patiently
+        self._added += write(self._cluster, target, changes, FIRST_VERSION, self._declared, vectors, again)
 
     def seal(self) -> int:
         with _explaining_a_later_build():
-            self._cluster.refresh(building(self.name))
+            self._refresh()
             found = self._cluster.contents(building(self.name)).documents
         if found != self._added:
             raise SearchUnavailable(
@@ -77,8 +85,11 @@ class OpenSearchGeneration:
             )
         return found
 
+    def _refresh(self) -> None:
+        self._generations.patiently(lambda: self._cluster.refresh(building(self.name)))
+
     def preview(self) -> Searching:
-        return IndexSearch(self._cluster, building(self.name), self._meanings)
+        return IndexSearch(self._cluster, Target(building(self.name)), self._meanings)
 
     def prepare(self, changes: Iterable[Change]) -> None:
         if self._embedder is not None:
@@ -86,9 +97,10 @@ class OpenSearchGeneration:
 
     def replay(self, changes: Sequence[Change]) -> None:
         with _explaining_a_later_build():
-            token = self._generations.fence.token(self._site_id, self._index)
-            write(self._cluster, building(self.name), last_changes(changes), token, self._prepared)
-            self._cluster.refresh(building(self.name))
+            token = self._generations.fence.section(self._site_id, self._index).token
+            target, again = building(self.name), self._generations.patiently
+            write(self._cluster, target, last_changes(changes), token, self._declared, self._prepared, again)
+            self._refresh()
 
     def publish(self) -> None:
         self._generations.publish(self._site_id, self._index, self)
@@ -99,14 +111,20 @@ class OpenSearchGeneration:
                 self._generations.fence_off(self.name)
 
 
-class Generations:
-    """The generations of all indexes of a shop."""
+Publication = tuple[int, IndexName, OpenSearchGeneration]
 
-    def __init__(self, cluster: Cluster, names: Names, fence: Fence, replicas: int) -> None:
+
+class Generations:
+    """The generations of all indexes of a shop. `pause` waits for some seconds."""
+
+    def __init__(
+        self, cluster: Cluster, names: Names, fence: Fence, replicas: int, pause: Callable[[float], None]
+    ) -> None:
         self.cluster = cluster
         self.names = names
         self.fence = fence
         self._replicas = replicas
+        self._pause = pause
         self._collected = local()
 
     def start(self, site_id: int, index: IndexName, meanings: Meanings | None = None) -> OpenSearchGeneration:
@@ -153,9 +171,20 @@ class Generations:
         else:
             self.cluster.delete_indices([generation])
 
+    def patiently(self, send: Callable[[], None]) -> None:
+        """Send something, again after each of PAUSES where the cluster is only overloaded or slow."""
+        for seconds in PAUSES:
+            try:
+                return send()
+            except SearchUnavailable as error:
+                if error.fault not in PASSING:
+                    raise
+            self._pause(seconds)
+        return send()
+
     def publish(self, site_id: int, index: IndexName, generation: OpenSearchGeneration) -> None:
         """Make a generation the live one, or within `together` at its end."""
-        collected: list[tuple[int, IndexName, OpenSearchGeneration]] | None = getattr(self._collected, "block", None)
+        collected: list[Publication] | None = getattr(self._collected, "block", None)
         if collected is None:
             self._publish([(site_id, index, generation)])
         else:
@@ -171,22 +200,50 @@ class Generations:
         finally:
             del self._collected.block
 
-    def _publish(self, publications: Sequence[tuple[int, IndexName, OpenSearchGeneration]]) -> None:
+    def _publish(self, publications: Sequence[Publication]) -> None:
         actions: list[Body] = []
         for site_id, index, generation in publications:
             self.fence.check(site_id, index)
-            live = self.names.live(site_id, index)
-            mine = {"index": generation.name, "alias": building(generation.name), "must_exist": True}
-            others = {"index": self.names.generations(site_id, index), "alias": live, "must_exist": False}
-            added = {"index": generation.name, "alias": live, "is_write_index": True}
-            actions += [{"remove": mine}, {"remove": others}, {"add": added}]
+            actions += self._actions(site_id, index, generation.name)
         if actions:
-            with _explaining_a_later_build():
-                self.cluster.change_aliases(actions)
+            try:
+                with _explaining_a_later_build():
+                    self.cluster.change_aliases(actions)
+            except SearchUnavailable:
+                if not self._are_live(publications):
+                    raise
         for site_id, index, generation in publications:
             generation.is_published = True
             with suppress(SearchUnavailable):  # It is published; the next build removes what stays.
                 self.prune(site_id, index, below=number_of(generation.name))
+
+    def _actions(self, site_id: int, index: IndexName, name: str) -> list[Body]:
+        """Return the changes of aliases that make a generation the live one, to which alone changes are written."""
+        live, others = self.names.live(site_id, index), self.names.generations(site_id, index)
+        actions: list[Body] = [
+            {"remove": {"index": name, "alias": building(name), "must_exist": True}},
+            {"remove": {"index": others, "alias": live, "must_exist": False}},
+            {"add": {"index": name, "alias": live}},
+            {"add": {"index": name, "alias": writing(name), "is_write_index": True}},
+        ]
+        if before := self.fence.section(site_id, index).live:
+            actions.append({"remove": {"index": before, "alias": writing(before), "must_exist": False}})
+        return actions
+
+    def _are_live(self, publications: Sequence[Publication]) -> bool:
+        """Whether generations are live although their publication failed: its answer was lost, or it was made twice,
+        where the client sent it to another machine after it lost the answer of the first."""
+
+        def look() -> bool:
+            return all(self.fence.live_generation(site, index) == each.name for site, index, each in publications)
+
+        try:
+            return look()
+        except SearchUnavailable:
+            self._pause(PAUSE_SECONDS)  # For so long a cluster that did not answer gets no request.
+        with suppress(SearchUnavailable):
+            return look()
+        return False
 
 
 def number_of(generation: str) -> int:

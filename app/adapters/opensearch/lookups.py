@@ -8,16 +8,15 @@ remembered, so that many searches of one call share them.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from app.adapters.opensearch.cluster import Cluster
-from app.adapters.opensearch.mapping import Body
-from app.domain.search.engine import SearchUnavailable
+from app.adapters.opensearch.cluster import Cluster, Target
+from app.adapters.opensearch.mapping import Body, as_json
+from app.domain.search.engine import EngineFault, SearchUnavailable
 from app.domain.search.ranking.scoring import FIELDS
 
 Answer = Mapping[str, Any]
@@ -49,35 +48,39 @@ class FieldStatistics:
 class Lookups:
     """The answers of one index during one call."""
 
-    def __init__(self, cluster: Cluster, index: str, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._cluster, self._index, self._monotonic = cluster, index, monotonic
+    def __init__(self, cluster: Cluster, target: Target, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._cluster, self._target, self._monotonic = cluster, target, monotonic
         self._answers: dict[str, Answer] = {}
         self._holders: dict[str, dict[str, int]] = {}
         self._fields: dict[str, FieldStatistics] = {}
         self._made: dict[Hashable, Any] = {}
-        self._wanted: dict[str, Body] = {}
+        self._wanted: dict[str, None] = {}
         self._wanted_words: set[str] = set()
         self._lacks = False
 
-    def search(self, body: Body) -> Answer:
-        """Return the answer to the body of a search. Raises LookupMissingError."""
+    def search(self, body: Body | str) -> Answer:
+        """Return the answer to the body of a search, as it is or as JSON. Raises LookupMissingError."""
         answer = self.peek(body)
         if answer is None:
             raise LookupMissingError
         return answer
 
-    def peek(self, body: Body) -> Answer | None:
+    def peek(self, body: Body | str) -> Answer | None:
         """Return the answer to the body of a search, or None and want it; the caller goes on with a guess."""
-        key = json.dumps(body, sort_keys=True)
-        answer = self._answers.get(key)
+        text = body if isinstance(body, str) else as_json(body)
+        answer = self._answers.get(text)
         if answer is None:
-            self._wanted[key] = body
+            self._wanted[text] = None
             self._lacks = True
         return answer
 
     def count(self, query: Body, guess: int) -> int:
         """Return how many documents match a query, or a guess for now."""
-        answer = self.peek({"query": query, "size": 0, "track_total_hits": True})
+        return self.counted(counting(query), guess)
+
+    def counted(self, body: str, guess: int) -> int:
+        """Return how many documents a search of `counting` finds, or a guess for now."""
+        answer = self.peek(body)
         return guess if answer is None else total_of(answer)
 
     def holders(self, word: str) -> Mapping[str, int]:
@@ -115,8 +118,8 @@ class Lookups:
         return made
 
     def complete(self, computations: Sequence[Callable[[], T]]) -> list[T]:
-        """Return the result of each computation, once all answers that it needs are there. Raises
-        SearchUnavailable."""
+        """Return the result of each computation, once all answers that it needs are there. Raises SearchUnavailable,
+        and SupersededError where the target was not live at the first round of searches."""
         results: dict[int, T] = {}
         end = self._monotonic() + MOST_SECONDS
         for _ in range(MOST_ROUNDS):
@@ -126,9 +129,9 @@ class Lookups:
             if len(results) == len(computations):
                 return [results[place] for place in range(len(computations))]
             if self._monotonic() > end:
-                raise SearchUnavailable(TOO_SLOW)
+                raise SearchUnavailable(TOO_SLOW, EngineFault.SLOW)
             self._fetch()
-        raise AssertionError("Each round brings what was missing.")
+        raise SearchUnavailable(TOO_SLOW, EngineFault.SLOW)
 
     def _try(self, place: int, compute: Callable[[], T], results: dict[int, T]) -> None:
         self._lacks = False
@@ -143,13 +146,14 @@ class Lookups:
         if self._wanted_words:
             self._fetch_words(sorted(self._wanted_words))
         if self._wanted:
-            answers = self._cluster.search_many(self._index, list(self._wanted.values()))
+            answers = self._cluster.search_many(self._target, list(self._wanted))
+            self._target = replace(self._target, live=None)
             self._answers |= dict(zip(self._wanted, answers, strict=True))
         self._wanted, self._wanted_words = {}, set()
 
     def _fetch_words(self, words: Sequence[str]) -> None:
         known = [word for word in words if len(word) <= LONGEST_TOKEN]
-        found = self._cluster.statistics(self._index, {field: known for field in FIELDS})
+        found = self._cluster.statistics(self._target, {field: known for field in FIELDS})
         self._holders |= {word: {} for word in words}
         for field, vector in found.items():
             numbers = vector["field_statistics"]
@@ -159,6 +163,11 @@ class Lookups:
             for word, term in vector["terms"].items():
                 if term.get("doc_freq"):
                     self._holders[word][field] = term["doc_freq"]
+
+
+def counting(query: Body) -> str:
+    """Return the search for how many documents match a query."""
+    return as_json({"query": query, "size": 0, "track_total_hits": True})
 
 
 def total_of(answer: Answer) -> int:

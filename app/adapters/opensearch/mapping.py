@@ -9,8 +9,9 @@ every field of words ends with MARKER in every document.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from app.domain.search.engine import IndexDocument
@@ -32,10 +33,13 @@ from app.domain.search.sentence_model import Vectors
 from app.domain.shared.text import fold
 
 Body = dict[str, Any]
+as_json = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode  # Of bodies, in ASCII.
 MARKER = "_"  # No word contains it.
 BETWEEN_LEVELS = "\x1f"
 FEATURED = "featured"  # The name of the values by which products are featured.
 PRICE = "price"
+VALUES: Body = {"type": "keyword"}
+NUMBERS: Body = {"type": "double"}
 MOST_FIELDS = 10_000  # Each attribute of a shop that is a filter or a range is a field.
 _KEPT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
@@ -102,6 +106,18 @@ def _digits(vector: Vectors) -> list[float]:
     return [round(number, 6) for number in vector.tolist()]
 
 
+def made_with(dimensions: int | None = None) -> Body:
+    """Return what an index says of itself: the versions of the text analysis and of these fields and scores, and the
+    dimensions of its vectors. The second is computed, so that no change of this module goes without."""
+    described = json.dumps([_mappings(None), _similarities()], sort_keys=True)
+    return {"analysis": ANALYSIS, "mapping": sha256(described.encode()).hexdigest()[:12], "dimensions": dimensions}
+
+
+def is_outdated(made: Mapping[str, Any]) -> bool:
+    """Whether an index was made by another release, so that it misses something until a rebuild."""
+    return {**made_with(), "dimensions": None} != {**made, "dimensions": None}
+
+
 def index_body(replicas: int, dimensions: int | None = None) -> Body:
     """Return settings and mappings of a new index, for vectors of so many dimensions where the cluster has the plugin
     for them. It has one shard, so that the numbers of a word are those of the whole index."""
@@ -114,16 +130,34 @@ def index_body(replicas: int, dimensions: int | None = None) -> Body:
             "similarity": _similarities(),
             **({"knn": True} if dimensions else {}),
         },
-        "mappings": {
-            "dynamic": "strict",
-            "_meta": {"analysis": ANALYSIS, "dimensions": dimensions},
-            "dynamic_templates": [
-                {"values": {"path_match": "values.*", "mapping": {"type": "keyword"}}},
-                {"numbers": {"path_match": "numbers.*", "mapping": {"type": "double"}}},
-            ],
-            "properties": _properties() | (_vectors(dimensions) if dimensions else {}),
-        },
+        "mappings": {"_meta": made_with(dimensions), **_mappings(dimensions)},
     }
+
+
+def _mappings(dimensions: int | None) -> Body:
+    return {
+        "dynamic": "strict",
+        "dynamic_templates": [
+            {"values": {"path_match": "values.*", "mapping": VALUES}},
+            {"numbers": {"path_match": "numbers.*", "mapping": NUMBERS}},
+        ],
+        "properties": _properties() | (_vectors(dimensions) if dimensions else {}),
+    }
+
+
+def names_of(document: IndexDocument) -> frozenset[str]:
+    """Return the fields of a document that are there because some document has them."""
+    values = (values_field(name) for name, found in document.values.items() if found)
+    return frozenset((*values, *map(numbers_field, document.numbers)))
+
+
+def fields_named(names: Iterable[str]) -> Body:
+    """Return the mapping of such fields."""
+    kinds: Body = {"values": {}, "numbers": {}}
+    for name in names:
+        kind, _, field = name.partition(".")
+        kinds[kind][field] = VALUES if kind == "values" else NUMBERS
+    return {"properties": {kind: {"properties": fields} for kind, fields in kinds.items() if fields}}
 
 
 def _properties() -> Body:
@@ -141,11 +175,11 @@ def _properties() -> Body:
         "is_featured": {"type": "boolean"},
         "is_sold": {"type": "boolean"},
         "words": {"dynamic": "strict", "properties": {name: _words(name) for name in FIELDS}},
-        "values": {"type": "object", "dynamic": True, "properties": _named((KIND,), "keyword")},
+        "values": {"type": "object", "dynamic": True, "properties": _named((KIND,), VALUES)},
         "numbers": {
             "type": "object",
             "dynamic": True,
-            "properties": _named((PRICE, CREATED, SALES, LOW_STOCK), "double"),
+            "properties": _named((PRICE, CREATED, SALES, LOW_STOCK), NUMBERS),
         },
     }
 
@@ -159,9 +193,9 @@ def _vectors(dimensions: int) -> Body:
     }
 
 
-def _named(names: Sequence[str], kind: str) -> Body:
+def _named(names: Sequence[str], kind: Body) -> Body:
     """Return the fields that scripts and orders read, which are there although no document has them."""
-    return {_encoded(name): {"type": kind} for name in names}
+    return {_encoded(name): kind for name in names}
 
 
 def _words(name: str) -> Mapping[str, object]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.adapters.opensearch import queries
 from app.adapters.opensearch.lookups import Answer, Lookups, total_of
-from app.adapters.opensearch.mapping import Body, numbers_field
+from app.adapters.opensearch.mapping import Body, as_json, numbers_field
 from app.adapters.opensearch.matches import (
     Best,
     Holders,
@@ -204,8 +204,12 @@ class Index:
         return log1p(self._lookups.search(body)["aggregations"]["most"]["value"] or 0.0)
 
     def _first_results(self, found: Found) -> Answer:
+        made_of = "first results", self.request.scope, found.query, found.units, found.fewest
+        return self._lookups.search(self._lookups.remembered(made_of, lambda: self._searching_first_results(found)))
+
+    def _searching_first_results(self, found: Found) -> str:
         scored = self._word_scores(found)
-        return self._lookups.search(queries.first_results(self.request.scope, scored, _names(found.query)))
+        return as_json(queries.first_results(self.request.scope, scored, _names(found.query)))
 
     def _word_scores(self, found: Found) -> Body:
         made_of = found.query, found.units, found.fewest

@@ -13,7 +13,7 @@ from app.adapters.opensearch.mapping import Body
 from app.adapters.opensearch.matches import NOTHING
 from app.adapters.opensearch.matching import Found, Index
 from app.adapters.opensearch.meaning import Fusion, SearchVectors, cosines_of, fuse, vector_of
-from app.domain.search.engine import SearchRequest, Sort
+from app.domain.search.engine import RESULT_WINDOW, SearchRequest, Sort
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import Query
 from app.domain.search.ranking.scoring import MOST_SIMILAR, SIMILAR_COSINE, PlacedDocuments
@@ -22,7 +22,7 @@ from app.domain.search.sentence_model import MeaningLateError, Vectors
 Document = Mapping[str, Any]  # A hit of the cluster, with `_source` and `_score`.
 CARD = ["id", "card"]
 WHOLE: Body = {"excludes": ["vector"]}
-FIRST, MOST_AT_ONCE = 500, 10_000  # Documents among which the place of one is looked for: first, and then.
+FIRST = 500  # Documents among which the place of one is looked for first.
 
 
 class OrderedDocuments:
@@ -204,23 +204,23 @@ class OrderedDocuments:
         hits = self.search(post_filter=only, size=1, _source=WHOLE)["hits"]["hits"]
         return hits[0] if hits else None
 
-    def rank(self, document_id: str) -> int:
-        """Return the 1-based rank of one of the results."""
+    def rank(self, document_id: str) -> int | None:
+        """Return the 1-based rank of one of the results; None for one that is on no page, behind RESULT_WINDOW."""
         placement = self.placement
         if pinned := placement.pin_rank(document_id):
             return pinned
         if document_id in placement.boosts:
             return placement.rank(placement.boosts.index(document_id))
         if document_id in self._buried:
-            place = total_of(self.main) + self._buried.index(document_id)
-        else:
-            place = self._place_among_others(document_id)
-        return placement.rank(len(placement.boosts) + place)
+            return placement.rank(len(placement.boosts) + total_of(self.main) + self._buried.index(document_id))
+        place = self._place_among_others(document_id)
+        return None if place is None else placement.rank(len(placement.boosts) + place)
 
-    def _place_among_others(self, document_id: str) -> int:
-        """Return the place of a document among those that are not placed by hand, which may be on no page."""
+    def _place_among_others(self, document_id: str) -> int | None:
+        """Return the place of a document among those that are not placed by hand; None for one behind RESULT_WINDOW,
+        since each trip brings only so many."""
         before, after, size = 0, dict[str, object](), FIRST
-        while True:
+        while before < RESULT_WINDOW:
             answer = self.search(
                 post_filter=self._not_placed, size=size, _source=False, docvalue_fields=["id"], **after
             )
@@ -228,7 +228,8 @@ class OrderedDocuments:
             ids = [hit["fields"]["id"][0] for hit in hits]
             if document_id in ids or len(ids) < size:
                 return before + (ids.index(document_id) if document_id in ids else len(ids))
-            before, after, size = before + len(ids), {"search_after": hits[-1]["sort"]}, MOST_AT_ONCE
+            before, after, size = before + len(ids), {"search_after": hits[-1]["sort"]}, RESULT_WINDOW
+        return None
 
 
 def id_of(document: Document) -> str:

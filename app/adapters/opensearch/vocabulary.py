@@ -3,11 +3,11 @@ statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from rapidfuzz.distance import OSA
 
-from app.adapters.opensearch.lookups import Lookups
+from app.adapters.opensearch.lookups import Lookups, counting
 from app.adapters.opensearch.mapping import Body
 from app.adapters.opensearch.queries import all_of
 from app.domain.search.ranking.analysis import COMMONNESS
@@ -31,7 +31,7 @@ class IndexVocabulary:
         holders = self._lookups.holders(word)
         return sum(worth * holders.get(field, 0) for field, worth in COMMONNESS.items())
 
-    def known(self, words: set[str]) -> set[str]:
+    def known(self, words: Set[str]) -> set[str]:
         key = "known", frozenset(words)
         found = self._lookups.remembered(key, lambda: self._buckets(_known(words), "vocabulary"))
         return self._with_frequencies(found)
@@ -54,7 +54,10 @@ class IndexVocabulary:
     def documents_with(self, words: Sequence[str]) -> int:
         """Return how many documents have all of the words. Until that is known they count as many: most searches have
         no mistake."""
-        return self._lookups.count(all_of([{"term": {"any": word}} for word in words]), 1)
+        body = self._lookups.remembered(
+            ("documents with", tuple(words)), lambda: counting(all_of([{"term": {"any": word}} for word in words]))
+        )
+        return self._lookups.counted(body, 1)
 
     def look_ahead(self, word: str) -> None:
         """Have in one round what the correction of a word looks up in turn."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
@@ -157,10 +157,10 @@ class WhooshEngine:
         except (SearchUnavailable, *UNREADABLE):
             return []
 
-    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+    def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
         reader = self._reader(site_id, index)
         with reader.reading(reader.fresh_view()) as view:
-            yield from view.digests()
+            yield from (pair for pair in view.digests() if ids is None or pair[0] in ids)
 
     def verify(self, site_id: int, index: IndexName) -> None:
         self._reader(site_id, index).verify()

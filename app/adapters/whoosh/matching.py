@@ -7,7 +7,7 @@ A unit of a query is a word, or a run of words with its alternatives, `(gearbox 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
@@ -346,7 +346,7 @@ class Vocabulary:
         lasting, later = self._parts  # Not a sum over both: this is called thousands of times in a search.
         return lasting.frequencies.get(word, 0) + later.frequencies.get(word, 0)
 
-    def known(self, words: set[str]) -> set[str]:
+    def known(self, words: Set[str]) -> set[str]:
         return {word for part in self._parts for word in words & part.frequencies.keys()}
 
     def beginning_with(self, beginning: str) -> set[str]:

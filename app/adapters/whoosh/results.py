@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from math import prod
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from app.adapters.whoosh.evaluation import Evaluation
 from app.adapters.whoosh.generation import readable
 from app.adapters.whoosh.matching import Found, UnitMatch, Vocabulary, alternative_matches, match_words
 from app.adapters.whoosh.ordering import PlacedOrder
-from app.adapters.whoosh.scoring import Lift, Matches, field_scores, place_of
+from app.adapters.whoosh.scoring import Matches, field_scores, place_of
 from app.adapters.whoosh.view import Docs, View
 from app.domain.search.engine import (
     Explanation,
@@ -26,20 +25,11 @@ from app.domain.search.engine import (
     SearchRequest,
     SearchResult,
 )
-from app.domain.search.ranking.query import completions, with_neighbours_joined
-from app.domain.search.ranking.scoring import (
-    ALTERNATIVE_WORTH,
-    CODE_WEIGHT,
-    COMPOUND_WORTH,
-    FIELDS,
-    PHRASE_WEIGHT,
-    PREFIX_WORTH,
-    field_weight,
-)
+from app.domain.search.ranking.parts import bonus_parts, readings, scaled_parts, unit_parts
+from app.domain.search.ranking.query import completions
+from app.domain.search.ranking.scoring import FIELDS
 from app.domain.search.sentence_model import Meanings
-from app.domain.search.text import joined, query_words
-
-_CLOSE = 1e-3  # Of a score: sums of small floats differ in their last digits.
+from app.domain.search.text import query_words
 
 
 class ViewSearch:
@@ -178,86 +168,18 @@ def _explain_score(evaluation: Evaluation, doc: int, score: float) -> tuple[Scor
 
 
 def _score_parts(view: View, words: Sequence[str], found: Found, doc: int, score: float) -> tuple[ScorePart, ...]:
-    """Return the parts of a document's score, the largest first; they sum up to `score`. What scales the whole score,
-    such as the share of the words that the document has, scales each part; each lift is a part of its own, below zero
-    where it takes away."""
-    raw = [part for unit in found.units for part in _unit_parts(view, unit, words, doc)]
-    raw += _bonus_parts(view, words, doc)
-    total = _total(raw)
-    if not total:
-        return ()
-    factors = [(lift, _value_at(found.docs, lift.factors, doc)) for lift in found.lifts]
-    unlifted = score / prod(factor for _, factor in factors)
-    parts = [ScorePart(part.kind, part.field, part.words, part.worth * unlifted / total) for part in raw]
-    parts += _lift_parts(unlifted, factors)
-    return tuple(sorted(parts, key=lambda part: -part.worth))
+    """Return the parts of a document's score, the largest first; they sum up to `score`."""
 
+    def field_score(field: str, word: str) -> float:
+        return _field_score(view, field, word, doc)
 
-def _unit_parts(view: View, unit: UnitMatch, words: Sequence[str], doc: int) -> list[ScorePart]:
-    """Return the parts of a unit's score, by the reading that gives what the unit scores, or comes nearest."""
-    worth = _value_at(unit.match.docs, unit.match.scores, doc)
-    if not worth:
-        return []
-    best: list[ScorePart] = []
-    for reading in _readings(view, unit, words):
-        parts = _reading_parts(view, reading, doc)
-        if parts and (not best or abs(_total(parts) - worth) < abs(_total(best) - worth)):
-            best = parts
-        if abs(_total(best) - worth) <= _CLOSE * worth:
-            break
-    return best
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """One way in which a unit is found in a document: these words, for this share of what they score."""
-
-    kind: str
-    words: tuple[str, ...]
-    worth: float
-
-
-def _readings(view: View, unit: UnitMatch, words: Sequence[str]) -> Iterator[_Reading]:
-    """Yield the ways in which a unit may be found."""
-    yield _Reading("word", unit.words, 1.0)
-    for other in unit.alternatives:
-        for spelled in (other, *with_neighbours_joined(other)):
-            yield _Reading("alternative", spelled, ALTERNATIVE_WORTH * len(unit.words) / len(other))
-    for first, second in pairwise(words):
-        if first in unit.words or second in unit.words:
-            yield _Reading("word", (first + second,), COMPOUND_WORTH)
-    if words and unit.words[-1] == words[-1]:
-        for longer in completions(words[-1], Vocabulary(view)):
-            yield _Reading("beginning", (*unit.words[:-1], longer), PREFIX_WORTH)
-
-
-def _reading_parts(view: View, reading: _Reading, doc: int) -> list[ScorePart]:
-    parts = []
-    for word in reading.words:
-        for field in FIELDS:
-            worth = reading.worth * field_weight(field) * _field_score(view, field, word, doc)
-            if worth:
-                parts.append(ScorePart(reading.kind, field, (word,), worth))
-    return parts
-
-
-def _bonus_parts(view: View, words: Sequence[str], doc: int) -> Iterator[ScorePart]:
-    for first, second in pairwise(words):
-        if worth := PHRASE_WEIGHT * _field_score(view, "pairs", first + second, doc):
-            yield ScorePart("side_by_side", "name", (first, second), worth)
-    if worth := CODE_WEIGHT * _field_score(view, "codes", joined(words), doc):
-        yield ScorePart("code", "codes", tuple(words), worth)
-
-
-def _lift_parts(score: float, factors: Sequence[tuple[Lift, float]]) -> Iterator[ScorePart]:
-    for lift, factor in factors:
-        if factor != 1:
-            yield ScorePart(lift.kind, None, (), score * (factor - 1))
-        score *= factor
-
-
-def _total(parts: Sequence[ScorePart]) -> float:
-    return sum(part.worth for part in parts)
+    raw: list[ScorePart] = []
+    for unit in found.units:
+        ways = readings(unit.words, unit.alternatives, words, partial(completions, vocabulary=Vocabulary(view)))
+        raw += unit_parts(_value_at(unit.match.docs, unit.match.scores, doc), ways, field_score)
+    raw += bonus_parts(words, field_score)
+    lifts = [(lift.kind, _value_at(found.docs, lift.factors, doc)) for lift in found.lifts]
+    return tuple(sorted(scaled_parts(raw, lifts, score), key=lambda part: -part.worth))
 
 
 def _field_score(view: View, field: str, term: str, doc: int) -> float:

@@ -19,7 +19,8 @@ from app.config import Config
 from app.domain.bundles.archive import BundleFolder
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED
 from app.domain.personal_data import export
-from app.domain.personal_data.erasure import KEY, OutsideStores, check_may_erase, erase, obstacles
+from app.domain.personal_data.erasure import OutsideStores, check_may_erase, erase, obstacles
+from app.domain.personal_data.erasure_list import KEY
 from app.domain.personal_data.people import Person, find_person
 from app.domain.pos.purge import ADDRESSES_KEPT
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Problem

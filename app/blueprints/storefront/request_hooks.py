@@ -62,8 +62,10 @@ def drop_trailing_slash() -> AnyResponse | None:
 @bp.errorhandler(SearchUnavailable)
 def search_is_down(error: SearchUnavailable) -> AnyResponse:
     """Return 503 in words for shoppers; the cause and the fix are for the admin."""
-    is_first = isinstance(error, SearchBeingPrepared)
-    trouble = "Search is being prepared." if is_first else "This list is temporarily unavailable."
+    missing = "This list" if request.endpoint != "storefront.search" else "Search"
+    trouble = f"{missing} is temporarily unavailable."
+    if isinstance(error, SearchBeingPrepared):
+        trouble = "Search is being prepared."
     answer = problem(503, error.code, f"{trouble} Please try again in a moment.")
     answer.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return answer

@@ -35,7 +35,7 @@ class Cause(Enum):
     INDEX_NOT_REBUILT = CauseText(
         "index_not_rebuilt",
         Severity.CRITICAL,
-        "A damaged search index could not be rebuilt.",
+        "A damaged or missing search index could not be built.",
         "See the reason on the search overview, fix it, and start a rebuild there.",
     )
     SEARCH_ENGINE_FAILING = CauseText(
@@ -74,6 +74,13 @@ class Cause(Enum):
         "The storage of pictures is not responding, or refuses the shop.",
         "Check S3_ENDPOINT, S3_BUCKET and the key, and whether the storage runs. Until then pages lack pictures, and "
         "uploads wait or are refused; nothing is lost.",
+    )
+    MACHINES_IN_CONFLICT = CauseText(
+        "machines_in_conflict",
+        Severity.CRITICAL,
+        "Two machines run this shop that cannot run together.",
+        "Stop one of them, or change the settings that the reason names on both. What is saved at one is not found, or "
+        "not shown, at the other.",
     )
     CLOCK_MOVED = CauseText(
         "clock_moved",
@@ -195,4 +202,5 @@ BY_KEY = {cause.key: cause for cause in Cause}
 OF_A_MACHINE = (
     *(Cause.DISK_FULL, Cause.DISK_IO_ERROR, Cause.DATABASE_GONE, Cause.DATABASE_IO_ERROR),
     *(Cause.QUEUE_GONE, Cause.WORKER_GONE, Cause.BACKUP_OLD, Cause.CERTIFICATE_EXPIRING),
+    *(Cause.PICTURES_GONE, Cause.LIMITS_NOT_SHARED, Cause.SEARCH_ENGINE_FAILING, Cause.MACHINES_IN_CONFLICT),
 )

@@ -151,9 +151,11 @@ def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture
 
 
 def _colour_in(attributes: Mapping[str, Any]) -> str | None:
-    value = next((value for id, value in attributes.items() if value and is_colour(id)), None)
-    first = value[0] if isinstance(value, list) else value
-    return colour_of(first) if isinstance(first, str) else None
+    """Return the first colour by the name of its attribute: a database may give attributes back in another order."""
+    values = [attributes[id] for id in sorted(attributes) if attributes[id] and is_colour(id)]
+    firsts = [value[0] if isinstance(value, list) else value for value in values]
+    first = next((value for value in firsts if isinstance(value, str)), None)
+    return colour_of(first) if first else None
 
 
 def _facts_of(shop: Shop, product: Product) -> tuple[Fact, ...]:

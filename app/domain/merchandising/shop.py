@@ -67,13 +67,15 @@ class Shop:
 
 @dataclass(frozen=True, slots=True)
 class _Directory:
-    """The site of each host, and the number of changes of each site's configuration and indexes."""
+    """The site of each host, and the number of changes of each site's configuration and indexes. `was_kept`: the
+    database did not answer when it was to be read again, which may take seconds; one request at a time waits for it."""
 
     read_at: datetime
     own_changes: int
     hosts: Mapping[str, int]
     versions: Mapping[int, int]
     index_versions: Mapping[int, int]
+    was_kept: bool = False
 
     def site_of(self, host: str) -> int:
         if host not in self.hosts:
@@ -108,9 +110,10 @@ class ShopWindow:
 
     def _current(self, now: datetime) -> _Directory:
         known = self._directory
-        is_current = known is not None and known.own_changes == own_changes()
-        if known is not None and is_current and abs(now - known.read_at) < FRESH:
-            return known
+        if known is not None and known.own_changes == own_changes():
+            is_tried_again = known.was_kept and self._lock.locked()
+            if is_tried_again or abs(now - known.read_at) < FRESH:
+                return known
         with self._lock:
             latest = self._directory
             # What another thread read meanwhile may lack what this one has changed.
@@ -160,7 +163,7 @@ def _renew_directory(known: _Directory | None, now: datetime) -> _Directory:
         if known is None:
             raise
         db.session.rollback()
-        return replace(known, read_at=now, own_changes=own_changes())
+        return replace(known, read_at=now, own_changes=own_changes(), was_kept=True)
 
 
 def _read_directory(now: datetime) -> _Directory:

@@ -1,20 +1,11 @@
-"""Erasing a person: the obstacles to it, each with what to do about it; the erasure; and the list of erasures.
-
-The list is kept outside the database: a restored backup brings erased people back, and by this list they are erased
-again. It holds keyed hashes alone.
-"""
+"""Erasing a person: the obstacles to it, each with what to do about it; and the erasure, which is noted in the list of
+erasures."""
 
 from __future__ import annotations
 
-import fcntl
-import hmac
-import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from enum import StrEnum
-from pathlib import Path
+from datetime import timedelta
 
 from sqlalchemy import Delete, Update, and_, delete, func, or_, select, update
 
@@ -23,13 +14,14 @@ from app.domain.bundles.import_task import Transaction
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import runs_of
 from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderMail
+from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
 from app.domain.personal_data.holdings import ERASED, HOLDINGS, Holding
 from app.domain.personal_data.people import Person, person_at
 from app.domain.personal_data.traces import replace_everywhere, replace_in_own_records
 from app.domain.pos.models import LedgerDifference, PosAgent, PosReceiptMail, PosRefund, PosSession, PosTransaction
 from app.domain.pos.states import OPEN_STATUSES
 from app.domain.shared.author import Author
-from app.domain.shared.clock import format_moment, rfc3339
+from app.domain.shared.clock import format_moment
 from app.domain.shared.problems import Conflict, Forbidden, Invalid, Problem
 from app.domain.sites import activity, staff
 from app.domain.sites.accounts import Role
@@ -40,77 +32,9 @@ from app.domain.work.mailing import Mailer
 from app.domain.work.models import UNFINISHED
 from app.extensions import db
 
-KEY = "erasures"  # The purpose of the key of its hashes.
 SECOND = timedelta(seconds=1)  # The list's times are whole seconds.
 MOST_OBSTACLES = 20  # Of a kind; others show once these are gone.
 UNSETTLED_REFUNDS = ("PENDING", "UNKNOWN")
-
-
-class KnownBy(StrEnum):
-    """The identifier by which a person was known."""
-
-    EMAIL = "email"
-    ORDER = "order"
-
-
-class ErasureList:
-    """A file of lines, which are on the disk before an erasure counts as done."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def append(self, line: str) -> None:
-        """Append a line, which is kept for good once it returns. Raises OSError."""
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "r+b", buffering=0) as kept:
-            fcntl.flock(kept, fcntl.LOCK_EX)
-            size = os.fstat(descriptor).st_size
-            # A full disk may have cut off the last line.
-            missing_end = b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
-            kept.write(missing_end + line.encode() + b"\n")
-            os.fsync(descriptor)
-
-    def lines(self) -> list[str]:
-        """Return the lines of the file, none where it does not exist yet. Raises OSError where it cannot be read."""
-        try:
-            return self._file.read_text(errors="replace").splitlines()
-        except FileNotFoundError:
-            return []
-
-
-@dataclass(frozen=True, slots=True)
-class Erasures:
-    """The erasures of the list, the latest of each person; `key` is the secret of the hashes."""
-
-    key: bytes
-    at_by_hash: Mapping[str, datetime]
-
-    @classmethod
-    def read(cls, key: bytes, lines: Iterable[str]) -> Erasures:
-        """Return the erasures that the lines name. A line that cannot be read, such as one that a full disk cut off, is
-        passed over."""
-        found: dict[str, datetime] = {}
-        for line in lines:
-            try:
-                entry = json.loads(line)
-                digest, at = str(entry["hash"]), datetime.fromisoformat(entry["at"])
-            except (ValueError, KeyError, TypeError):
-                continue
-            found[digest] = max(at, found.get(digest, at))
-        return cls(key, found)
-
-    def erased_at(self, site_id: int, kind: KnownBy, value: str) -> datetime | None:
-        """Return the time at which the person was erased last; None for one who never was."""
-        return self.at_by_hash.get(digest_of(self.key, site_id, kind, value))
-
-
-def digest_of(key: bytes, site_id: int, kind: KnownBy, value: str) -> str:
-    return hmac.digest(key, "\0".join((str(site_id), kind.value, value)).encode(), "sha256").hex()
-
-
-def line_of(key: bytes, site_id: int, kind: KnownBy, value: str, at: datetime) -> str:
-    return json.dumps({"at": rfc3339(at), "site": site_id, "hash": digest_of(key, site_id, kind, value)})
 
 
 @dataclass(frozen=True, slots=True)

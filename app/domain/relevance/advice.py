@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from app.domain.catalogue.product_rules import LONGEST_TERM
 from app.domain.relevance.explanation import FIRST, ProductExplanation, SearchExplanation
-from app.domain.search.engine import EngineFault, EngineState
+from app.domain.search.engine import RESULT_WINDOW, EngineFault, EngineState
 from app.domain.search.text import query_words, stem, tokens
 from app.domain.shared.text import numbered
 
@@ -100,7 +100,7 @@ def _about_product(explanation: SearchExplanation) -> Iterator[Advice]:
 
 
 def _about_rank(explanation: SearchExplanation, product: ProductExplanation) -> Iterator[Advice]:
-    if product.rank is None:
+    if product.rank is None and not product.is_far_down:
         if product.is_hidden_as_sold_out:
             message = f"{product.name} is sold out, and sold-out products are hidden from searches."
             yield Advice("sold_out_hidden", message, Act.RANKING)
@@ -112,13 +112,19 @@ def _about_rank(explanation: SearchExplanation, product: ProductExplanation) -> 
     elif product.why.placed == "buried":
         rule = explanation.rule.id if explanation.rule else None
         yield Advice("buried", "A rule for these words puts it last.", Act.EDIT_RULE, id=rule)
-    elif product.rank > FIRST:
-        page = -(-product.rank // explanation.page_size)
-        place = f"It stands at {product.rank:,}, on page {page:,} of the results."
+    elif product.rank is None or product.rank > FIRST:
+        place = _place_of(explanation, product)
         if product.why.missing:
             yield from _about_missing_words(explanation, product, f"{place} ")
         act, rule = (Act.EDIT_RULE, explanation.rule.id) if explanation.rule else (Act.ADD_RULE, None)
         yield Advice("far_down", f"{place} A rule can pin it higher.", act, id=rule)
+
+
+def _place_of(explanation: SearchExplanation, product: ProductExplanation) -> str:
+    if product.rank is None:
+        return f"It stands behind the first {RESULT_WINDOW:,} results, on no page."
+    page = -(-product.rank // explanation.page_size)
+    return f"It stands at {product.rank:,}, on page {page:,} of the results."
 
 
 def _about_missing_words(

@@ -157,7 +157,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
     if product is not None:
         found = search.explain(answer.request, product.id)
         why = search.score(product_document_id(product.id), found, would)
-        product = replace(product, indexed=found.indexed, rank=found.rank, why=why)
+        product = replace(product, indexed=found.indexed, rank=found.rank, why=why, is_far_down=found.is_far_down)
     return replace(
         explanation,
         found=result.total,

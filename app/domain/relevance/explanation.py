@@ -121,7 +121,7 @@ class PendingSuggestion:
 class ProductExplanation:
     """One product in the search. `indexed` is None where the engine does not answer. `is_waiting`: its latest change is
     not in the index yet; `set_aside` is why it could not be indexed. `rank` is None where the search does not find
-    it."""
+    it, and where it `is_far_down`."""
 
     id: int
     sku: str
@@ -135,6 +135,7 @@ class ProductExplanation:
     rank: int | None = None
     why: ScoreExplanation = ScoreExplanation()
     is_hidden_as_sold_out: bool = False
+    is_far_down: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,11 @@ class Overview:
         return self.status.engine.state is not EngineState.NOT_SET_UP
 
     @property
+    def engine_fails(self) -> bool:
+        """Whether the engine itself has a fault, which no rebuild fixes."""
+        return not self.is_healthy and self.status.engine.fault not in (None, EngineFault.INDEX)
+
+    @property
     def was_never_built(self) -> bool:
         return self.status.engine.fault is EngineFault.INDEX and self.run is None
 
@@ -230,6 +235,8 @@ def run_summary(clock: Clock, engine: SearchEngine, run: RebuildRun) -> RunSumma
     if not run.has_failed:
         return summary_of(run, is_unanswered=leases.is_unanswered(runs.REBUILD, clock, run))
     states = {index: engine.status(run.site_id, index) for index in IndexName}
+    if any(status.fault not in (None, EngineFault.INDEX, EngineFault.DISK_FULL) for status in states.values()):
+        return summary_of(run)  # What is live is not known while the engine itself fails.
     live = {str(index): status.generation for index, status in states.items() if status.state is EngineState.HEALTHY}
     return summary_of(run, live)
 

@@ -6,7 +6,7 @@ that runs on a cluster with aliases fit alike. Every call names the site: sites 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -227,7 +227,8 @@ class ScorePart:
 class Explanation:
     """The explanation why a document is, or is not, among the results. `rank` is 1-based, None when it is not found.
     `parts`, largest first, sum up to the score. `placed` is `pinned`, `boosted`, `buried` or `sold_out` (last)
-    where a request placed it."""
+    where a request placed it. `is_far_down`: it is found, but behind RESULT_WINDOW others, so that an engine on a
+    cluster has no rank of it."""
 
     tokens: tuple[str, ...]
     indexed: bool
@@ -237,6 +238,7 @@ class Explanation:
     missing_words: tuple[str, ...]
     parts: tuple[ScorePart, ...] = ()
     placed: str | None = None
+    is_far_down: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,10 +290,12 @@ class EngineState(StrEnum):
 
 class EngineFault(StrEnum):
     """What is wrong with an engine or with one of its indexes. Only INDEX is for a rebuild: the index is missing or
-    damaged. MISSING_SHARD is an index whose part is on a machine that is away, and may come back with it."""
+    damaged. MISSING_SHARD is an index whose part is on a machine that is away, and may come back with it; QUORUM is a
+    cluster most of whose machines are away."""
 
     INDEX = "index"
     UNREACHABLE = "unreachable"
+    QUORUM = "quorum"
     SLOW = "slow"
     CERTIFICATE = "certificate"
     ACCESS = "access"
@@ -311,6 +315,7 @@ STATE_LABELS = {
 FAULT_LABELS = {
     EngineFault.INDEX: "Unreachable",
     EngineFault.UNREACHABLE: "Unreachable",
+    EngineFault.QUORUM: "Machines missing",
     EngineFault.SLOW: "Too slow",
     EngineFault.CERTIFICATE: "Certificate not trusted",
     EngineFault.ACCESS: "Access refused",
@@ -375,7 +380,10 @@ class TrialsUnsupported(DomainError):
     code = "trials_unsupported"
 
     def __init__(self) -> None:
-        super().__init__("This search engine cannot preview search terms before they are saved.")
+        super().__init__(
+            "This search engine cannot preview search terms. Save them and see what they do in Test a search; Activity "
+            "undoes them."
+        )
 
 
 class Searching(Protocol):
@@ -479,9 +487,9 @@ class SearchEngine(Searching, Protocol):
         generation is searched by words alone."""
         ...
 
-    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
-        """Yield (id, digest) of every live document, for reconciliation. Raises SearchUnavailable, also while
-        iterating."""
+    def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield (id, digest) of every live document, or of those of `ids` that there are, for reconciliation. Raises
+        SearchUnavailable, also while iterating."""
         ...
 
     def forget(self, site_id: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.domain.machines.machines import all_machines
-from app.domain.search.engine import EngineState, IndexName, SearchEngine
+from app.domain.search.engine import EngineFault, EngineState, IndexName, SearchEngine
 from app.domain.search.index.documents import ranks_by_meaning
 from app.domain.search.index.healing import is_hopeless, latest_failure
 from app.domain.search.models import RebuildRun
@@ -223,6 +223,8 @@ def sentence_model_line(model: SentenceModel | None, engine: SearchEngine, site_
     if status.meaning_fault:
         advice = status.meaning_fault
         return Line(MODEL_LABEL, "Not in use", Health.WARN, state.label, advice=advice, page=SETTINGS_PAGE)
+    if status.state is EngineState.UNREACHABLE and status.fault not in (None, EngineFault.INDEX):
+        return Line(MODEL_LABEL, "Not in use", Health.WARN, state.label, advice=status.error or "", page=SETTINGS_PAGE)
     detail = f"{state.label}; vectors of {status.vectors or 0:,} of {status.documents or 0:,} products of this shop"
     if status.documents is None or status.lacks_vectors:
         return Line(

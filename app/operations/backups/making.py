@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.config import SECRET_KEY_FILE, Config
+from app.domain.personal_data.erasure_list import ErasureList
 from app.domain.shared.durable_files import fsync_path
 from app.domain.system.release import known_revisions, version
 from app.operations.backups.databases import database_of
@@ -40,12 +41,17 @@ LOCK_FILE = "restore.lock"
 
 @dataclass(frozen=True, slots=True)
 class Made:
+    """A backup that was made. `missing_list` says why the list of erasures, which lies elsewhere, is not in it."""
+
     path: Path
     manifest: Manifest
     removed: tuple[Path, ...] = ()
+    missing_list: str = ""
 
 
-def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep: int | None = None) -> Made:
+def make_backup(
+    config: Config, erasures: ErasureList, instance: Path, path: Path, now: datetime, keep: int | None = None
+) -> Made:
     """Make a backup as the file `path`. Where that is a folder, the file in it gets a name with the date, and the
     newest `keep` files with such names stay. Raises BackupError."""
     is_folder = path.is_dir()
@@ -53,12 +59,27 @@ def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep:
     _check_target(target, keep, is_folder)
     try:
         with no_restore_beside(instance), one_backup_in(target.parent), _working_folder(target) as folder:
+            missing_list = _copy_list(erasures, folder / ERASURES)
             manifest = _write_archive(config, instance, folder / target.name, folder, now)
             os.replace(folder / target.name, target)
             fsync_path(target.parent)
-        return Made(target, manifest, tuple(_remove_old(target.parent, keep)))
+        return Made(target, manifest, tuple(_remove_old(target.parent, keep)), missing_list)
     except OSError as error:
         raise BackupError(f"The backup cannot be written to {target}: {error.strerror}.") from error
+
+
+def _copy_list(erasures: ErasureList, file: Path) -> str:
+    """Copy the list of erasures into a file, none where it is empty. One that lies elsewhere and does not answer keeps
+    no database from being backed up: return the reason then."""
+    try:
+        lines = erasures.lines()
+    except OSError as error:
+        if not erasures.is_shared:
+            raise
+        return f"{erasures.place}: {error.strerror}"
+    if lines:
+        file.write_text("".join(f"{line}\n" for line in lines))
+    return ""
 
 
 def key_fingerprint(config: Config) -> str:
@@ -101,7 +122,7 @@ def _write_archive(config: Config, instance: Path, target: Path, folder: Path, n
     ):
         copied = folder / DATABASES[database.kind]
         files[copied.name] = _add_file(archive, copied.name, copied, zipfile.ZIP_DEFLATED)
-        for name, path in _kept_files(config, instance, database.kind):
+        for name, path in _kept_files(config, instance, folder, database.kind):
             with suppress(FileNotFoundError):  # Removed meanwhile: nothing showed it any more.
                 files[name] = _add_file(archive, name, path)
         is_later = contents.revision not in known_revisions()
@@ -112,16 +133,16 @@ def _write_archive(config: Config, instance: Path, target: Path, folder: Path, n
     return manifest
 
 
-def _kept_files(config: Config, instance: Path, kind: str) -> Iterator[tuple[str, Path]]:
+def _kept_files(config: Config, instance: Path, folder: Path, kind: str) -> Iterator[tuple[str, Path]]:
     if (instance / SECRET_KEY_FILE).exists():
         yield SECRET_KEY, instance / SECRET_KEY_FILE
-    if config.erasure_list.exists():
-        yield ERASURES, config.erasure_list
+    if (folder / ERASURES).exists():
+        yield ERASURES, folder / ERASURES
     if picture_place(config):
         return
-    for folder, _, names in os.walk(config.media_dir):
+    for parent, _, names in os.walk(config.media_dir):
         for name in sorted(names):
-            path = Path(folder, name)
+            path = Path(parent, name)
             stored = MEDIA + path.relative_to(config.media_dir).as_posix()
             if path.is_file() and not path.is_symlink() and not name.endswith(PART) and is_allowed(stored, kind):
                 yield stored, path
@@ -160,7 +181,7 @@ def no_restore_beside(instance: Path) -> Iterator[None]:
 @contextmanager
 def no_backup_beside(instance: Path) -> Iterator[None]:
     """Exclude backups during a restore. Raises BackupError while a backup is being made, or another restore runs."""
-    with _lock(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: restore once it is done."):
+    with _lock(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: begin once it is done."):
         yield
 
 

@@ -5,31 +5,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryFile
 
-from sqlalchemy import NullPool, create_engine, func, make_url, update
+from sqlalchemy import NullPool, create_engine, make_url
 
 from app.config import SECRET_KEY_FILE, Config
-from app.domain.bundles.models import BundleRun
-from app.domain.catalogue.models import PictureUpload
-from app.domain.machines.models import Machine
-from app.domain.search.models import RebuildRun
-from app.domain.seo.models import SitemapBuild
+from app.domain.personal_data.erasure_list import ErasureList, copy_erasures
 from app.domain.shared.durable_files import fsync_path
 from app.domain.system import release
-from app.domain.work.models import UNFINISHED, State
 from app.operations.backups.databases import PostgresqlDatabase, SqliteDatabase, database_of
 from app.operations.backups.making import key_fingerprint, no_backup_beside
 from app.operations.backups.manifest import ERASURES, MEDIA, SECRET_KEY, BackupError, DatabaseInDoubt, Manifest
 from app.operations.backups.reading import Backup, newest_in, open_backup
 from app.operations.instance import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
+from app.operations.replaced_database import UpgradeFailed, end_rebuilds, release_machines, upgrade_database
 
 UNPACKED = ".restoring"
 DISK_TO_SPARE = 64 * 1024**2  # Bytes.
@@ -53,14 +46,14 @@ def check_backup(config: Config, path: Path) -> Restored:
         return _check_restorable(config, backup)
 
 
-def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restored:
+def restore(config: Config, erasures: ErasureList, instance: Path, path: Path, now: datetime) -> Restored:
     """Restore the newest backup at a path. Raises BackupError, and nothing is changed then, unless it says so."""
-    with _hold_installation(instance), open_backup(newest_in(path)) as backup:
+    with hold_installation(instance), open_backup(newest_in(path)) as backup:
         found = _check_restorable(config, backup)
         database = database_of(config.database_url, instance)
         database.check_unused()
         try:
-            aside = _Restoring(config, instance, database, backup, now, found.is_migrated).run()
+            aside = _Restoring(config, erasures, instance, database, backup, now, found.is_migrated).run()
         except OSError as error:
             advice = " The restore is unfinished: run it again." if is_unfinished(instance) else ""
             raise BackupError(
@@ -70,7 +63,7 @@ def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restor
 
 
 @contextmanager
-def _hold_installation(instance: Path) -> Iterator[None]:
+def hold_installation(instance: Path) -> Iterator[None]:
     """Keep the shop from starting and backups from being made. Raises BackupError while the shop runs or a backup is
     being made."""
     try:
@@ -113,6 +106,7 @@ class _Restoring:
     def __init__(
         self,
         config: Config,
+        erasures: ErasureList,
         instance: Path,
         database: SqliteDatabase | PostgresqlDatabase,
         backup: Backup,
@@ -120,6 +114,7 @@ class _Restoring:
         is_migrated: bool,
     ) -> None:
         self._config, self._instance, self._database, self._backup = config, instance, database, backup
+        self._erasures = erasures
         self._aside = f".before-{now.astimezone(UTC):%Y%m%d-%H%M%S}"
         self._media = config.media_dir.absolute()
         self._new_media = self._media.with_name(self._media.name + UNPACKED)
@@ -165,24 +160,31 @@ class _Restoring:
         for folder in (self._work, self._new_media, *(path for path in self._new_media.rglob("*") if path.is_dir())):
             fsync_path(folder)
 
-    @property
-    def _takes_erasures(self) -> bool:
-        """Whether the list of erasures comes from the backup. One that is here knows of later erasures, too."""
-        return ERASURES in self._backup.manifest.files and not self._config.erasure_list.exists()
-
     def _check_places(self) -> None:
         """Check the places that the steps write to. Raises BackupError where a step would fail half-way."""
         for folder in (self._media, self._config.index_dir.absolute(), self._config.sitemap_folder.absolute()):
             if os.path.ismount(folder):
                 raise BackupError(f"{folder} is a disk of its own, which cannot be renamed: name a folder on it.")
-        if self._takes_erasures:
-            _check_writable(self._config.erasure_list.absolute().parent)
+        self._check_list()
         free = shutil.disk_usage(self._database.folder).free
         if free < self._backup.manifest.bytes + DISK_TO_SPARE:
             raise BackupError(
                 f"The backup needs {self._backup.manifest.bytes / 1e6:,.0f} MB beside what is there; "
                 f"{free / 1e6:,.0f} MB are free in {self._database.folder}."
             )
+
+    def _check_list(self) -> None:
+        """Check that the list of erasures takes those of the backup. Raises BackupError."""
+        if ERASURES not in self._backup.manifest.files:
+            return
+        try:
+            self._erasures.lines()
+            self._erasures.check()
+        except OSError as error:
+            raise BackupError(
+                f"The list of erasures cannot be written to {self._erasures.place} ({error.strerror}): see to that, or "
+                "name another place (ERASURE_LIST; with PICTURES=s3 the bucket)."
+            ) from error
 
     def _replace(self) -> None:
         """Put the unpacked parts in place: the database first, which is what may fail. What the shop makes anew by
@@ -197,8 +199,8 @@ class _Restoring:
         if SECRET_KEY in self._backup.manifest.files:
             self._put_aside(self._instance / SECRET_KEY_FILE)
             _put_durably(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
-        if self._takes_erasures:
-            _put_durably(self._work / ERASURES, self._config.erasure_list)
+        if ERASURES in self._backup.manifest.files:  # The list that is here knows of later erasures, too.
+            copy_erasures((self._work / ERASURES).read_text(errors="replace").splitlines(), self._erasures)
         for folder in {self._media.parent, self._database.folder, self._instance}:
             fsync_path(folder)
 
@@ -215,29 +217,21 @@ class _Restoring:
 
     def _prepare(self, database_url: str) -> None:
         if self._is_migrated:
-            upgrade_database(self._config, database_url)
-        end_rebuilds(database_url)
-        release_machines(database_url)
+            try:
+                upgrade_database(self._config, database_url)
+            except UpgradeFailed as error:
+                raise BackupError(
+                    f"The migrations of this version failed on the database of the backup: {error}"
+                ) from error
+        with create_engine(database_url, poolclass=NullPool).begin() as connection:
+            end_rebuilds(connection, RESTORED)
+            release_machines(connection)
 
     def _put_aside(self, path: Path) -> None:
         if path.exists():
             aside = path.with_name(path.name + self._aside)
             os.rename(path, aside)
             self._moved.append(str(aside))
-
-
-def _check_writable(folder: Path) -> None:
-    """Check that a file can be written to a folder, which is made where it is not there yet. Raises BackupError."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder) as file:
-            file.write(b"\n")
-            file.flush()
-    except OSError as error:
-        raise BackupError(
-            f"The list of erasures cannot be written to {folder} ({error.strerror}): let this user write there, or "
-            "name another file in ERASURE_LIST."
-        ) from error
 
 
 def _put_durably(unpacked: Path, target: Path) -> None:
@@ -254,42 +248,3 @@ def _put_durably(unpacked: Path, target: Path) -> None:
 
 def _is_queue(path: Path) -> bool:
     return path.is_dir() and path.name.startswith(("valkey-", "redis-")) and ".before-" not in path.name
-
-
-def upgrade_database(config: Config, database_url: str) -> None:
-    """Run the migrations on a database, in a process of its own, since this one is set up for another database. Raises
-    BackupError."""
-    settings = {
-        "DATABASE_URL": database_url,
-        "SECRET_KEY": config.secret_key,
-        "SHOP_ENV": config.environment,
-        "INDEX_DIR": str(config.index_dir),
-        "MEDIA_DIR": str(config.media_dir),
-        "PAYMENT_PROCESSOR": "none",
-        "PYTHONPATH": str(release.ROOT),
-    }
-    command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
-    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
-        raise BackupError(f"The migrations of this version failed on the database of the backup: {last}")
-
-
-def end_rebuilds(database_url: str) -> None:
-    """End the unfinished rebuilds in a restored database: their worker is gone, and until its lease has run out no
-    other rebuild could begin. Their end is dated at their start, so that the rebuild of the lost index need not
-    wait."""
-    ended = func.coalesce(RebuildRun.started_at, RebuildRun.created_at)
-    unfinished = update(RebuildRun).where(RebuildRun.state.in_(UNFINISHED))
-    values = {"state": State.FAILED.value, "error": RESTORED, "finished_at": ended, "lease_until": None}
-    with create_engine(database_url, poolclass=NullPool).begin() as connection:
-        connection.execute(unfinished.values(values))
-
-
-def release_machines(database_url: str) -> None:
-    """Note in a restored database that none of its machines runs, so that this one, which may be another, need not
-    wait for them, and let any machine do what theirs had to do: their files are in the backup or lost."""
-    with create_engine(database_url, poolclass=NullPool).begin() as connection:
-        connection.execute(update(Machine).values(seen_at=datetime.fromtimestamp(0, UTC)))
-        for model in (PictureUpload, BundleRun, SitemapBuild):
-            connection.execute(update(model).where(model.state.in_(UNFINISHED)).values(machine=""))

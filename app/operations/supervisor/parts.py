@@ -247,7 +247,7 @@ class Crew:
             start(make_others(), fresh_others)
             self.web, self.others, fresh_web, fresh_others = fresh_web, fresh_others, [], []
         finally:
-            stop([*fresh_web, *fresh_others], SECONDS_TO_STOP)
+            stop([*fresh_web, *fresh_others], SECONDS_TO_STOP + self._drain_seconds)
         self._drain(old_web)
         return True
 

@@ -1,6 +1,7 @@
 """`python -m app.operations.supervisor.preparation`: bring the database up to date, make the demo shop, once, and make
 searchable what takes only seconds. With `production` there is no demo shop; with `upgrade` the release before still
-runs, so nothing is done to the database, and the exit status is NEEDS_A_STOP, where that could not live with it.
+runs, so nothing is done to the database, and the exit status is NEEDS_A_STOP, where that could not live with it; and
+this process starts nothing, so it is not noted among the machines of the shop.
 
 Migrations only add what the previous release can live with, unless they say `NEEDS_A_STOP = True`. Each upgrade notes
 the previous release beside the database, so that it may come back; on PostgreSQL in the database too, as a comment on
@@ -60,16 +61,26 @@ def run(production: bool, is_upgrade: bool) -> NoReturn:
 
 
 def _admit(is_upgrade: bool) -> None:
+    machine = importlib.import_module("app.operations.machine")
     with _application().app_context():
-        importlib.import_module("app.operations.machine").admit(is_whole=not is_upgrade)
+        if is_upgrade:
+            machine.check_others()
+        else:
+            machine.admit(is_whole=True)
 
 
 def _migrate(is_upgrade: bool) -> None:
     application = _application()
-    config: Config = application.config["SHOP"]
-    instance = config.instance_folder
     with application.app_context():
         engine: Engine = importlib.import_module("app.extensions").db.engine
+    turns = importlib.import_module("app.operations.supervisor.migration_turn")
+    with turns.turn_to_migrate(application, engine):
+        _migrate_in_turn(application, engine, is_upgrade)
+
+
+def _migrate_in_turn(application: Flask, engine: Engine, is_upgrade: bool) -> None:
+    config: Config = application.config["SHOP"]
+    instance = config.instance_folder
     revision = revision_of(engine)
     if lives_with([read_note(instance), read_shared_note(engine)], revision):
         print("The database is of a later release, with which this one can live.", file=sys.stderr)
@@ -77,8 +88,25 @@ def _migrate(is_upgrade: bool) -> None:
     if is_upgrade and needs_a_stop(revision):
         print("The release that runs could not live with what the migrations make of the database.", file=sys.stderr)
         sys.exit(NEEDS_A_STOP)
+    with application.app_context():
+        _check_machines(revision, is_upgrade)
     note_upgrade(instance, revision, engine)
     _flask("db", "upgrade")
+
+
+def _check_machines(revision: str | None, is_upgrade: bool) -> None:
+    """Check that what runs on other machines can live with what the pending migrations make of the database. Raises
+    CannotStart."""
+    if not _pending_migrations(revision):
+        return
+    machine = importlib.import_module("app.operations.machine")
+    if is_upgrade:
+        machine.check_one_release()
+    elif needs_a_stop(revision) and (other := machine.running_beside()) is not None:
+        raise CannotStart(
+            f"The machine {other.name} runs, and its release could not live with what the migrations make of the "
+            "database: stop the shop on every machine first."
+        )
 
 
 def _make_searchable() -> None:

@@ -20,7 +20,7 @@ from waitress.task import ThreadedTaskDispatcher
 
 from app.operations.metrics import count_ended_connection
 from app.web.server.connection import SIGNER, Busy, Connection, Leaving, Phase
-from app.web.server.lanes import LANES, QUICK, Lane
+from app.web.server.lanes import HEALTH, LANES, Lane
 from app.web.tokens import Signer
 
 MOST_OF_ONE_ADDRESS = 64  # Connections that wait for their client.
@@ -66,7 +66,7 @@ class WebServer(TcpWSGIServer):
         super().__init__(
             application,
             _sock=listener,
-            dispatcher=self._dispatchers[QUICK],
+            dispatcher=self._dispatchers[HEALTH],
             adj=adjustments,
             bind_socket=False,
             sockinfo=sockinfo,
@@ -173,11 +173,11 @@ class WebServer(TcpWSGIServer):
             request.headers["CONNECTION"] = "close"
         if self._leave_at is not None and request.path == READINESS:
             request.error = Leaving("This web server is being stopped.", request.path)
-        lane = QUICK if request.error else request.lane
+        lane = HEALTH if request.error else request.lane
         if not request.error and len(self._dispatchers[lane].queue) >= lane.waiting:
             count_ended_connection("lane_full")
             request.error = Busy("The shop is busy just now. Try again in a few seconds.", request.path)
-            lane = QUICK
+            lane = HEALTH
         self._dispatchers[lane].add_task(connection)
 
     def maintenance(self, now: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -121,8 +121,8 @@ class Vocabulary:
     def frequency(self, word: str) -> int:
         return self._words[word]
 
-    def known(self, words: set[str]) -> set[str]:
-        return words & self._words.keys()
+    def known(self, words: Set[str]) -> set[str]:
+        return set(words & self._words.keys())
 
     def beginning_with(self, beginning: str) -> set[str]:
         return {word for word in self._words if word.startswith(beginning)}

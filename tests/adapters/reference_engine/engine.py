@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -105,8 +105,9 @@ class ReferenceEngine:
         self.begun[site_id, index] = generation
         return generation
 
-    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
-        return ((id, document.digest) for id, document in self._documents(site_id, index).by_id.items())
+    def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        documents = self._documents(site_id, index).by_id
+        return ((id, document.digest) for id, document in documents.items() if ids is None or id in ids)
 
     def verify(self, site_id: int, index: IndexName) -> None:
         self._documents(site_id, index)

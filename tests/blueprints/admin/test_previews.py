@@ -217,6 +217,6 @@ def test_an_engine_without_trials_says_that_search_terms_cannot_be_previewed(
         jug = product_id(someone.site_id, "JUG-1")
     answer = someone.swap(f"{TRY}?kind=terms", {"productId": str(jug), "terms": "pitcher"})
     assert answer.status_code == 200
-    assert "This search engine cannot preview search terms before they are saved." in answer.text
+    assert "This search engine cannot preview search terms." in answer.text
     assert "Compare" not in answer.text
     assert someone.swap(f"{TRY}?kind=synonym", SYNONYM).text.count('class="mark good">new') == 4

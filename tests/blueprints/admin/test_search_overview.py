@@ -67,6 +67,7 @@ def test_the_card_says_what_is_wrong_with_a_cluster(
     ):
         assert word in page and "The cluster has a fault" in page
         assert "The shop rebuilds it by itself" not in page and "never built" not in page
+    assert ("what is saved waits" in _html(browser)) == (fault is EngineFault.CERTIFICATE), "a full disk answers"
 
 
 def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(
@@ -148,6 +149,19 @@ def test_a_failed_rebuild_tells_why_and_what_is_left(app: Flask, shop: int, sign
     html = _html(signed_in())
     assert "The last rebuild failed" in html and "no space left" in html
     assert "There is no index of products in use" in html
+
+
+def test_after_a_failed_rebuild_a_cluster_that_is_away_is_not_taken_for_one_without_an_index(
+    app: Flask, shop: int, signed_in, clock: StoppedClock
+) -> None:
+    with app.app_context(), transaction():
+        db.session.add(_failed_run(shop, clock))
+    ports: Ports = app.extensions[EXTENSION]
+    app.extensions[EXTENSION] = replace(
+        ports, search_engine=FailingEngine(ports.search_engine, EngineFault.UNREACHABLE)
+    )
+    html = _html(signed_in())
+    assert "no space left" in html and "There is no index" not in html and "None" not in html
 
 
 def test_without_an_engine_the_page_works_and_shows_the_way(app: Flask, shop: int, signed_in) -> None:

@@ -43,6 +43,13 @@ def test_lists_say_so_calmly_and_keep_the_way_open(get: Get, path: str):
     assert "engine" not in page.text
 
 
+def test_a_search_that_failed_is_tried_again_without_typing(get: Get):
+    page = get("/search?q=%22tent%22")
+    assert "Search is temporarily unavailable. Please try again in a moment." in page.text
+    assert 'value="&#34;tent&#34;"' in page.text
+    assert "This list is temporarily unavailable." in get("/c/camping?q=tent").text
+
+
 def test_a_swap_gets_the_news_in_place(get: Get):
     page = get("/c/camping?colour=Fern", HX_Request="true", HX_Boosted="true", HX_Target="div#listing")
     assert page.status_code == 503

@@ -49,6 +49,14 @@ def test_no_is_shown_and_nothing_is_not(shop: Shop):
     assert product_page(shop, "tent-5").facts == (Fact("Weight", "0 kg"), Fact("Waterproof", "No"))
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_colour_of_a_drawing_does_not_depend_on_the_order_of_attributes(shop: Shop, order: int):
+    attributes = {"colour": True, "print-colours": ["Cyan", "Red"], "trim-colour": "Green"}
+    change("tent-5", taxonomy_attributes=dict([*attributes.items()][::order]), images=[])
+    (picture,) = product_page(shop, "tent-5").pictures
+    assert "/00ffff-" in picture.url
+
+
 def test_values_of_attributes_that_no_longer_apply_are_not_shown(shop: Shop):
     change("tent-5", taxonomy_level_id=None)
     page = product_page(shop, "tent-5")

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from app.adapters.erasure_file import ErasureFile
 from app.adapters.mail import FolderMailer
 from app.adapters.simulator.models import SimulatorIntent
 from app.domain.bundles.archive import BundleFolder
-from app.domain.personal_data.erasure import Erasure, ErasureList, OutsideStores, erase
+from app.domain.personal_data.erasure import Erasure, OutsideStores, erase
 from app.domain.personal_data.people import Person, find_person
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction, PosTransactionEvent
 from app.domain.shared.author import Author
@@ -34,7 +35,7 @@ class Shop:
         self.mails = folder / "mail"
         self.mailer = FolderMailer(self.mails)
         self.bundles = BundleFolder(folder / "bundles")
-        self.stores = OutsideStores(b"k" * 32, ErasureList(folder / "erasures.list"), self.mailer, self.bundles)
+        self.stores = OutsideStores(b"k" * 32, ErasureFile(folder / "erasures.list"), self.mailer, self.bundles)
         with transaction():
             site = make_site()
             self.site_id = site.id

@@ -12,6 +12,7 @@ from pathlib import Path
 from flask_migrate import stamp
 from sqlalchemy import select, text
 
+from app.adapters.erasure_file import ErasureFile
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
 from app.config import Config
@@ -35,6 +36,10 @@ class Installation:
         folder.mkdir(parents=True, exist_ok=True)
         self.instance = folder
         self.config: Config = config_for(database_url or f"sqlite:///{folder / 'shop.db'}", folder)
+
+    @property
+    def erasures(self) -> ErasureFile:
+        return ErasureFile(self.config.erasure_list)
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -88,7 +93,7 @@ class Installation:
         return f"{checksum.hexdigest()} {secret.read_text() if secret.exists() else ''}"
 
     def back_up(self, path: Path, keep: int | None = None, minutes: int = 0) -> Path:
-        return make_backup(self.config, self.instance, path, NOW + timedelta(minutes=minutes), keep).path
+        return make_backup(self.config, self.erasures, self.instance, path, NOW + timedelta(minutes=minutes), keep).path
 
     def restore(self, path: Path, minutes: int = 60) -> tuple[str, ...]:
-        return restore(self.config, self.instance, path, NOW + timedelta(minutes=minutes)).aside
+        return restore(self.config, self.erasures, self.instance, path, NOW + timedelta(minutes=minutes)).aside

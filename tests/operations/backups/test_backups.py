@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,9 +15,11 @@ import pytest
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import select, text
 
+from app.adapters.s3 import Bucket, S3Erasures, TimeLimits
 from app.config import S3Settings
 from app.domain.machines import machines
 from app.domain.machines.coexistence import MachineFacts
+from app.domain.personal_data.erasure_list import copy_erasures
 from app.domain.search.models import RebuildRun
 from app.domain.seo.models import SitemapBuild
 from app.domain.shared.author import Author
@@ -27,11 +30,12 @@ from app.operations.backups.databases import database_of
 from app.operations.backups.making import make_backup, one_backup_in
 from app.operations.backups.manifest import BackupError, read_manifest
 from app.operations.backups.reading import newest_in
-from app.operations.backups.restoring import check_backup
+from app.operations.backups.restoring import check_backup, restore
 from app.operations.instance import check_restored
 from app.ports import clock
 from app.transaction import transaction
 from tests.operations.backups.installation import DATED, NOW, PICTURES, Installation
+from tests.s3_server import S3Server, s3_server
 from tests.surroundings import missing
 
 
@@ -71,7 +75,7 @@ def test_pictures_on_another_machine_are_not_in_a_backup_and_those_here_stay_at_
     here = shop.config
     shop.config = replace(here, pictures="s3", s3=S3Settings("shop-pictures"))
     with shop.opened():
-        made = make_backup(shop.config, shop.instance, folder, NOW)
+        made = make_backup(shop.config, shop.erasures, shop.instance, folder, NOW)
     assert made.manifest.pictures == [] and made.manifest.pictures_elsewhere == "the bucket shop-pictures"
     shop.config = here
     shop.restore(folder)
@@ -220,6 +224,35 @@ def test_where_the_list_of_erasures_cannot_be_written_nothing_is_changed(shop: I
         shop.restore(folder)
     assert shop.digest() == before
     check_restored(shop.instance)
+
+
+def test_a_list_that_machines_share_is_backed_up_and_gets_back_what_it_lost(
+    shop: Installation, folder: Path, server: S3Server
+) -> None:
+    shared = S3Erasures(Bucket(server.settings, TimeLimits(connect=2.0, retries=0.5, rest=0.0)), "shop-pictures")
+    copy_erasures(["one", "two"], shared)
+    with shop.opened():
+        made = make_backup(shop.config, shared, shop.instance, folder, NOW)
+    assert made.missing_list == ""
+    Bucket(server.settings).remove(next(key for key in server.stored_keys()).removeprefix("pictures/"))
+    shared.append("three")
+    restore(shop.config, shared, shop.instance, folder, NOW + timedelta(hours=1))
+    assert sorted(shared.lines()) == ["one", "three", "two"]
+
+    server.network.fault = "reset"
+    before = shop.digest()
+    with pytest.raises(BackupError, match=r"cannot be written to the bucket shop-pictures \(it does not answer\)"):
+        restore(shop.config, shared, shop.instance, folder, NOW + timedelta(hours=2))
+    assert shop.digest() == before
+    made = make_backup(shop.config, shared, shop.instance, folder, NOW + timedelta(hours=2))
+    assert made.missing_list == "the bucket shop-pictures: it does not answer"
+    assert "erasures.list" not in made.manifest.files and made.manifest.contents.rows["products"] == 20
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[S3Server]:
+    with s3_server(tmp_path / "s3") as running:
+        yield running
 
 
 def test_a_backup_of_the_release_before_is_brought_up_to_date(shop: Installation, folder: Path) -> None:

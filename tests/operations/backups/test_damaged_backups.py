@@ -152,7 +152,7 @@ def test_a_shop_that_runs_is_not_replaced(shop: Installation, backup: Path) -> N
 
 def test_a_backup_and_a_restore_wait_for_each_other(shop: Installation, backup: Path, tmp_path: Path) -> None:
     with no_restore_beside(shop.instance):
-        is_refused(shop, backup, "A backup is being made: restore once it is done")
+        is_refused(shop, backup, "A backup is being made: begin once it is done")
         shop.back_up(tmp_path / "beside.zip")
     with no_backup_beside(shop.instance), pytest.raises(BackupError, match="A restore is running"):
         shop.back_up(tmp_path / "another.zip")

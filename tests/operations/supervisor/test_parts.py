@@ -207,6 +207,21 @@ def test_web_servers_that_cannot_all_be_started_take_nothing_over(crew: Crew) ->
     assert first.process and not first.running
 
 
+FINISHING = "trap 'sleep 8.5; exit 0' TERM; " + WEB.replace("exec sleep 600", "while :; do sleep 0.1; done")
+
+
+@pytest.mark.thorough
+def test_web_servers_that_take_nothing_over_finish_the_requests_that_they_have_meanwhile(crew: Crew) -> None:
+    patient = Crew(drain_seconds=4)
+    patient.web, patient.others = crew.web, crew.others
+    ready = Part("web server 1", ["/bin/sh", "-c", FINISHING], dict(os.environ), reports=True)
+    stuck = Part("web server 2", ["/bin/sh", "-c", "sleep 1; exit 1"], dict(os.environ), reports=True)
+    before = processes(crew)
+    assert not patient.take_over([ready, stuck], lambda: [other()])
+    assert ready.process and ready.process.returncode == 0
+    assert processes(crew) == before
+
+
 def test_a_worker_that_cannot_be_started_gives_back_what_was_taken_over(crew: Crew) -> None:
     """The old worker had ended by then, and is started again."""
     (web_before, _), fresh, scheduler = processes(crew), web(), other("scheduler")

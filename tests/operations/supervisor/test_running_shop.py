@@ -56,10 +56,10 @@ def _command(pid: int) -> str:
 
 
 class Stall:
-    """The till of the demo shop, at which its agent signed in."""
+    """The till of the demo shop at the address, at which its agent signed in."""
 
-    def __init__(self, shop: RunningShop) -> None:
-        self._v1, self._token = f"{shop.address}/v1", ""
+    def __init__(self, address: str) -> None:
+        self._v1, self._token = f"{address}/v1", ""
         agent = {"email": "agent@demo.test", "password": "demo-password-1", "audience": "pos"}
         self._token = self._send("/auth/login", agent)["token"]
 
@@ -130,7 +130,7 @@ def test_every_part_works(shop: RunningShop) -> None:
 
 def test_a_sale_of_the_demo_shop_is_settled_by_its_event(shop: RunningShop) -> None:
     """The reader took the money and the till hears nothing more: a worker delivers the event of the simulator."""
-    at_the_stall = Stall(shop)
+    at_the_stall = Stall(shop.address)
     intent = at_the_stall.call("/paymentIntents", {"amountInPence": 1_250, "currency": "gbp"})
     at_the_stall.present(intent, "visa")
     until(lambda: "payment_intent.succeeded" in shop.log.read_text(), 60)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.web.server.lanes import BULK, PAGES, PICTURES, QUICK, SIGN_IN, lane_of
+from app.web.server.lanes import BULK, CHECKS, FILES, HEALTH, PAGES, PICTURES, SIGN_IN, lane_of
 from tests.web.server.served import Served, ended, is_answered, served
 
 UPLOAD = "/admin/catalogue/product/7/images"
@@ -17,9 +17,9 @@ UPLOAD = "/admin/catalogue/product/7/images"
 @pytest.mark.parametrize(
     ("request_line", "lane"),
     [
-        ("GET /healthz", QUICK),
-        ("GET /readyz", QUICK),
-        ("GET /static/v-0123456789ab/admin/base.css", QUICK),
+        ("GET /healthz", HEALTH),
+        ("GET /readyz", CHECKS),
+        ("GET /static/v-0123456789ab/admin/base.css", FILES),
         ("GET /media/1/0123.webp", PICTURES),
         ("POST /admin/login", SIGN_IN),
         ("POST /v1/auth/login", SIGN_IN),

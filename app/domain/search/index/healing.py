@@ -1,5 +1,6 @@
-"""Rebuilds that the shop requests by itself: the first index of a site, indexes that are damaged or lost while the shop
-runs or that another release made, and an index of products that lacks the vectors of its sentence model."""
+"""Rebuilds that the shop requests by itself: the first index of a site, also after a rebuild of it failed, indexes that
+are damaged or lost while the shop runs or that another release made, and an index of products that lacks the vectors of
+its sentence model."""
 
 from __future__ import annotations
 
@@ -46,10 +47,12 @@ CONTENTS = {IndexName.PRODUCTS: "products", IndexName.CONTENT: "pages and collec
 
 @dataclass(frozen=True, slots=True)
 class LostIndex:
-    """An index that was there and cannot be read now; `error` says what is wrong with it."""
+    """An index that cannot be read; `error` says what is wrong with it. `was_built` is False for one that was never
+    there, since its rebuilds failed."""
 
     index: IndexName
     error: str
+    was_built: bool = True
 
     @property
     def contents(self) -> str:
@@ -62,7 +65,8 @@ Statuses = Mapping[IndexName, EngineStatus]
 
 def build_first_index(context: SearchContext, site_id: int) -> None:
     """Build the first index of a site in this process. Without an engine there is none; a build that the database or
-    a stop interrupted is resumed by a worker; one that fails otherwise says why in its run, and waits for a rebuild."""
+    a stop interrupted is resumed by a worker; one that fails otherwise says why in its run, and `heal` requests it
+    again."""
     with suppress(Conflict):
         rebuild(context, context.commit(lambda: request_first_index(context, site_id)))
 
@@ -172,12 +176,30 @@ def _statuses_of(engine: SearchEngine, site_id: int) -> Statuses:
 
 
 def _lost_among(site_id: int, statuses: Statuses) -> list[LostIndex]:
-    unreadable = [
-        LostIndex(index, status.error or "Search does not answer.")
+    return [lost for lost in _unreadable_among(site_id, statuses) if lost.was_built]
+
+
+def _to_rebuild_among(site_id: int, statuses: Statuses) -> list[LostIndex]:
+    """Return the lost indexes, and those of which the first rebuild failed."""
+    return [
+        lost
+        for lost in _unreadable_among(site_id, statuses)
+        if lost.was_built or _has_failed_rebuild(site_id, lost.index)
+    ]
+
+
+def _unreadable_among(site_id: int, statuses: Statuses) -> list[LostIndex]:
+    return [
+        LostIndex(index, status.error or "Search does not answer.", was_built(site_id, index))
         for index, status in statuses.items()
         if status.fault is EngineFault.INDEX and is_wanted(site_id, index)
     ]
-    return [lost for lost in unreadable if was_built(site_id, lost.index)]
+
+
+def _has_failed_rebuild(site_id: int, index: IndexName) -> bool:
+    scopes = [scope for scope in Scope if index in scope.indexes]
+    failed = _latest_runs(site_id).where(RebuildRun.scope.in_(scopes), RebuildRun.state == State.FAILED)
+    return db.session.scalar(failed.with_only_columns(RebuildRun.id).limit(1)) is not None
 
 
 def _outdated_among(site_id: int, statuses: Statuses) -> list[IndexName]:
@@ -187,16 +209,17 @@ def _outdated_among(site_id: int, statuses: Statuses) -> list[IndexName]:
 
 
 def heal(context: SearchContext) -> None:
-    """Request the rebuilds that sites need: of lost indexes, with pauses; of outdated ones; the first of a site without
-    an index; one with vectors where the index lacks those of the sentence model. Raise and end the alerts about lost
-    indexes and about the engine. Called once a second, it writes only where something is to be done."""
+    """Request the rebuilds that sites need: of lost indexes and of those whose first rebuild failed, with pauses; of
+    outdated ones; the first of a site without an index; one with vectors where the index lacks those of the sentence
+    model. Raise and end the alerts about lost indexes and about the engine. Called once a second, it writes only where
+    something is to be done."""
     read_afresh()
     for site_id in sites_without(context.engine):
         context.commit(partial(request_first_index, context, site_id))
     sites = db.session.scalars(select(Site.id).order_by(Site.id)).all()
     statuses = {site_id: _statuses_of(context.engine, site_id) for site_id in sites}
     _note_engine(context, [status for each in statuses.values() for status in each.values()])
-    lost = {site_id: found for site_id in sites if (found := _lost_among(site_id, statuses[site_id]))}
+    lost = {site_id: found for site_id in sites if (found := _to_rebuild_among(site_id, statuses[site_id]))}
     for site_id, indexes in lost.items():
         _rebuild_lost(context, site_id, indexes)
     for site_id in sites:
@@ -210,21 +233,25 @@ def heal(context: SearchContext) -> None:
 
 
 def _note_engine(context: SearchContext, statuses: Sequence[EngineStatus]) -> None:
-    """Raise the alert about an engine that does not answer or takes no changes, which no rebuild mends, or end it."""
+    """Raise the alert of this machine about an engine that does not answer or takes no changes, which no rebuild mends,
+    or end it. Another machine may reach the engine."""
     errors = {status.error: None for status in statuses if status.fault not in (None, EngineFault.INDEX)}
-    seen = last_seen(Cause.SEARCH_ENGINE_FAILING)
+    cause, machine = Cause.SEARCH_ENGINE_FAILING, context.machine
+    seen = last_seen(cause, machine=machine)
     if not errors:
         if seen is not None:
-            context.commit(partial(end_alert, context.clock, Cause.SEARCH_ENGINE_FAILING))
+            context.commit(partial(end_alert, context.clock, cause, machine=machine))
     elif seen is None or abs(context.clock.now() - seen) >= SEEN_AGAIN_AFTER:
         detail = " ".join(error for error in errors if error)
-        context.commit(partial(raise_alert, context.clock, Cause.SEARCH_ENGINE_FAILING, detail))
+        context.commit(partial(raise_alert, context.clock, cause, detail, machine=machine))
 
 
 def _rebuild_lost(context: SearchContext, site_id: int, indexes: Sequence[LostIndex]) -> None:
-    """Raise the alerts about lost indexes, unless they were raised just before, and request their rebuild."""
+    """Raise the alerts about lost indexes, unless they were raised just before, and request their rebuild. One that was
+    never there is no news before its rebuilds are hopeless."""
     past = _past_rebuilds(site_id)
-    faults = {(Cause.INDEX_DAMAGED, lost.contents): f"{lost.contents}: {lost.error}" for lost in indexes}
+    damaged = [lost for lost in indexes if lost.was_built]
+    faults = {(Cause.INDEX_DAMAGED, lost.contents): f"{lost.contents}: {lost.error}" for lost in damaged}
     if failures_in_a_row(past) >= HOPELESS_AFTER:
         failed = _latest_runs(site_id).where(RebuildRun.error.is_not(None)).with_only_columns(RebuildRun.error)
         faults[Cause.INDEX_NOT_REBUILT, ""] = db.session.scalar(failed.limit(1)) or "No reason was recorded."
@@ -234,7 +261,7 @@ def _rebuild_lost(context: SearchContext, site_id: int, indexes: Sequence[LostIn
             context.commit(partial(raise_alert, context.clock, cause, detail, site_id, subject))
     if may_rebuild(context.clock.now(), past):
         named = " and of ".join(lost.contents for lost in indexes)
-        summary = f"Requested a rebuild of the lost index of {named}"
+        summary = f"Requested a rebuild of the {'lost' if damaged else 'missing'} index of {named}"
         context.commit(lambda: _request_rebuild(context, site_id, [lost.index for lost in indexes], summary))
 
 

@@ -40,7 +40,7 @@ from app.domain.catalogue.models import Collection, CollectionEntry, Page, Produ
 from app.domain.merchandising.models import Placement
 from app.domain.orders.models import ProductSales
 from app.domain.search.document_ids import COLLECTION, PAGE, PRODUCT, Record
-from app.domain.search.engine import Change, EngineState, IndexName, SearchContext, SearchUnavailable
+from app.domain.search.engine import Change, EngineFault, EngineState, IndexName, SearchContext, SearchUnavailable
 from app.domain.search.events import IndexChangesWaiting
 from app.domain.search.index.category_changes import products_of_changed_categories
 from app.domain.search.index.documents import changes_of, ranks_by_meaning
@@ -60,6 +60,8 @@ AT_ONCE = 500
 READ_AT_ONCE = 10_000
 HELD_UP = timedelta(minutes=2)  # A change that waits longer is held up.
 ENOUGH_TO_BLAME_THE_ENGINE = 3
+# Faults that may be those of one record. INDEX is what an engine says that knows no more about it.
+OF_A_RECORD = frozenset((EngineFault.MAPPING, EngineFault.REFUSED, EngineFault.INDEX))
 TURN = 2.0  # Seconds after which other sites and other jobs come first.
 
 # By the model of a changed record, what is indexed anew: the kind, and the attribute that has the id of its record.
@@ -289,7 +291,8 @@ def _upcoming_changes(site_id: int, index: IndexName, newest: int) -> Iterator[C
 
 def _apply_singly(context: SearchContext, site_id: int, index: IndexName, records: Sequence[Record]) -> Failures:
     """Apply records one by one and return those that the engine refuses, with their errors. Raises SearchUnavailable
-    when the engine itself is broken: when it refuses all of the first ENOUGH_TO_BLAME_THE_ENGINE, or all there are."""
+    when the engine itself is broken: when it is away, overloaded or overtaken by another writer, or when it refuses all
+    of the first ENOUGH_TO_BLAME_THE_ENGINE, or all there are."""
     failures: Failures = {}
     for number, record in enumerate(records, 1):
         try:
@@ -298,7 +301,16 @@ def _apply_singly(context: SearchContext, site_id: int, index: IndexName, record
             failures[record] = error_summary(error)
             if len(failures) == number and number in (len(records), ENOUGH_TO_BLAME_THE_ENGINE):
                 raise
+            if not _is_of_the_record(context, site_id, index, error):
+                raise
     return failures
+
+
+def _is_of_the_record(context: SearchContext, site_id: int, index: IndexName, error: SearchUnavailable) -> bool:
+    """Whether an error may be that of the record that was applied, so that the next one is worth a try."""
+    if error.fault is EngineFault.INDEX:
+        return context.engine.status(site_id, index).state is EngineState.HEALTHY
+    return error.fault in OF_A_RECORD
 
 
 def _end_entries(site_id: int, index: IndexName, batch: Sequence[Waiting], failures: Failures) -> None:
@@ -340,6 +352,13 @@ def put_aside(entry_ids: Iterable[int], error: str) -> None:
     for ids in batched(sorted(entry_ids), AT_ONCE):
         failed = update(OutboxEntry).where(OutboxEntry.id.in_(ids))
         _execute(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))
+
+
+def retry_set_aside(site_id: int, indexes: Iterable[IndexName]) -> None:
+    """Let the records that were set aside wait again: what refused them may have been the engine."""
+    kinds = [kind for index in indexes for kind in KINDS[index]]
+    chosen = (OutboxEntry.site_id == site_id) & OutboxEntry.kind.in_(kinds)
+    _execute(update(OutboxEntry).where(chosen, _is_set_aside()).values(attempts=0))
 
 
 def oldest_entries(site_id: int, index: IndexName, up_to: int) -> list[Waiting]:
@@ -398,8 +417,8 @@ def unindexed(clock: Clock, site_id: int) -> Unindexed:
 
 
 def set_aside(site_id: int) -> list[SetAside]:
-    """Return the records that could not be indexed while others could. Saving one again, or a rebuild, gives it another
-    chance."""
+    """Return the records that could not be indexed while others could. Saving one again, a rebuild, or the nightly
+    comparison gives it another chance."""
     query = select(OutboxEntry.kind, OutboxEntry.record_id, func.max(OutboxEntry.error)).where(
         OutboxEntry.site_id == site_id, _is_set_aside()
     )

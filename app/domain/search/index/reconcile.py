@@ -47,8 +47,8 @@ class Drift:
 def reconcile(context: SearchContext, site_id: int) -> ReconcileReport | None:
     """Compare the indexes with the records and repair them. Return the report; None for a site whose indexes were never
     built. Repairs go through the outbox, so they bring the records' state at that moment and revert no save; a second
-    run finds nothing. Checksums are compared first. Raises SearchUnavailable for an index that is damaged or lost, once
-    the others are reconciled."""
+    run finds nothing. Records that were set aside are tried again. Checksums are compared first. Raises
+    SearchUnavailable for an index that is damaged or lost, once the others are reconciled."""
     read_afresh()
     readable: list[IndexName] = []
     unreadable: list[str] = []
@@ -63,6 +63,7 @@ def reconcile(context: SearchContext, site_id: int) -> ReconcileReport | None:
                 unreadable.append(f"The index of {CONTENTS[index]} could not be compared. {error.message}")
     report = None
     if readable:
+        context.commit(lambda: outbox.retry_set_aside(site_id, readable))
         apply_waiting(context, site_id)
         found = Drift()
         for index in readable:
@@ -101,7 +102,7 @@ def _compare(
 ) -> Drift:
     """Return the differences between an index and the records: of all documents, or only of those of `ids`, which are
     the documents of `records`."""
-    indexed = {id: digest for id, digest in context.engine.digests(site_id, index) if ids is None or id in ids}
+    indexed = dict(context.engine.digests(site_id, index, ids))
     read_afresh()
     found = Drift()
     # A record without a document is left out: the applier sets it aside, with its error.

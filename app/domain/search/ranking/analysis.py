@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
@@ -87,7 +87,7 @@ class Vocabulary(Protocol):
         """Return how common a word is: the documents that have it in a field times COMMONNESS, over all fields."""
         ...
 
-    def known(self, words: set[str]) -> set[str]:
+    def known(self, words: Set[str]) -> set[str]:
         """Those of the words that the vocabulary has."""
         ...
 

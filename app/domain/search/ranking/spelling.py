@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nsmallest
 from typing import Generic, Protocol, TypeVar
 
@@ -127,14 +128,15 @@ def _weight(word: str, candidate: str) -> int:
     return SAME_FIRST_LETTER if candidate[0] == word[0] else 1
 
 
-def one_edit_away(word: str) -> set[str]:
+@lru_cache(maxsize=256)
+def one_edit_away(word: str) -> frozenset[str]:
     """Every string that one slip of the finger makes of a word: a letter less, more, other, or two swapped."""
     splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     less = {head + tail[1:] for head, tail in splits if tail}
     swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in splits if len(tail) > 1}
     other = {head + letter + tail[1:] for head, tail in splits if tail for letter in _LETTERS}
     more = {head + letter + tail for head, tail in splits for letter in _LETTERS}
-    return (less | swapped | other | more) - {word}
+    return frozenset((less | swapped | other | more) - {word})
 
 
 class FoundDocuments(Protocol):

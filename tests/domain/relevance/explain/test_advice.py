@@ -98,6 +98,11 @@ def test_a_product_far_down_can_be_pinned() -> None:
     assert codes(explained(found=90, product=replace(TENT, rank=10))) == []
 
 
+def test_a_product_behind_all_pages_can_be_pinned_too() -> None:
+    down = the(explained(found=90_000, product=replace(TENT, is_far_down=True)), "far_down")
+    assert "behind the first 10,000" in down.message and down.act is Act.ADD_RULE
+
+
 def test_a_buried_product_leads_to_the_rule_that_buries_it() -> None:
     buried = replace(TENT, rank=90, why=ScoreExplanation(placed="buried"))
     advice = the(explained(rule=Rule("rain coat", buries=("T-1",), id=4), product=buried), "buried")

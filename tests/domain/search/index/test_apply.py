@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.search.engine import Change, IndexName, SearchContext, SearchUnavailable, Upsert
+from app.domain.search.engine import (
+    Change,
+    EngineFault,
+    IndexName,
+    SearchContext,
+    SearchEngine,
+    SearchUnavailable,
+    Upsert,
+)
 from app.domain.search.index import outbox
 from app.domain.search.index.outbox import TURN, apply_for_a_turn, apply_waiting
 from app.domain.search.index.rebuild import rebuild
@@ -51,6 +62,23 @@ class Choosy:
         if any(isinstance(change, Upsert) and change.document.name in self._names for change in changes):
             raise SearchUnavailable("This cannot be indexed.")
         self._engine.apply(site_id, index, changes)
+
+
+class Ailing(Choosy):
+    """The real engine, which takes no batch, then one record, and from then on fails with a fault."""
+
+    def __init__(self, indexing: SearchContext, fault: EngineFault | None) -> None:
+        super().__init__(indexing)
+        self.fault = fault
+        self.taken = 0
+
+    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+        if len(changes := list(changes)) > 1:
+            raise SearchUnavailable("It is overloaded.", EngineFault.OVERLOADED)
+        if self.taken:
+            raise SearchUnavailable("It ails.", self.fault)
+        super().apply(site_id, index, changes)
+        self.taken += 1
 
 
 class Slow(Choosy):
@@ -201,3 +229,40 @@ def test_an_engine_that_takes_nothing_sets_nothing_aside(indexing: SearchContext
         apply_waiting(broken, site_id)
     assert outbox.count(site_id) == (20, 0)
     assert broken.engine.tries == 4
+
+
+@pytest.mark.parametrize("fault", [None, EngineFault.UNREACHABLE, EngineFault.SLOW, EngineFault.OVERLOADED])
+def test_an_engine_that_ails_while_records_go_one_by_one_sets_nothing_aside(
+    indexing: SearchContext, site_id: int, fault: EngineFault | None
+) -> None:
+    with transaction():
+        for number in range(20):
+            add_product(site_id, f"peg-{number}")
+    ailing = SearchContext(indexing.clock, transaction, cast(SearchEngine, Ailing(indexing, fault)))
+    with pytest.raises(SearchUnavailable, match="It ails"):
+        apply_waiting(ailing, site_id)
+    db.session.rollback()
+    assert outbox.count(site_id) == (20, 0)
+    apply_waiting(indexing, site_id)
+    assert len(found(indexing, site_id)) == 21
+
+
+def test_an_index_that_is_lost_while_records_go_one_by_one_sets_nothing_aside(
+    indexing: SearchContext, site_id: int, tmp_path: Path
+) -> None:
+    class Lost(Ailing):
+        def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+            try:
+                super().apply(site_id, index, changes)
+            finally:
+                if self.taken:
+                    shutil.rmtree(tmp_path / "index" / str(site_id), ignore_errors=True)
+
+    with transaction():
+        for number in range(20):
+            add_product(site_id, f"peg-{number}")
+    losing = SearchContext(indexing.clock, transaction, cast(SearchEngine, Lost(indexing, EngineFault.INDEX)))
+    with pytest.raises(SearchUnavailable):
+        apply_waiting(losing, site_id)
+    db.session.rollback()
+    assert outbox.count(site_id) == (20, 0)

@@ -59,6 +59,11 @@ def requested() -> list[tuple[str, str, str]]:
     return [(run.scope, run.state, run.requested_by) for run in db.session.scalars(query).all()[1:]]
 
 
+def states() -> list[str]:
+    """The states of all rebuilds."""
+    return list(db.session.scalars(select(RebuildRun.state).order_by(RebuildRun.created_at)))
+
+
 def alerts() -> dict[tuple[str, str], str]:
     """The open ones."""
     rows = db.session.scalars(select(Alert).where(Alert.ended_at.is_(None)))
@@ -242,6 +247,51 @@ def test_one_that_fails_is_tried_again_after_a_pause_and_the_second_failure_is_t
     assert rebuild(indexing, db.session.scalars(select(RebuildRun.id).where(RebuildRun.state == "waiting")).one())
     heal(indexing)
     assert alerts() == {}
+
+
+def test_a_first_index_that_could_not_be_built_is_tried_again_with_pauses(
+    indexing: SearchContext, clock: StoppedClock
+) -> None:
+    """Whichever engine it is: what ailed it may be over."""
+    with transaction():
+        site_id = add_site("new.test").id
+        add_product(site_id, "tent")
+    heal(indexing)
+    fail_the_rebuild(clock)
+    heal(indexing)
+    assert (states(), alerts()) == (["failed"], {})
+    clock.move(minutes=1)
+    heal(indexing)
+    heal(indexing)
+    assert (states(), alerts()) == (["failed", "waiting"], {})
+    entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "index.rebuild")).one()
+    expected = "Requested a rebuild of the missing index of products and of pages and collections"
+    assert (entry.actor, entry.summary) == ("the shop itself", expected)
+    fail_the_rebuild(clock)
+    heal(indexing)
+    assert alerts()["index_not_rebuilt", ""] == "There is no space left on the disk. Free some, then rebuild."
+    assert ("index_damaged", "products") not in alerts()
+    assert lost_indexes(indexing.engine, site_id) == [], "it was never there"
+    clock.move(minutes=2)
+    heal(indexing)
+    assert rebuild(indexing, db.session.scalars(select(RebuildRun.id).where(RebuildRun.state == "waiting")).one())
+    heal(indexing)
+    assert (found(indexing, site_id), alerts()) == ({"tent"}, {})
+
+
+def test_pages_whose_search_was_switched_on_wait_for_the_rebuild_that_is_requested_then(
+    indexing: SearchContext, clock: StoppedClock
+) -> None:
+    with transaction():
+        site_id = add_site("new.test").id
+        change_settings(site_id, {"search-content-enabled": False})
+    heal(indexing)
+    assert rebuild(indexing, db.session.scalars(select(RebuildRun.id)).one())
+    with transaction():
+        change_settings(site_id, {"search-content-enabled": True})
+    clock.move(minutes=10)
+    heal(indexing)
+    assert states() == ["done"]
 
 
 def test_a_fault_that_lasts_is_one_alert_noted_once_a_minute(

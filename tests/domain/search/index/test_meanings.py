@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from app.adapters.sentence_model.model import RELEASED, MiniLm, ModelFiles
 from app.adapters.whoosh import WhooshEngine
-from app.domain.search.engine import IndexName, SearchContext, SearchRequest
+from app.domain.search.engine import EngineFault, IndexName, SearchContext, SearchRequest
 from app.domain.search.index.healing import heal
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
@@ -28,6 +28,7 @@ from app.domain.work.leases import Claim
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
+from tests.fakes.failing_engine import FailingEngine
 from tests.fakes.queue import RecordingQueue
 from tests.fakes.sentence_model import WordSums
 from tests.searching import add_product, add_site, request
@@ -190,6 +191,12 @@ def test_a_rebuild_that_failed_before_one_that_did_not_is_no_news(
     heal(with_model)
     advice = sentence_model_line(WordSums(), with_model.engine, site_id).advice
     assert advice == "The shop requests a rebuild of the products by itself."
+
+
+def test_a_cluster_that_is_away_is_not_said_to_need_a_rebuild(with_model: SearchContext, site_id: int) -> None:
+    away = FailingEngine(with_model.engine, EngineFault.UNREACHABLE)
+    line = sentence_model_line(WordSums(), away, site_id)
+    assert (line.word, line.advice) == ("Not in use", "The cluster has a fault: unreachable.")
 
 
 def test_another_model_is_tried_anew(

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from flask import Flask
 from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product
+from app.domain.search.document_ids import PRODUCT
 from app.domain.search.engine import (
     Delete,
     EngineState,
     IndexDocument,
     IndexName,
     SearchContext,
+    SearchEngine,
     SearchUnavailable,
     Upsert,
 )
+from app.domain.search.index import outbox
 from app.domain.search.index.outbox import apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.reconcile import reconcile
@@ -96,6 +101,28 @@ def test_run_again_it_finds_nothing(indexing: SearchContext, site_id: int) -> No
     assert report and (report.missing, report.extra, report.stale) == (0, 0, 0)
 
 
+def test_a_record_that_was_set_aside_is_tried_again(indexing: SearchContext, site_id: int) -> None:
+    with transaction():
+        product_id = add_product(site_id, "peg").id
+    (entry,) = outbox.all_of(site_id, IndexName.PRODUCTS)
+    with transaction():
+        outbox.put_aside([entry.id], "The cluster went away.")
+    report = reconcile(indexing, site_id)
+    assert report and report.missing == 0
+    assert "peg" in found(indexing, site_id)
+    assert outbox.of_record(site_id, PRODUCT, product_id) == (False, None)
+
+
+def test_a_record_that_cannot_be_indexed_is_set_aside_again(indexing: SearchContext, site_id: int) -> None:
+    with transaction():
+        add_product(site_id, "poison").taxonomy_attributes = 7  # type: ignore[assignment]
+    apply_waiting(indexing, site_id)
+    before = outbox.all_of(site_id, IndexName.PRODUCTS)
+    assert reconcile(indexing, site_id)
+    assert outbox.count(site_id) == (0, 1)
+    assert outbox.all_of(site_id, IndexName.PRODUCTS) == before
+
+
 def test_killed_before_the_repair_it_leaves_the_repair_in_the_outbox(indexing: SearchContext, site_id: int) -> None:
     class Killed(BaseException):
         """As by SIGKILL: nothing runs after it."""
@@ -129,14 +156,34 @@ def test_a_save_on_its_way_is_no_drift(indexing: SearchContext, site_id: int) ->
         def __getattr__(self, name: str) -> object:
             return getattr(indexing.engine, name)
 
-        def digests(self, site_id: int, index: IndexName) -> list[tuple[str, str]]:
-            digests = list(indexing.engine.digests(site_id, index))
+        def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> list[tuple[str, str]]:
+            digests = list(indexing.engine.digests(site_id, index, ids))
             with transaction():
                 db.session.scalars(select(Product).where(Product.sku == "mat")).one().price += 1
             return digests
 
     report = reconcile(SearchContext(indexing.clock, transaction, SavesMeanwhile()), site_id)
     assert report and (report.missing, report.extra, report.stale) == (0, 0, 0)
+
+
+def test_within_the_lock_only_what_differs_is_read_again(indexing: SearchContext, site_id: int) -> None:
+    """Others wait for the lock, and reading a whole index may take minutes."""
+    read: list[Collection[str] | None] = []
+
+    class Notes:
+        def __getattr__(self, name: str) -> object:
+            return getattr(indexing.engine, name)
+
+        def digests(
+            self, site_id: int, index: IndexName, ids: Collection[str] | None = None
+        ) -> Iterator[tuple[str, str]]:
+            read.append(ids)
+            return indexing.engine.digests(site_id, index, ids)
+
+    damage_products(indexing, site_id)
+    ids = ids_by_sku()
+    assert reconcile(SearchContext(indexing.clock, transaction, cast(SearchEngine, Notes())), site_id)
+    assert read == [None, {ids["tent"], ids["stove"], ids["lamp"], "p999999", "stranger"}, None]
 
 
 def test_a_lost_wish_is_found(indexing: SearchContext, site_id: int) -> None:

@@ -1,4 +1,4 @@
-"""Pictures in a bucket of S3-compatible storage, through obstore: the client in Rust that Apache Arrow maintains.
+"""A bucket of S3-compatible storage, through obstore: the client in Rust that Apache Arrow maintains.
 
 What of AWS_… stands in the environment is not read: the settings of the shop alone decide. The client's threads do not
 survive a fork, and a call in the child would wait for ever, so it is refused there.
@@ -20,17 +20,16 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from app.config import S3Settings
-from app.domain.catalogue.picture_storage import RECEIVED, PicturesUnavailable, StoredFile
+from app.domain.catalogue.picture_storage import PicturesUnavailable
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import S3Credential
 
 T = TypeVar("T")
 MOST_RETRIES = 2  # Of connections that fail and of answers that say "not now".
 KEYS_AT_ONCE = 1_000
-UPLOADS = "uploads/"
 PROBE = "probe"  # A key that is never written.
-KINDS = {".webp": "image/webp", ".jpg": "image/jpeg"}
 NO_ANSWER = "it does not answer"
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w{1,60})</Code>", re.ASCII)
@@ -48,12 +47,20 @@ class TimeLimits:
     rest: float = 3.0
 
 
-class S3Pictures:
-    is_shared = True
+LIMITS = TimeLimits()
+
+
+class Bucket:
+    """The objects below the prefix of the settings; their keys are given without it. Every method raises
+    PicturesUnavailable where the storage does not answer or refuses."""
+
     _user: ClassVar[int | None] = None  # The process whose threads work for all clients.
 
     def __init__(
-        self, settings: S3Settings, limits: TimeLimits = TimeLimits(), monotonic: Callable[[], float] = time.monotonic
+        self,
+        settings: S3Settings,
+        limits: TimeLimits = LIMITS,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings, self._limits, self._monotonic = settings, limits, monotonic
         self._prefix = f"{settings.prefix}/" if settings.prefix else ""
@@ -61,63 +68,45 @@ class S3Pictures:
         self._lock = threading.Lock()
         self._rests_until, self._reason = monotonic(), ""
 
-    def read(self, site_id: int, name: str) -> bytes | None:
-        def get() -> bytes:
-            return bytes(obstore.get(self._store, self._key(site_id, name)).bytes())
+    def read(self, key: str) -> bytes | None:
+        """Return the contents of an object; None where there is none."""
+        path = self._prefix + key
+        return self._call(lambda: bytes(obstore.get(self._store, path).bytes()), is_missing=_names_no_key)
 
-        return self._call(get, is_missing=_names_no_key)
+    def write(self, key: str, data: bytes, kind: str) -> None:
+        """Write an object of a content type durably."""
+        path, attributes = self._prefix + key, {"Content-Type": kind}
+        written = self._call(lambda: obstore.put(self._store, path, data, attributes=attributes, use_multipart=False))
+        if written is None:
+            raise PicturesUnavailable("it answered with nothing")
 
-    def write(self, site_id: int, name: str, data: bytes) -> None:
-        kind = KINDS.get(os.path.splitext(name)[1], "application/octet-stream")
-        key, attributes = self._key(site_id, name), {"Content-Type": kind}
-        self._demand(lambda: obstore.put(self._store, key, data, attributes=attributes, use_multipart=False))
-
-    def renew(self, site_id: int, name: str, data: bytes) -> None:
-        """Write it once more: a copy onto itself is refused by some storages and keeps its date at others."""
-        self.write(site_id, name, data)
-
-    def written_at(self, site_id: int, name: str) -> float | None:
-        key = self._key(site_id, name)
+    def written_at(self, key: str) -> float | None:
+        """Return when an object was written, in seconds since 1970; None where there is none."""
+        path = self._prefix + key
         # The answer to HEAD has no body that would say what is missing.
-        found = self._call(lambda: obstore.head(self._store, key), is_missing=lambda _said: True)
+        found = self._call(lambda: obstore.head(self._store, path), is_missing=lambda _said: True)
         return found["last_modified"].timestamp() if found else None
 
-    def files(self, site_id: int) -> Iterator[StoredFile]:
-        for folder in (f"{self._prefix}{site_id}/", f"{self._prefix}{UPLOADS}{site_id}/"):
-            pages = iter(obstore.list(self._store, folder, chunk_size=KEYS_AT_ONCE))
-            while page := self._call(lambda: next(pages, None)):  # noqa: B023 - called at once
-                for one in page:
-                    yield StoredFile(one["path"].rpartition("/")[2], one["last_modified"].timestamp(), one["size"])
+    def objects(self, folder: str) -> Iterator[ObjectMeta]:
+        """Yield the objects in a folder, whose name ends in a slash. Their `path` begins with the prefix."""
+        pages = iter(obstore.list(self._store, self._prefix + folder, chunk_size=KEYS_AT_ONCE))
+        while page := self._call(lambda: next(pages, None)):
+            yield from page
 
-    def sites(self) -> list[int]:
-        def folders() -> list[str]:
-            found = [
-                path
-                for above in (self._prefix, f"{self._prefix}{UPLOADS}")
-                for path in obstore.list_with_delimiter(self._store, above or None)["common_prefixes"]
-            ]
-            return [path.rstrip("/").rpartition("/")[2] for path in found]
+    def folders(self, above: str = "") -> list[str]:
+        """Return the names of the folders in a folder."""
+        path = self._prefix + above
+        found = self._call(lambda: obstore.list_with_delimiter(self._store, path or None)["common_prefixes"])
+        return [folder.rstrip("/").rpartition("/")[2] for folder in found or ()]
 
-        return sorted({int(name) for name in self._demand(folders) if name.isdecimal()})
-
-    def remove(self, site_id: int, name: str) -> None:
-        self._call(lambda: obstore.delete(self._store, self._key(site_id, name)), is_missing=_names_no_key)
+    def remove(self, key: str) -> None:
+        """Remove an object. Nothing happens where there is none."""
+        path = self._prefix + key
+        self._call(lambda: obstore.delete(self._store, path), is_missing=_names_no_key)
 
     def check(self) -> None:
         """Read a key that is not there: what answers as it should has the bucket, and takes the keys of the shop."""
-        probe = f"{self._prefix}{PROBE}"
-        self._call(lambda: bytes(obstore.get(self._store, probe).bytes()), is_missing=_names_no_key)
-
-    def _key(self, site_id: int, name: str) -> str:
-        """Uploads lie apart, so that a rule of the bucket can remove those that a lost database never names again."""
-        return f"{self._prefix}{UPLOADS if name.endswith(RECEIVED) else ''}{site_id}/{name}"
-
-    def _demand(self, request: Callable[[], T]) -> T:
-        """Return the result of a request that misses nothing."""
-        result = self._call(request)
-        if result is None:
-            raise PicturesUnavailable("it answered with nothing")
-        return result
+        self.read(PROBE)
 
     def _call(self, request: Callable[[], T], is_missing: Callable[[str], bool] = lambda _said: False) -> T | None:
         """Return the result of a request; None where `is_missing` says of the answer 404 that it means the file. Raises
@@ -137,8 +126,8 @@ class S3Pictures:
 
     def _check_process(self) -> None:
         with self._lock:
-            S3Pictures._user = S3Pictures._user or os.getpid()
-            if S3Pictures._user != os.getpid():
+            Bucket._user = Bucket._user or os.getpid()
+            if Bucket._user != os.getpid():
                 raise PicturesUnavailable("this process was forked from one that used it")
 
 
