@@ -104,10 +104,10 @@ event.listen(
     Product.__table__,
     "after_create",
     DDL(  # type: ignore[no-untyped-call]
-        "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
+        "DO $words$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
         f"CREATE INDEX {WORDS_INDEX} ON products USING gin "
         "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
-        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $$"
+        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $words$;"
     ).execute_if(dialect="postgresql"),
 )
 
