@@ -3,7 +3,7 @@ in proportion to the products, or for what a cache answers by twice that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -52,27 +52,30 @@ def sizes_up_to(products: int) -> list[int]:
 def grow(shop: Shop, products: int, engines: Sequence[str]) -> None:
     measured: dict[str, list[Size]] = {engine: [] for engine in engines}
     stopped = {engine: why for engine, why in shop.missing.items() if engine in engines}
-    rates: list[tuple[int, Step]] = []
+    imports: list[tuple[int, Step]] = []
     there = shop.count()
     for size in sizes_up_to(products):
         if size < there:
             continue  # A shop that was kept has outgrown it.
         heading(f"{size:,} products")
         if imported := shop.grow_to(size):
-            rates.append(imported)
-            _judge_import(rates)
+            imports.append(imported)
+            _judge_import(imports)
         for engine in engines:
             if engine not in stopped:
                 measured[engine].append(_measure(shop, engine, size))
                 _judge(measured[engine])
-                if why := measured[engine][-1].why_no_further:
-                    stopped[engine] = why
-    heading(f"Analytics of {products:,} products")
-    searches = report_milliseconds(shop.application(engines[0]))
+                stopped |= {engine: why} if (why := measured[engine][-1].why_no_further) else {}
+    _report(shop, measured, stopped)
+
+
+def _report(shop: Shop, measured: Mapping[str, Sequence[Size]], stopped: Mapping[str, str]) -> None:
+    heading("Analytics")
+    searches = report_milliseconds(shop.application("whoosh"))
     half, slowest = percentile(searches, 0.5), max(searches)
     print(f"     pages about 90 days of searches: p50 {half:,.0f} ms, slowest {slowest:,.0f} ms")
-    for engine in engines:
-        _print_table(engine, measured[engine])
+    for engine, sizes in measured.items():
+        _print_table(engine, sizes)
         if engine in stopped:
             print(f"     no further with {engine}: {stopped[engine]}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from tests.opensearch import running_node
 
 ENGINES = ("whoosh", "opensearch")
 HEAP = 2_048  # Megabytes of the node of OpenSearch.
+MEASURED_SECONDS = "30"  # A search that takes longer than shoppers would wait is measured all the same.
 JAVA = ("-XX:+UseG1GC",)  # As a server of it is run.
 
 
@@ -51,7 +53,8 @@ class Shop:
         """The settings of a process with this engine, whose files are its own."""
         own = self.folder / engine
         own.mkdir(exist_ok=True)
-        chosen = {"OPENSEARCH_URL": self.cluster, "SEARCH_ENGINE": "opensearch", "OPENSEARCH_PREFIX": "scale"}
+        chosen = {"SEARCH_ENGINE": "opensearch", "OPENSEARCH_URL": self.cluster, "OPENSEARCH_PREFIX": "scale"}
+        chosen["OPENSEARCH_TIMEOUT"] = MEASURED_SECONDS
         return settings(own) | {"DATABASE_URL": self.database} | (chosen if engine == "opensearch" else {})
 
     def application(self, engine: str) -> Flask:
@@ -85,6 +88,7 @@ def running_shop(folder: Path, engines: Sequence[str]) -> Iterator[Shop]:
     with ExitStack() as stack:
         shop = Shop(folder, _database(stack, folder), bundle)
         if "opensearch" in engines:
+            shutil.rmtree(folder / "node", ignore_errors=True)
             try:
                 node = stack.enter_context(running_node(folder / "node", heap=HEAP, java=JAVA))
                 shop.cluster = node.url

@@ -43,9 +43,9 @@ INDEXES = (
 )
 # Without the extension, or the right to create it, PostgreSQL reads all products for a part of a word.
 WORDS = (
-    "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE INDEX ix_products_words ON products USING gin "
+    "DO $words$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE INDEX ix_products_words ON products USING gin "
     "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
-    "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $$"
+    "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $words$;"
 )
 
 

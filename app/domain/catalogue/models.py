@@ -103,11 +103,11 @@ class Product(Base, HoldsMarkup):
 event.listen(
     Product.__table__,
     "after_create",
-    DDL(
-        "DO $$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
+    DDL(  # type: ignore[no-untyped-call]
+        "DO $words$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
         f"CREATE INDEX {WORDS_INDEX} ON products USING gin "
         "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
-        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $$"
+        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $words$;"
     ).execute_if(dialect="postgresql"),
 )
 

@@ -19,6 +19,7 @@ from app.domain.shared.records import MOST_COUNTED, containing, count_rows, dist
 from app.extensions import db
 
 LOOKUP_SIZE = 10
+MOST_FOUND = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +65,17 @@ ORDERS: dict[ProductOrder, tuple[Any, ...]] = {
 
 
 def list_products(site_id: int, filters: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Paged[ProductRow]:
-    """Return a page of products in three statements, among the first MOST_COUNTED. `more` are conditions that other
-    contexts add."""
+    """Return a page of products in three statements, among the first MOST_COUNTED, or the first MOST_FOUND where each
+    product has to be looked at. `more` are conditions that other contexts add."""
     order = ORDERS[filters.order]
+    most = MOST_FOUND if filters.words or filters.missing else MOST_COUNTED
     matching = matching_ids(site_id, filters, more)
-    total = count_rows(matching)
+    total = count_rows(matching, most)
     # Only ids are put in order, which is twice as quick as carrying whole rows through the sort.
     shown = matching.order_by(*order).limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE)
     page = select(*ROW_COLUMNS).where(Product.id.in_(shown)).order_by(*order)
-    rows = db.session.execute(page).all() if (filters.page - 1) * PAGE_SIZE < MOST_COUNTED else ()
-    return Paged(_add_images(rows), filters.page, PAGE_SIZE, min(total, MOST_COUNTED), total > MOST_COUNTED)
+    rows = db.session.execute(page).all() if (filters.page - 1) * PAGE_SIZE < most else ()
+    return Paged(_add_images(rows), filters.page, PAGE_SIZE, min(total, most), total > most)
 
 
 def matching_ids(site_id: int, filters: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Select[int]:

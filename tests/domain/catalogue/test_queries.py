@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from app.domain.catalogue import product_images, products, queries, terms
 from app.domain.catalogue.listing import PAGE_SIZE, ProductList, ProductOrder, Shown, Stock
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.pictures import StoredImage
 from app.domain.catalogue.product_rules import ProductDraft
+from app.domain.catalogue.queries import MOST_FOUND
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction
@@ -147,3 +148,20 @@ def test_manufacturers_are_offered_by_their_letters(shop: int, other_site_id: in
     assert queries.manufacturers(shop, "") == ["Fellside", "O'Brien"]
     assert queries.manufacturers(shop, "fell") == ["Fellside"]
     assert queries.manufacturers(other_site_id, "") == []
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_list_that_is_too_long_to_count_says_so_and_ends_there(site_id: int, clock: StoppedClock) -> None:
+    columns = "site_id, sku, name, seo_name, manufacturer, description, price, enabled, featured, search_terms"
+    values = f"{site_id}, 'S-' || n, 'Kettle', 's-' || n, '', '', 1, 1, 0, '[]', 1, '{{}}'"
+    times = "'2026-11-01 00:00:00', '2026-11-01 00:00:00'"
+    numbers = f"with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n <= {MOST_FOUND})"
+    into = f"insert into products ({columns}, revision, taxonomy_attributes, created_at, updated_at)"
+    with transaction():
+        db.session.execute(text(f"{into} {numbers} select {values}, {times} from numbers"))
+    found = queries.list_products(site_id, ProductList(words="kettle"))
+    assert (found.total_items, found.has_more, len(found.items)) == (MOST_FOUND, True, PAGE_SIZE)
+    last = queries.list_products(site_id, ProductList(words="kettle", page=MOST_FOUND // PAGE_SIZE))
+    beyond = queries.list_products(site_id, ProductList(words="kettle", page=MOST_FOUND // PAGE_SIZE + 1))
+    assert (len(last.items), len(beyond.items)) == (PAGE_SIZE, 0)
+    assert not queries.list_products(site_id, ProductList()).has_more

@@ -66,7 +66,7 @@ def _by_completeness(site_id: int, wanted: Completeness, tree: TaxonomyTree) -> 
 def _levels_gone(site_id: int, tree: TaxonomyTree) -> list[str]:
     """Return the levels that products of the site name and the taxonomy does not have."""
     named = db.session.scalars(distinct_values(Product.taxonomy_level_id, Product.site_id == site_id))
-    return [level_id for level_id in named if level_id not in tree.levels]
+    return [level_id for level_id in named if level_id is not None and level_id not in tree.levels]
 
 
 def _ids_holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:

@@ -117,10 +117,10 @@ def test_a_record_that_cannot_be_indexed_is_set_aside_again(indexing: SearchCont
     with transaction():
         add_product(site_id, "poison").taxonomy_attributes = 7  # type: ignore[assignment]
     apply_waiting(indexing, site_id)
-    before = outbox.all_of(site_id, IndexName.PRODUCTS)
+    before = list(outbox.all_of(site_id, IndexName.PRODUCTS))
     assert reconcile(indexing, site_id)
     assert outbox.count(site_id) == (0, 1)
-    assert outbox.all_of(site_id, IndexName.PRODUCTS) == before
+    assert list(outbox.all_of(site_id, IndexName.PRODUCTS)) == before
 
 
 def test_killed_before_the_repair_it_leaves_the_repair_in_the_outbox(indexing: SearchContext, site_id: int) -> None:
