@@ -27,13 +27,13 @@ INDEXES = (
         ["site_id", "taxonomy_level_id", "manufacturer", "id"],
         {"postgresql_include": ["enabled"]},
     ),
-    ("ix_orders_site_id_status_paid_amount", "orders", ["site_id", "status", "paid_amount"], {}),
     (
         "ix_products_with_terms",
         "products",
         ["site_id", "updated_at"],
         {"sqlite_where": HAS_TERMS, "postgresql_where": HAS_TERMS},
     ),
+    ("ix_orders_site_id_status_paid_amount", "orders", ["site_id", "status", "paid_amount"], {}),
     (
         "ix_index_outbox_unapplied",
         "index_outbox",
@@ -41,19 +41,21 @@ INDEXES = (
         {"sqlite_where": UNAPPLIED, "postgresql_where": UNAPPLIED},
     ),
 )
-# Without the extension, or the right to create it, PostgreSQL reads all products for a part of a word.
+# Without the extension, its operators on the search path, or the right to create it, PostgreSQL reads all products for a part of a word.
 WORDS = (
     "DO $words$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE INDEX ix_products_words ON products USING gin "
     "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
-    "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $words$;"
+    "EXCEPTION WHEN insufficient_privilege OR undefined_file OR undefined_object OR feature_not_supported "
+    "THEN NULL; END $words$;"
 )
 
 
 def upgrade() -> None:
-    for name, table, columns, options in INDEXES:
-        op.create_index(name, table, columns, **options)
+    """What takes longest comes first: changes of a table wait from its first index to the end, those of orders least."""
     if op.get_bind().dialect.name == "postgresql":
         op.execute(WORDS)
+    for name, table, columns, options in INDEXES:
+        op.create_index(name, table, columns, **options)
 
 
 def downgrade() -> None:

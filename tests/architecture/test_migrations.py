@@ -104,6 +104,18 @@ def test_upgrade_from_nothing_equals_the_models() -> None:
     assert tables_that_number_anew() == set()
 
 
+@pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+@pytest.mark.usefixtures("empty_app")
+def test_an_extension_that_is_out_of_reach_keeps_no_shop_from_its_upgrade() -> None:
+    with db.engine.begin() as connection:
+        connection.execute(text("DROP EXTENSION IF EXISTS pg_trgm"))
+        connection.execute(text("CREATE SCHEMA elsewhere"))
+        connection.execute(text("CREATE EXTENSION pg_trgm SCHEMA elsewhere"))
+    upgrade(MIGRATIONS)
+    assert tables() == set(db.metadata.tables)
+    assert WORDS_INDEX not in {index["name"] for index in inspect(db.engine).get_indexes("products")}
+
+
 @pytest.mark.usefixtures("empty_app")
 def test_downgrade_leaves_nothing() -> None:
     upgrade(MIGRATIONS)

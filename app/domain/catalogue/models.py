@@ -107,7 +107,8 @@ event.listen(
         "DO $words$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
         f"CREATE INDEX {WORDS_INDEX} ON products USING gin "
         "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
-        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN NULL; END $words$;"
+        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR undefined_object OR feature_not_supported "
+        "THEN NULL; END $words$;"
     ).execute_if(dialect="postgresql"),
 )
 
