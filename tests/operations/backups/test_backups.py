@@ -15,6 +15,7 @@ import pytest
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import select, text
 
+from app.adapters.erasure_file import ErasureFile
 from app.adapters.s3 import Bucket, S3Erasures, TimeLimits
 from app.config import S3Settings
 from app.domain.machines import machines
@@ -224,6 +225,27 @@ def test_where_the_list_of_erasures_cannot_be_written_nothing_is_changed(shop: I
         shop.restore(folder)
     assert shop.digest() == before
     check_restored(shop.instance)
+
+
+class ListThatTakesTime(ErasureFile):
+    """Something is written to the shop before the list answers."""
+
+    def __init__(self, shop: Installation) -> None:
+        super().__init__(shop.config.erasure_list)
+        self._shop = shop
+
+    def lines(self) -> list[str]:
+        self._shop.change()
+        return super().lines()
+
+
+def test_the_list_of_erasures_is_read_once_the_database_is_copied(shop: Installation, folder: Path) -> None:
+    """So it names everybody who was erased while the copy, which still holds them, was made."""
+    shop.config.erasure_list.write_text("one\n")
+    made = make_backup(shop.config, ListThatTakesTime(shop), shop.instance, folder, NOW)
+    assert made.manifest.contents.rows["products"] == 20
+    with zipfile.ZipFile(made.path) as archive:
+        assert archive.read("erasures.list") == b"one\n"
 
 
 def test_a_list_that_machines_share_is_backed_up_and_gets_back_what_it_lost(
