@@ -271,6 +271,21 @@ def test_a_list_that_machines_share_is_backed_up_and_gets_back_what_it_lost(
     assert "erasures.list" not in made.manifest.files and made.manifest.contents.rows["products"] == 20
 
 
+def test_where_the_key_of_the_bucket_may_only_read_nothing_is_changed(
+    shop: Installation, folder: Path, tmp_path: Path
+) -> None:
+    shop.config.erasure_list.write_text("one\n")
+    shop.back_up(folder)
+    shop.change()
+    before = shop.digest()
+    with s3_server(tmp_path / "s3", is_read_only=True) as server:
+        shared = S3Erasures(Bucket(server.settings), "shop-pictures")
+        with pytest.raises(BackupError, match="The list of erasures cannot be written to the bucket shop-pictures"):
+            restore(shop.config, shared, shop.instance, folder, NOW + timedelta(hours=1))
+    assert shop.digest() == before
+    check_restored(shop.instance)
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[S3Server]:
     with s3_server(tmp_path / "s3") as running:
