@@ -53,13 +53,15 @@ class S3Server:
 
 
 @contextmanager
-def s3_server(folder: Path) -> Iterator[S3Server]:
+def s3_server(folder: Path, is_read_only: bool = False) -> Iterator[S3Server]:
+    """Run the server. One that is read-only answers as ever and refuses what would be written."""
     program = shutil.which("rclone", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if program is None:
         missing("rclone is not installed (it is one of the packages for development)")
     bucket, address = folder / "storage" / BUCKET, folder / "s3.socket"
     bucket.mkdir(parents=True)
     options = ["--addr", f"unix://{address}", "--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", "--config", os.devnull]
+    options += ["--read-only"] if is_read_only else []
     with subprocess.Popen([program, "serve", "s3", *options, str(bucket.parent)], stderr=subprocess.DEVNULL) as server:
         try:
             until(lambda: _takes_connections(address), 30)

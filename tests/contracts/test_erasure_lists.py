@@ -14,6 +14,7 @@ from app.domain.personal_data.erasure_list import ErasureList, copy_erasures
 from tests.s3_server import S3Server, s3_server
 
 SHORT = TimeLimits(connect=0.5, request=0.7, retries=0.5, rest=0.0)
+READ_ONLY = TimeLimits(rest=0.0)
 Open = Callable[[], ErasureList]
 
 
@@ -65,6 +66,24 @@ def test_erasures_and_pictures_of_a_bucket_do_not_see_each_other(server: S3Serve
     erasures.append("one")
     pictures.write(1, f"{'a' * 32}.webp", b"a picture")
     assert pictures.sites() == [1] and len(erasures.lines()) == 1
+
+
+def test_checking_leaves_nothing_behind(server: S3Server, tmp_path: Path) -> None:
+    settings, stored = server.with_settings(prefix=tmp_path.name), server.stored_keys()
+    S3Erasures(Bucket(settings), settings.bucket).check()
+    assert server.stored_keys() == stored
+
+
+def test_a_bucket_that_can_be_read_and_not_written_fails_the_check(tmp_path: Path) -> None:
+    with s3_server(tmp_path, is_read_only=True) as server:
+        line = server.folder / "pictures" / "erasures" / "of-before"
+        line.parent.mkdir(parents=True)
+        line.write_text("one")
+        erasures = S3Erasures(Bucket(server.settings, READ_ONLY), server.settings.bucket)
+        assert erasures.lines() == ["one"]
+        for call in (lambda: erasures.append("two"), erasures.check):
+            with pytest.raises(OSError, match="it answers 500"):
+                call()
 
 
 def test_a_bucket_that_does_not_answer_is_an_error_with_its_reason(server: S3Server) -> None:

@@ -6,12 +6,13 @@ import errno
 import hashlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from app.adapters.s3.bucket import Bucket
 from app.domain.catalogue.picture_storage import PicturesUnavailable
 
 FOLDER = "erasures/"
+TRIED = "erasures-check"  # The key that is written to see whether one can be.
 AT_ONCE = 8
 
 
@@ -35,8 +36,12 @@ class S3Erasures:
             return [data.decode(errors="replace") for data in found if data is not None]
 
     def check(self) -> None:
+        """Write an object beside the folder, where it is no line, and remove it. One that stays does no harm: who may
+        not remove anything can append lines."""
         with _as_disk_error():
-            self._bucket.check()
+            self._bucket.write(TRIED, b"", "application/octet-stream")
+        with suppress(PicturesUnavailable):
+            self._bucket.remove(TRIED)
 
 
 @contextmanager

@@ -59,8 +59,7 @@ def make_backup(
     _check_target(target, keep, is_folder)
     try:
         with no_restore_beside(instance), one_backup_in(target.parent), _working_folder(target) as folder:
-            missing_list = _copy_list(erasures, folder / ERASURES)
-            manifest = _write_archive(config, instance, folder / target.name, folder, now)
+            manifest, missing_list = _write_archive(config, erasures, instance, folder / target.name, folder, now)
             os.replace(folder / target.name, target)
             fsync_path(target.parent)
         return Made(target, manifest, tuple(_remove_old(target.parent, keep)), missing_list)
@@ -110,11 +109,15 @@ def _working_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_archive(config: Config, instance: Path, target: Path, folder: Path, now: datetime) -> Manifest:
-    """Write the file of a backup and return its manifest. The database is copied first: every picture that its copy
-    shows lies in the folder of pictures by then."""
+def _write_archive(
+    config: Config, erasures: ErasureList, instance: Path, target: Path, folder: Path, now: datetime
+) -> tuple[Manifest, str]:
+    """Write the file of a backup and return its manifest, and why the list of erasures is not in it. The database is
+    copied first: every picture that its copy shows lies in the folder of pictures by then, and everybody whom it holds
+    and who was erased meanwhile is on the list."""
     database = database_of(config.database_url, instance)
     contents = database.copy_into(folder)
+    missing_list = _copy_list(erasures, folder / ERASURES)
     files: dict[str, FileEntry] = {}
     with (
         open(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file,
@@ -130,7 +133,7 @@ def _write_archive(config: Config, instance: Path, target: Path, folder: Path, n
         manifest = Manifest(version(), now, database.kind, contents, key, files, is_later, elsewhere)
         archive.writestr(NAME, manifest.as_json(), zipfile.ZIP_DEFLATED)
     fsync_path(target)
-    return manifest
+    return manifest, missing_list
 
 
 def _kept_files(config: Config, instance: Path, folder: Path, kind: str) -> Iterator[tuple[str, Path]]:

@@ -15,6 +15,7 @@ import pytest
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import select, text
 
+from app.adapters.erasure_file import ErasureFile
 from app.adapters.s3 import Bucket, S3Erasures, TimeLimits
 from app.config import S3Settings
 from app.domain.machines import machines
@@ -226,6 +227,27 @@ def test_where_the_list_of_erasures_cannot_be_written_nothing_is_changed(shop: I
     check_restored(shop.instance)
 
 
+class ListThatTakesTime(ErasureFile):
+    """Something is written to the shop before the list answers."""
+
+    def __init__(self, shop: Installation) -> None:
+        super().__init__(shop.config.erasure_list)
+        self._shop = shop
+
+    def lines(self) -> list[str]:
+        self._shop.change()
+        return super().lines()
+
+
+def test_the_list_of_erasures_is_read_once_the_database_is_copied(shop: Installation, folder: Path) -> None:
+    """So it names everybody who was erased while the copy, which still holds them, was made."""
+    shop.config.erasure_list.write_text("one\n")
+    made = make_backup(shop.config, ListThatTakesTime(shop), shop.instance, folder, NOW)
+    assert made.manifest.contents.rows["products"] == 20
+    with zipfile.ZipFile(made.path) as archive:
+        assert archive.read("erasures.list") == b"one\n"
+
+
 def test_a_list_that_machines_share_is_backed_up_and_gets_back_what_it_lost(
     shop: Installation, folder: Path, server: S3Server
 ) -> None:
@@ -247,6 +269,21 @@ def test_a_list_that_machines_share_is_backed_up_and_gets_back_what_it_lost(
     made = make_backup(shop.config, shared, shop.instance, folder, NOW + timedelta(hours=2))
     assert made.missing_list == "the bucket shop-pictures: it does not answer"
     assert "erasures.list" not in made.manifest.files and made.manifest.contents.rows["products"] == 20
+
+
+def test_where_the_key_of_the_bucket_may_only_read_nothing_is_changed(
+    shop: Installation, folder: Path, tmp_path: Path
+) -> None:
+    shop.config.erasure_list.write_text("one\n")
+    shop.back_up(folder)
+    shop.change()
+    before = shop.digest()
+    with s3_server(tmp_path / "s3", is_read_only=True) as server:
+        shared = S3Erasures(Bucket(server.settings), "shop-pictures")
+        with pytest.raises(BackupError, match="The list of erasures cannot be written to the bucket shop-pictures"):
+            restore(shop.config, shared, shop.instance, folder, NOW + timedelta(hours=1))
+    assert shop.digest() == before
+    check_restored(shop.instance)
 
 
 @pytest.fixture
