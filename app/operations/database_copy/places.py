@@ -3,6 +3,7 @@ all is kept or nothing."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,12 +19,14 @@ from app.config import Config, driver_url
 from app.domain.shared.durable_files import fsync_path
 from app.domain.system import release
 from app.operations.backups.databases import LOGS, OTHER_CLIENTS, database_of
+from app.operations.backups.making import locked
 from app.operations.backups.manifest import BackupError
 from app.operations.database_copy.tables import CopyRefused, all_tables, filled_tables
 from app.operations.replaced_database import UpgradeFailed
 
 Upgrade = Callable[[Config, str], None]  # Runs the migrations on the database of an address. Raises UpgradeFailed.
 PART = ".copying"
+LOCK = ".lock"
 KINDS = ("sqlite", "postgresql")
 RUNS = "The shop runs: stop it on every machine first, or make a rehearsal."
 
@@ -147,29 +150,50 @@ def open_target(config: Config, url: URL, upgrade: Upgrade) -> Iterator[Connecti
 def _new_file(url: URL, make_tables: Callable[[URL], None]) -> Iterator[Connection]:
     """A file has its name only once it is whole and on the disk; before, its name ends in PART."""
     file = Path(str(url.database)).absolute()
-    part = file.with_name(file.name + PART)
-    _check_free(file)
+    if not file.parent.is_dir():
+        raise CopyRefused(f"There is no folder {file.parent}: make it first.")
     try:
-        _remove(part)
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
-        make_tables(url.set(database=str(part)))
-        with closing(sqlite3.connect(part)) as made:
-            made.execute("PRAGMA journal_mode=DELETE")
-        engine = create_engine(url.set(database=str(part)), poolclass=NullPool)
-        _begin_with(engine, "BEGIN EXCLUSIVE")
-        event.listen(engine, "connect", _without_safety)
-        with _connected(engine, "The new file") as connection:
-            yield connection
-            if broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-                raise CopyRefused(f"A row of {broken[0]} refers to one of {broken[2]} that is not there.")
-            connection.commit()
-        fsync_path(part)
-        os.link(part, file)
-        fsync_path(file.parent)
+        with _only_copy(file) as part:
+            _check_free(file)
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
+            make_tables(url.set(database=str(part)))
+            with closing(sqlite3.connect(part)) as made:
+                made.execute("PRAGMA journal_mode=DELETE")
+            engine = create_engine(url.set(database=str(part)), poolclass=NullPool)
+            _begin_with(engine, "BEGIN EXCLUSIVE")
+            event.listen(engine, "connect", _without_safety)
+            with _connected(engine, "The new file") as connection:
+                yield connection
+                if broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+                    raise CopyRefused(f"A row of {broken[0]} refers to one of {broken[2]} that is not there.")
+                connection.commit()
+            fsync_path(part)
+            os.link(part, file)
+            fsync_path(file.parent)
     except OSError as error:
         raise CopyRefused(f"The file {file} cannot be written: {error.strerror}.") from error
-    finally:
-        _remove(part)
+
+
+@contextmanager
+def _only_copy(file: Path) -> Iterator[Path]:
+    """Keep other copies from the same file, and yield the name that it has until it is whole. Raises CopyRefused while
+    another copy to it is being made."""
+    part = file.with_name(file.name + PART)
+    lock = part.with_name(part.name + LOCK)
+    refusal = f"Another copy to {file} is being made: begin once it is done."
+    try:
+        with locked(lock, fcntl.LOCK_EX, refusal) as descriptor:
+            # A copy that has just ended removed its lock, so this one may be of a file that nobody finds any more.
+            if not lock.exists() or not os.path.samestat(os.fstat(descriptor), lock.stat()):
+                raise CopyRefused(refusal)
+            try:
+                _remove(part)
+                yield part
+            finally:
+                _remove(part)
+                lock.unlink()
+    except BackupError as error:
+        raise CopyRefused(error.message) from error
 
 
 def _without_safety(connection: Any, _record: object) -> None:
@@ -180,8 +204,6 @@ def _without_safety(connection: Any, _record: object) -> None:
 
 
 def _check_free(file: Path) -> None:
-    if not file.parent.is_dir():
-        raise CopyRefused(f"There is no folder {file.parent}: make it first.")
     for there in (file, *(Path(f"{file}{log}") for log in LOGS)):
         if there.exists():
             raise CopyRefused(f"There is a file {there} already: move it aside first.")
