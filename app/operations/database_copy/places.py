@@ -7,7 +7,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from app.config import Config, driver_url
 from app.domain.shared.durable_files import fsync_path
+from app.domain.shared.redaction import error_summary
 from app.domain.system import release
 from app.operations.backups.databases import LOGS, OTHER_CLIENTS, database_of
 from app.operations.backups.making import locked
@@ -27,6 +28,8 @@ from app.operations.replaced_database import UpgradeFailed
 Upgrade = Callable[[Config, str], None]  # Runs the migrations on the database of an address. Raises UpgradeFailed.
 PART = ".copying"
 LOCK = ".lock"
+SOURCE, TARGET = "The shop's database", "The database to copy to"
+LOCK_NOT_AVAILABLE = "55P03"
 KINDS = ("sqlite", "postgresql")
 RUNS = "The shop runs: stop it on every machine first, or make a rehearsal."
 
@@ -60,13 +63,19 @@ def open_source(config: Config, is_rehearsal: bool) -> Iterator[Connection]:
     engine = create_engine(url, poolclass=NullPool)
     if is_file:
         _begin_with(engine, "BEGIN" if is_rehearsal else "BEGIN EXCLUSIVE")
-    with _connected(engine, "The shop's database") as connection:
+    with _connected(engine, SOURCE) as connection:
         if not is_file:
+            names = _table_names(connection)
+            # The next transaction sees what is there at its first query, which has to come after the lock.
+            connection.rollback()
+            connection.begin()
             connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
             if not is_rehearsal:
-                _lock_tables(connection, "SHARE")
-        _check_newest(connection)
+                _lock_tables(connection, names, "SHARE", SOURCE)
+        _check_newest(connection, SOURCE, "run `db upgrade` before")
         yield connection
+        with suppress(DBAPIError):  # It was only read, and what was copied is kept by now.
+            connection.rollback()
 
 
 def check_unused_still(source: Connection) -> None:
@@ -100,26 +109,34 @@ def _connected(engine: Engine, name: str) -> Iterator[Connection]:
         yield connection
 
 
-def _lock_tables(connection: Connection, mode: str) -> None:
+def _table_names(connection: Connection) -> list[str]:
+    """Return the names of the shop's tables that are there."""
+    there = set(inspect(connection).get_table_names())
+    return [table.name for table in all_tables() if table.name in there]
+
+
+def _lock_tables(connection: Connection, names: list[str], mode: str, database: str) -> None:
     """Keep others from writing to the tables, for as long as the transaction is open. Raises CopyRefused where somebody
     does not end within seconds."""
-    there = set(inspect(connection).get_table_names())
-    names = ", ".join(f'"{table.name}"' for table in all_tables() if table.name in there)
     if not names:
         return
+    quoted = ", ".join(f'"{name}"' for name in names)
     try:
         connection.execute(text("SET LOCAL lock_timeout = '5s'"))
-        connection.execute(text(f"LOCK TABLE {names} IN {mode} MODE"))
+        connection.execute(text(f"LOCK TABLE {quoted} IN {mode} MODE"))
     except DBAPIError as error:
-        raise CopyRefused(RUNS) from error
+        is_in_use = getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
+        if is_in_use and database == SOURCE:
+            raise CopyRefused(RUNS) from error
+        raise CopyRefused(f"The tables cannot be locked. {database} says: {error.orig}") from error
 
 
-def _check_newest(connection: Connection) -> None:
+def _check_newest(connection: Connection, database: str, remedy: str) -> None:
     found, newest = _revision(connection), release.newest_revision()
     if found is None:
-        raise CopyRefused("The database is not set up yet: there is nothing to copy.")
+        raise CopyRefused(f"{database} is not set up: {remedy}.")
     if found != newest:
-        raise CopyRefused(f"The database is at {found}, and this release at {newest}: run `db upgrade` before.")
+        raise CopyRefused(f"{database} is at {found}, and this release at {newest}: {remedy}.")
 
 
 def _revision(connection: Connection) -> str | None:
@@ -218,18 +235,30 @@ def _remove(part: Path) -> None:
 def _empty_database(url: URL, make_tables: Callable[[URL], None]) -> Iterator[Connection]:
     """One transaction: until its end nobody sees anything but empty tables."""
     engine = create_engine(url, poolclass=NullPool)
-    with _connected(engine, "The database to copy to") as connection:
+    with _connected(engine, TARGET) as connection:
         has_tables = bool(_check_empty(connection))
     if not has_tables:
         make_tables(url)
-    with _connected(engine, "The database to copy to") as connection:
-        _lock_tables(connection, "ACCESS EXCLUSIVE")
+    with _connected(engine, TARGET) as connection:
+        _lock_tables(connection, _table_names(connection), "ACCESS EXCLUSIVE", TARGET)
         _check_empty(connection)
-        _check_newest(connection)
+        _check_newest(connection, TARGET, "name an empty one")
         yield connection
+        _commit(connection)
+    # The first queries would be planned for empty tables, until the server analyses them by itself.
+    with suppress(DBAPIError), engine.connect() as connection:
+        connection.execution_options(isolation_level="AUTOCOMMIT").execute(text("ANALYZE"))
+
+
+def _commit(connection: Connection) -> None:
+    """Keep what was written. Raises CopyRefused where the database failed meanwhile: it may have kept it."""
+    try:
         connection.commit()
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("ANALYZE"))  # The first queries would be planned for empty tables.
+    except DBAPIError as error:
+        raise CopyRefused(
+            f"{TARGET} failed at the very end ({error_summary(error)}), so it is not known whether the copy was kept: "
+            "look at it, and empty it before another try."
+        ) from error
 
 
 def _check_empty(connection: Connection) -> set[str]:
