@@ -172,7 +172,7 @@ def _remove_old(folder: Path, keep: int | None) -> Iterator[Path]:
 def no_restore_beside(instance: Path) -> Iterator[None]:
     """Exclude restores during a backup. Raises BackupError while a restore runs, and where one was interrupted."""
     instance.mkdir(parents=True, exist_ok=True)
-    with _lock(instance / LOCK_FILE, fcntl.LOCK_SH, "A restore is running: make the backup once it is done."):
+    with locked(instance / LOCK_FILE, fcntl.LOCK_SH, "A restore is running: make the backup once it is done."):
         if is_unfinished(instance):
             raise BackupError(
                 "A restore was interrupted, so pictures and database may not fit each other: run the same restore "
@@ -184,25 +184,27 @@ def no_restore_beside(instance: Path) -> Iterator[None]:
 @contextmanager
 def no_backup_beside(instance: Path) -> Iterator[None]:
     """Exclude backups during a restore. Raises BackupError while a backup is being made, or another restore runs."""
-    with _lock(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: begin once it is done."):
+    with locked(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: begin once it is done."):
         yield
 
 
 @contextmanager
 def one_backup_in(folder: Path) -> Iterator[None]:
     """Exclude other backups into the folder. Raises BackupError while one is being written there."""
-    with _lock(folder, fcntl.LOCK_EX, f"Another backup is being written to {folder}: begin once it is done."):
+    with locked(folder, fcntl.LOCK_EX, f"Another backup is being written to {folder}: begin once it is done."):
         yield
 
 
 @contextmanager
-def _lock(path: Path, kind: int, refusal: str) -> Iterator[None]:
+def locked(path: Path, kind: int, refusal: str) -> Iterator[int]:
+    """Hold a lock on a folder, or on a file that is made for it, and yield its descriptor. `kind` is LOCK_SH or LOCK_EX
+    of fcntl. Raises BackupError with the refusal while another process holds it."""
     descriptor = os.open(path, os.O_RDONLY | (0 if path.is_dir() else os.O_CREAT), 0o600)
     try:
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BackupError(refusal) from None
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)

@@ -53,7 +53,7 @@ def copy_database(
 ) -> Copied:
     """Copy all rows into an empty database, and compare each table. `note` is called with each table and its rows. A
     rehearsal is as of one moment while the shop runs. Raises CopyRefused, and the other database is as empty as
-    before; BackupError while the shop runs or a backup is being made."""
+    before unless the message says otherwise; BackupError while the shop runs or a backup is being made."""
     if is_unfinished(config.instance_folder):
         raise CopyRefused("A restore was interrupted: run the same restore again, then the copy.")
     try:

@@ -24,7 +24,7 @@ Rows = Sequence[Row[Any]]
 
 
 class CopyRefused(DomainError):
-    """The database was not copied; the message says why, and that of the other one nothing was written to it."""
+    """The database was not copied; the message says why, or that it is not known whether it was."""
 
     code = "database_copy"
 

@@ -68,9 +68,9 @@ def back(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'back.db'}"
 
 
-def refused(config: Config, url: str, words: str) -> None:
+def refused(config: Config, url: str, words: str, is_rehearsal: bool = False) -> None:
     with pytest.raises(DomainError) as error:
-        copy(config, url)
+        copy(config, url, is_rehearsal)
     assert words in error.value.message
 
 
@@ -205,9 +205,20 @@ def test_a_copy_that_fails_leaves_nothing_and_the_next_one_works(shop: Config, o
 
 def test_what_a_killed_copy_left_is_no_obstacle(shop: Config, tmp_path: Path) -> None:
     (tmp_path / "back.db.copying").write_text("half a database")
+    (tmp_path / "back.db.copying.lock").touch()
     copy(shop, back(tmp_path))
     assert [path.name for path in tmp_path.glob("back.db*")] == ["back.db"]
     assert (tmp_path / "back.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_second_copy_to_the_same_file_is_refused_and_the_first_is_whole(shop: Config, tmp_path: Path) -> None:
+    def begin_another(name: str, _rows: int) -> None:
+        if name == "products":
+            refused(shop, back(tmp_path), "Another copy to", is_rehearsal=True)
+
+    copy(shop, back(tmp_path), is_rehearsal=True, note=begin_another)
+    assert unchanged(contents(back(tmp_path))) == unchanged(contents(shop.database_url))
+    assert [path.name for path in tmp_path.glob("back.db*")] == ["back.db"]
 
 
 def test_a_shop_that_runs_is_refused_but_may_rehearse(shop: Config, other: str) -> None:
