@@ -100,17 +100,14 @@ class Product(Base, HoldsMarkup):
 
 # Parts of words, which no other index finds. Where PostgreSQL lacks the extension, or the shop may not create it, it
 # reads all products, as SQLite does.
-event.listen(
-    Product.__table__,
-    "after_create",
-    DDL(  # type: ignore[no-untyped-call]
-        "DO $words$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
-        f"CREATE INDEX {WORDS_INDEX} ON products USING gin "
-        "(name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
-        "EXCEPTION WHEN insufficient_privilege OR undefined_file OR undefined_object OR feature_not_supported "
-        "THEN NULL; END $words$;"
-    ).execute_if(dialect="postgresql"),
+MAKE_WORDS_INDEX = (
+    "DO $words$ BEGIN CREATE EXTENSION IF NOT EXISTS pg_trgm; "
+    f"CREATE INDEX {WORDS_INDEX} ON products USING gin (name gin_trgm_ops, sku gin_trgm_ops, seo_name gin_trgm_ops); "
+    "EXCEPTION WHEN insufficient_privilege OR undefined_file OR undefined_object OR feature_not_supported "
+    "THEN NULL; END $words$;"
 )
+make_words_index = DDL(MAKE_WORDS_INDEX)  # type: ignore[no-untyped-call]
+event.listen(Product.__table__, "after_create", make_words_index.execute_if(dialect="postgresql"))
 
 
 class ProductAttributeValue(Base):

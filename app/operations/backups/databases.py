@@ -14,6 +14,7 @@ from pathlib import Path
 from sqlalchemy import Connection, NullPool, create_engine, func, inspect, make_url, select, text
 from sqlalchemy.exc import DBAPIError
 
+from app.domain.catalogue.models import MAKE_WORDS_INDEX, WORDS_INDEX
 from app.domain.shared.durable_files import fsync_path
 from app.domain.sites.models import Domain
 from app.extensions import db
@@ -147,14 +148,27 @@ class PostgresqlDatabase:
     def replace(self, unpacked: Path, aside: str, prepare: Callable[[str], None]) -> list[str]:
         """Replace the database by the unpacked dump, which `prepare` then changes, and return where the previous one is
         kept. Raises BackupError, and the database is as it was; DatabaseInDoubt where it may not be."""
-        script, before = unpacked.with_suffix(".sql"), _schema_name(aside)
-        self._run("pg_restore", "--no-owner", "--no-acl", f"--schema={SCHEMA}", f"--file={script}", str(unpacked))
-        room = unpacked.with_suffix(".aside.sql")
-        room.write_text(f'ALTER SCHEMA {SCHEMA} RENAME TO "{before}";\nCREATE SCHEMA {SCHEMA};\n')
-        all_or_nothing = ("--single-transaction", "--set=ON_ERROR_STOP=1")
-        self._run("psql", "--no-psqlrc", "--quiet", *all_or_nothing, f"--file={room}", f"--file={script}")
+        before, script = _schema_name(aside), unpacked.with_suffix(".sql")
+        room, end = unpacked.with_suffix(".aside.sql"), unpacked.with_suffix(".end.sql")
+        make_room = f'ALTER SCHEMA {SCHEMA} RENAME TO "{before}";\nCREATE SCHEMA {SCHEMA};\n'
+        room.write_text(f"{make_room}{_move_extension(before, SCHEMA)};\n")
+        end.write_text(f"RESET search_path;\n{MAKE_WORDS_INDEX if self._write_script(unpacked, script) else ''}\n")
+        files = (f"--file={file}" for file in (room, script, end))
+        self._run("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", *files)
         self._prepare(prepare, before)
         return [f"the schema {before} of the database"]
+
+    def _write_script(self, unpacked: Path, script: Path) -> bool:
+        """Write the statements of a dump, but for the index of words: its extension is in no dump. Return whether the
+        dump has that index."""
+        chosen = unpacked.with_suffix(".list")
+        self._run("pg_restore", "--list", f"--file={chosen}", str(unpacked))
+        lines = chosen.read_text().splitlines(keepends=True)
+        others = [line for line in lines if f" INDEX {SCHEMA} {WORDS_INDEX} " not in line]
+        chosen.write_text("".join(others))
+        options = ("--no-owner", "--no-acl", f"--schema={SCHEMA}", f"--use-list={chosen}")
+        self._run("pg_restore", *options, f"--file={script}", str(unpacked))
+        return len(others) < len(lines)
 
     def _prepare(self, prepare: Callable[[str], None], before: str) -> None:
         try:
@@ -166,6 +180,7 @@ class PostgresqlDatabase:
     def _restore_schema(self, before: str) -> None:
         try:
             with self._engine.begin() as connection:
+                connection.execute(text(_move_extension(SCHEMA, before)))
                 connection.execute(text(f"DROP SCHEMA {SCHEMA} CASCADE"))
                 connection.execute(text(f'ALTER SCHEMA "{before}" RENAME TO {SCHEMA}'))
         except DBAPIError as error:
@@ -202,6 +217,17 @@ class PostgresqlDatabase:
         named = {**parts, "dbname": url.database, **{name: value for name, value in url.query.items()}}
         names = {**PG_NAMES, "dbname": "PGDATABASE"}
         return {names.get(name, f"PG{name.upper()}"): str(value) for name, value in named.items() if value is not None}
+
+
+def _move_extension(schema: str, to: str) -> str:
+    """Return the statement that takes the extension of the index of words from one schema to another, where it is there
+    and the shop may."""
+    is_there = "pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'"
+    return (
+        f"DO $move$ BEGIN IF EXISTS (SELECT FROM {is_there} AND n.nspname = '{schema}') "
+        f'THEN ALTER EXTENSION pg_trgm SET SCHEMA "{to}"; END IF; '
+        "EXCEPTION WHEN insufficient_privilege THEN NULL; END $move$"
+    )
 
 
 def _schema_name(aside: str) -> str:

@@ -13,11 +13,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from flask_migrate import downgrade, upgrade
-from sqlalchemy import select, text
+from sqlalchemy import inspect, select, text
 
 from app.adapters.erasure_file import ErasureFile
 from app.adapters.s3 import Bucket, S3Erasures, TimeLimits
 from app.config import S3Settings
+from app.domain.catalogue.models import WORDS_INDEX
 from app.domain.machines import machines
 from app.domain.machines.coexistence import MachineFacts
 from app.domain.personal_data.erasure_list import copy_erasures
@@ -127,6 +128,31 @@ def test_a_shop_can_be_restored_twice(shop: Installation, folder: Path) -> None:
     shop.change()
     shop.restore(folder, minutes=61)
     assert shop.digest() == before
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+def test_the_index_of_words_is_there_after_a_restore_and_after_one_that_was_interrupted(
+    shop: Installation, folder: Path
+) -> None:
+    """Its extension is in no dump, and in the schema that makes room."""
+
+    def interrupted(_url: str) -> None:
+        raise KeyboardInterrupt
+
+    def has_index() -> bool:
+        with shop.opened():
+            return WORDS_INDEX in {index["name"] for index in inspect(db.engine).get_indexes("products")}
+
+    shop.back_up(folder)
+    assert has_index()
+    shop.restore(folder)
+    assert has_index()
+    with zipfile.ZipFile(newest_in(folder)) as archive:
+        (unpacked,) = (name for name in archive.namelist() if name.startswith("database."))
+        archive.extract(unpacked, folder)
+    with pytest.raises(KeyboardInterrupt):
+        database_of(shop.config.database_url, shop.instance).replace(folder / unpacked, ".before-now", interrupted)
+    assert has_index()
 
 
 def test_the_manifest_says_what_the_backup_holds(shop: Installation, folder: Path) -> None:
