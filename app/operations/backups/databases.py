@@ -151,7 +151,7 @@ class PostgresqlDatabase:
         before, script = _schema_name(aside), unpacked.with_suffix(".sql")
         room, end = unpacked.with_suffix(".aside.sql"), unpacked.with_suffix(".end.sql")
         make_room = f'ALTER SCHEMA {SCHEMA} RENAME TO "{before}";\nCREATE SCHEMA {SCHEMA};\n'
-        room.write_text(f"{make_room}{_move_extension(before, SCHEMA)};\n")
+        room.write_text(f"{make_room}{_move_extension(before, SCHEMA)}\n")
         end.write_text(f"RESET search_path;\n{MAKE_WORDS_INDEX if self._write_script(unpacked, script) else ''}\n")
         files = (f"--file={file}" for file in (room, script, end))
         self._run("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", *files)
@@ -226,7 +226,7 @@ def _move_extension(schema: str, to: str) -> str:
     return (
         f"DO $move$ BEGIN IF EXISTS (SELECT FROM {is_there} AND n.nspname = '{schema}') "
         f'THEN ALTER EXTENSION pg_trgm SET SCHEMA "{to}"; END IF; '
-        "EXCEPTION WHEN insufficient_privilege THEN NULL; END $move$"
+        "EXCEPTION WHEN insufficient_privilege THEN NULL; END $move$;"
     )
 
 

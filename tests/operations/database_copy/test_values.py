@@ -63,7 +63,8 @@ def test_whatever_is_stored_is_the_same_in_the_copy_and_in_its_copy(both: Databa
 
 
 def _entries(connection: Connection) -> Sequence[Any]:
-    return connection.execute(select(AuditEntry.id, AuditEntry.summary, AuditEntry.before, AuditEntry.at)).all()
+    columns = (AuditEntry.id, AuditEntry.summary, AuditEntry.before, AuditEntry.at)
+    return connection.execute(select(*columns).order_by(AuditEntry.id)).all()
 
 
 def test_a_value_that_was_changed_on_its_way_shows(both: Databases) -> None:
