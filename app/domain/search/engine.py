@@ -307,11 +307,6 @@ class EngineFault(StrEnum):
     REFUSED = "refused"
 
 
-STATE_LABELS = {
-    EngineState.HEALTHY: "Healthy",
-    EngineState.UNREACHABLE: "Unreachable",
-    EngineState.NOT_SET_UP: "Not set up",
-}
 FAULT_LABELS = {
     EngineFault.INDEX: "Unreachable",
     EngineFault.UNREACHABLE: "Unreachable",
@@ -353,7 +348,7 @@ class EngineStatus:
     @property
     def label(self) -> str:
         """The state, or what is wrong, in a word or two."""
-        return FAULT_LABELS[self.fault] if self.fault else STATE_LABELS[self.state]
+        return FAULT_LABELS[self.fault] if self.fault else self.state.replace("_", " ").capitalize()
 
 
 class SearchUnavailable(DomainError):
