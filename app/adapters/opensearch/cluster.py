@@ -35,6 +35,7 @@ OLDEST = (2, 12)  # See docs/adr/0067-an-index-on-a-cluster.md.
 WRITE_SECONDS = 30.0
 # For so long the cluster itself waits for the machine that has an index, in a request of ours that has longer.
 PATIENCE = "2s"
+COPIES_LIMIT = "20s"  # For so long a build waits for the copies of its index, which were written along with it.
 PAGE = 2_000
 KNN = "org.opensearch.knn.plugin.KNNPlugin"
 PLUGINS_SECONDS = 60.0  # For so long it is believed which plugins a cluster has, …
@@ -250,6 +251,18 @@ class Cluster:
         body |= {"search_after": [after]} if after is not None else {}
         (answer,) = self.search_many(Target(index), [as_json(body)], patient=True)
         return [hit["_source"] for hit in answer["hits"]["hits"]]
+
+    def await_copies(self, index: str) -> None:
+        """Wait until every copy of an index that has a machine is complete there. Raises SearchUnavailable where none
+        is: the index is lost with the machine that had it."""
+
+        def settled(client: OpenSearch, limit: Timeout) -> None:
+            options: dict[str, Any] = {"wait_for_no_initializing_shards": "true", "timeout": COPIES_LIMIT}
+            found = client.cluster.health(index=index, params={**options, "request_timeout": limit}, ignore=[408])
+            if found["status"] == "red":
+                raise refusal({"type": "no_shard_available_action_exception"}, 503)
+
+        self._write(settled)
 
     # Changes
 

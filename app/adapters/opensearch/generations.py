@@ -77,6 +77,7 @@ class OpenSearchGeneration:
     def seal(self) -> int:
         with _explaining_a_later_build():
             self._refresh()
+            self._cluster.await_copies(building(self.name))
             found = self._cluster.contents(building(self.name)).documents
         if found != self._added:
             raise SearchUnavailable(
