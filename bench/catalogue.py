@@ -42,11 +42,17 @@ def levels_of(bundle: Path) -> Mapping[str, tuple[str, tuple[str, ...]]]:
 
 
 def icecat() -> Path:
+    return real_bundle("icecat-3")
+
+
+def coarser_icecat() -> Path:
+    """The same products in fewer levels, many of them in a wrong one."""
     return real_bundle("icecat-2")
 
 
-def documents() -> Iterator[IndexDocument]:
-    bundle = icecat()
+def documents(bundle: Path | None = None) -> Iterator[IndexDocument]:
+    """The documents of a bundle, of Icecat's without one."""
+    bundle = bundle or icecat()
     with gzip.open(bundle / "products.jsonl.gz", "rt") as lines:
         for line in lines:
             yield document(json.loads(line), levels_of(bundle))
@@ -127,10 +133,10 @@ def queries() -> list[str]:
         return [row["query"] for row in csv.DictReader(file)]
 
 
-def ratings() -> dict[str, dict[str, int]]:
-    """By query, how well each rated product answers it: 0 to 3."""
+def ratings(name: str = "completed") -> dict[str, dict[str, int]]:
+    """By query, how well each rated product answers it: 0 to 3. The ratings are `completed` or `second`."""
     found: dict[str, dict[str, int]] = {}
-    with open(relevance_data() / "ratings_completed.csv", newline="") as file:
+    with open(relevance_data() / f"ratings_{name}.csv", newline="") as file:
         for row in csv.DictReader(file):
             found.setdefault(row["query"], {})[row["sku"]] = int(row["rating"])
     return found

@@ -14,6 +14,7 @@ from math import log2
 from bench.catalogue import ratings
 
 DEPTH = 10
+COMPLETED, SECOND = "completed", "second"  # Rated queries to choose on, one half of them, and those to report on only.
 CONDENSED_DEPTH = 200  # Results that are looked through for ten rated ones.
 RESAMPLES = 5_000
 SEED = 2026
@@ -68,9 +69,9 @@ def _gain(grades: Sequence[int]) -> float:
     return sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(grades))
 
 
-def rated_queries() -> dict[str, dict[str, int]]:
+def rated_queries(name: str = COMPLETED) -> dict[str, dict[str, int]]:
     """Queries with at least one product that answers."""
-    return {query: grades for query, grades in ratings().items() if any(grades.values())}
+    return {query: grades for query, grades in ratings(name).items() if any(grades.values())}
 
 
 def halves() -> tuple[frozenset[str], frozenset[str]]:

@@ -23,7 +23,7 @@ def missing(what: str) -> NoReturn:
 
 
 def real_bundle(name: str) -> Path:
-    """The folder of a real shop's bundle: `icecat-2` or `fashion`."""
+    """The folder of a real shop's bundle: `icecat-3` or `fashion`."""
     bundle = DATA / "bundles" / name
     if not bundle.is_dir():
         missing(f"the bundle {name} is not beside the repository")
