@@ -53,9 +53,9 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(app: Flask, agent:
 
 
 def test_every_problem_is_named_at_once_and_nothing_is_changed(app: Flask, agent: Agent) -> None:
-    result = agent.call(TOOL, action="replace", product="MUG-01", terms=["a,b", "x" * 51, "fine"])
+    result = agent.call(TOOL, action="replace", product="MUG-01", terms=["a,b", "x" * 51, "fine", "tea\ncup"])
     assert result.is_error
-    assert result.codes == ["comma_in_term", "term_too_long"]
-    assert result.pointers == ["#/terms/0", "#/terms/1"]
+    assert result.codes == ["comma_in_term", "term_too_long", "line_break_in_term"]
+    assert result.pointers == ["#/terms/0", "#/terms/1", "#/terms/3"]
     assert "“a,b” contains a comma." in result.text
     assert stored(app) == ["beaker"]

@@ -282,6 +282,9 @@ LISTS = [
     (["Straße", "STRASSE", "strasse"], True),
     (["right\u202eleft"], False),
     (["", "  "], True),
+    (["tea\n", "\r\ncup"], True),
+    (["tea\ncup"], False),
+    (["good", "tea\r\ncup"], False),
 ]
 
 
