@@ -32,8 +32,8 @@ class SearchTermsArguments(WriteArguments):
         default=None,
         description=(
             "For replace and add: the search terms, each a word or a phrase that finds this product and is not in its "
-            f"name or description. Each has at most {LONGEST_TERM} characters, no comma and no line break; a product has at "
-            f"most {MOST_TERMS}. Outer spaces go, and so do repetitions, whatever their case. Example: "
+            f"name or description. Each has at most {LONGEST_TERM} characters, no comma and no line break; a product "
+            f"has at most {MOST_TERMS}. Outer spaces go, and so do repetitions, whatever their case. Example: "
             '["beaker", "tea cup"].'
         ),
     )

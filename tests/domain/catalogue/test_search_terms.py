@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from app.domain.catalogue.product_rules import LONGEST_TERM, MOST_TERMS, add_to_terms, clean_terms, split_terms
 from app.domain.shared.problems import Invalid
 
-LETTERS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn", "Zl", "Zp"], exclude_characters=","))
+LETTERS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn", "Zl", "Zp"], exclude_characters=",")
+)
 TERMS = st.lists(LETTERS.filter(lambda text: len(text) <= LONGEST_TERM), max_size=MOST_TERMS)
 
 
