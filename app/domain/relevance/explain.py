@@ -37,6 +37,7 @@ from app.domain.search.engine import (
 )
 from app.domain.search.index import outbox, runs
 from app.domain.search.index.documents import content_search_is_on
+from app.domain.search.index.healing import engine_health, lost_indexes
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
 from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
@@ -118,10 +119,11 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
     latest = runs.latest_run(site_id)
     tokens = query_words(request.words)
     optional = tuple(token for token in tokens if token in LINKING_WORDS or token in served.stop_words)
-    status = engine.status(site_id, IndexName.PRODUCTS)
+    status = engine_health(engine, site_id)
+    is_lost = status.state is not EngineState.HEALTHY and bool(lost_indexes(engine, site_id))
     explanation = SearchExplanation(
         request=request,
-        engine=EngineHealth(status.state, status.error, status.fault),
+        engine=EngineHealth(status.state, status.error, status.fault, is_lost),
         now=now,
         page_size=settings_of(site_id)["listing-page-size"],
         tokens=tokens,
@@ -136,11 +138,13 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
         is_rebuilding=latest is not None and latest.is_unfinished,
         zone=time_zone_of(site_id),
     )
+    if not explanation.engine.answers:  # A process that has a lost index open still could; others cannot.
+        return explanation
     try:
         return _with_results(_ServedSearch(engine, site_id, served, planned), explanation)
     except SearchUnavailable as unavailable:
         health = EngineHealth(EngineState.UNREACHABLE, unavailable.message, unavailable.fault)
-        return replace(explanation, engine=health) if explanation.engine.answers else explanation
+        return replace(explanation, engine=health)
 
 
 def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> SearchExplanation:
