@@ -27,6 +27,7 @@ from app.domain.relevance.models import Synonym
 from app.domain.relevance.synonym_definition import SUGGESTED
 from app.domain.search.document_ids import PRODUCT, product_document_id
 from app.domain.search.engine import (
+    EngineFault,
     EngineState,
     Explanation,
     Hit,
@@ -154,7 +155,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
             return explanation
         indexed = search.explain(SearchRequest(), product.id).indexed
         return replace(explanation, product=replace(product, indexed=indexed))
-    content = search.content()
+    content = NO_CONTENT if explanation.engine.fault is EngineFault.CONTENT_INDEX else search.content()
     answer = search.results(explain=True, correct=not content.answer(explanation.words))
     result = answer.result
     would = search.would_be(answer.request)

@@ -176,7 +176,10 @@ def status_view(engine: SearchEngine, site_id: int, searches_today: int | None =
 
 
 def pages_indexed(engine: SearchEngine, site_id: int) -> int | None:
-    """Return the number of pages in the content index, collections left out; None where there is no such index."""
+    """Return the number of pages in the content index, collections left out; None where there is no such index, also
+    while a process still has a lost one open."""
+    if engine.status(site_id, IndexName.CONTENT).state is not EngineState.HEALTHY:
+        return None
     only_pages = SearchRequest(scope=(ValueFilter("type", (PAGE,)),), per_page=0)
     try:
         return engine.search(site_id, IndexName.CONTENT, only_pages).total
