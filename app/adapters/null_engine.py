@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from app.domain.search.engine import (
+    NOT_SET_UP,
     Change,
     EngineState,
     EngineStatus,
@@ -17,8 +18,6 @@ from app.domain.search.engine import (
     SearchResult,
     SearchUnavailable,
 )
-
-_MESSAGE = "Search is not set up. Choose an engine in the search settings."
 
 
 class NullEngine:
@@ -33,16 +32,16 @@ class NullEngine:
         return None
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         return nullcontext()
@@ -54,16 +53,16 @@ class NullEngine:
         """Do nothing: there is nothing to prepare."""
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def start_generation(self, site_id: int, index: IndexName, *, by_meaning: bool = True) -> Generation:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def digests(self, site_id: int, index: IndexName, ids: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def verify(self, site_id: int, index: IndexName) -> None:
-        raise SearchUnavailable(_MESSAGE)
+        raise SearchUnavailable(NOT_SET_UP)
 
     def forget(self, site_id: int) -> None:
         """Do nothing: there is nothing to remove."""

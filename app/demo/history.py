@@ -63,7 +63,8 @@ def _read_searches(site_id: int, site_today: date) -> Iterator[Event]:
             day = site_today - timedelta(days=int(row["days_ago"]))
             word = row["search"]
             found, ruled = int(row["found"]) if row["found"] else None, row["ruled"] == "1"
-            searched = Event(EventKind.SEARCHED, site_id, word, day, found, True, ruled, of_new_network=True)
+            followed = found is not None
+            searched = Event(EventKind.SEARCHED, site_id, word, day, found, followed, ruled, of_new_network=True)
             yield from [searched] * int(row["searches"])
             yield from [Event(EventKind.CLICKED, site_id, word, day)] * int(row["clicked"])
             yield from [Event(EventKind.ADDED, site_id, word, day)] * int(row["added_to_basket"])

@@ -75,12 +75,12 @@ def refuse_unknown_tool(name: str, known: Sequence[str]) -> Outcome:
 
 def refusal(error: DomainError, sent: Mapping[str, Any]) -> Outcome:
     """Return the outcome of a refusal, as a problem document has it (RFC 9457)."""
-    problem = Problem(error.code, error.message, _pointer(error, sent))
+    problem = Problem(error.code, error.detail, _pointer(error, sent))
     problems = error.problems if isinstance(error, Invalid) else (problem,)
     details = dict(error.details)
     if isinstance(error, TooManyRequests):
         details["retryAfter"] = error.retry_after
-    return _refused(error.code, error.message, problems, details)
+    return _refused(error.code, error.detail, problems, details)
 
 
 def _pointer(error: DomainError, sent: Mapping[str, Any]) -> str:

@@ -186,7 +186,7 @@ def _domain_error(error: DomainError) -> AnyResponse:
     more = dict(error.details)
     if isinstance(error, Invalid):
         more["errors"] = [one.as_json() for one in error.problems]
-    response = problem(status, error.code, error.message, more)
+    response = problem(status, error.code, error.detail if wants_json() else error.message, more)
     if isinstance(error, TooManyRequests | Busy):
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, Unauthenticated):

@@ -51,3 +51,22 @@ def test_the_terms_of_a_row_are_edited_in_place(page: Page) -> None:
     saved = page.locator("#results tbody tr").filter(has_text="snorkwhistle")
     expect(saved).to_contain_text("Saved.")
     expect(page.locator("#results textarea")).to_have_count(0)
+
+
+def test_refused_terms_of_a_new_product_stay_to_be_corrected(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/product/new")
+    for name, typed in (("name", "Glimmerpot"), ("sku", "GLIM-1"), ("price", "9.50")):
+        page.locator(f"#f-{name}").fill(typed)
+    box = page.locator("#f-searchTerms")
+    box.fill("shinekettle, tea\ncup")
+    page.get_by_role("button", name="Add the product").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Glimmerpot")
+    expect(page).to_have_url(re.compile(r"/admin/catalogue/product/\d+$"))
+    expect(box).to_have_value("shinekettle, tea\ncup")
+    expect(page.locator("#shop-search .error")).to_contain_text("“tea cup” contains a line break")
+    box.fill("shinekettle, tea cup")
+    page.get_by_role("button", name="Save", exact=True).last.click()
+    expect(page.locator("#details-news")).to_contain_text("Saved. Search shows it in a few seconds.")
+    page.reload()
+    expect(box).to_have_value("shinekettle, tea cup")

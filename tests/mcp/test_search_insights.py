@@ -103,3 +103,9 @@ def test_what_is_not_counted_is_said(app: Flask, agent: Agent, site_id: int) -> 
     result = agent.call(TOOL).body
     assert [one["name"] for one in result["lists"]] == ["top", "found-nothing"]
     assert result["notes"][0].startswith("Clicks and sales are not counted")
+    (tent,) = agent.call(TOOL, report="top", words="tent").body["lists"][0]["searches"]
+    assert (tent["searches"], tent["clicked"], tent["revenue"], tent["clickedShare"]) == (14, None, None, None)
+    assert {(day["followed"], day["ordered"]) for day in agent.call(TOOL, report="days").body["days"]} == {(None, None)}
+    for report in ("rarely-clicked", "leads-to"):
+        none = agent.call(TOOL, report=report).body
+        assert (none["lists"], none["notes"]) == ([], result["notes"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
@@ -32,6 +34,7 @@ def test_terms_are_read_replaced_added_and_cleared(app: Flask, agent: Agent, mug
         "productId": str(mug),
         "sku": "MUG-01",
         "name": "Stone mug",
+        "revision": 1,
         "before": ["beaker"],
         "terms": ["beaker"],
         "changed": False,
@@ -45,17 +48,28 @@ def test_terms_are_read_replaced_added_and_cleared(app: Flask, agent: Agent, mug
     assert origins(app) == ["MCP"] * 3
 
 
+@pytest.mark.parametrize("action", [{"action": "clear"}, {"action": "add", "terms": ["cup"]}])
+def test_a_change_is_made_only_at_the_revision_that_is_given(app: Flask, agent: Agent, action: dict[str, Any]) -> None:
+    replaced = agent.call(TOOL, action="replace", product="MUG-01", terms=["tea cup"], revision=1)
+    assert (replaced.body["terms"], replaced.body["revision"]) == (["tea cup"], 2)
+    stale = agent.call(TOOL, product="MUG-01", revision=1, **action)
+    assert (stale.codes, stale.pointers, stale.body["currentRevision"]) == (["stale_revision"], ["#/revision"], 2)
+    assert "send your change with revision 2" in stale.text and stored(app) == ["tea cup"]
+    assert not agent.call(TOOL, product="MUG-01", revision=2, **action).is_error
+
+
 def test_a_dry_run_says_what_would_change_and_changes_nothing(app: Flask, agent: Agent) -> None:
     result = agent.call(TOOL, action="replace", product="MUG-01", terms=["cup"], dryRun=True)
     assert (result.body["terms"], result.body["changed"], result.body["dryRun"]) == (["cup"], True, True)
+    assert result.body["revision"] == 1
     assert stored(app) == ["beaker"]
     assert origins(app) == []
 
 
 def test_every_problem_is_named_at_once_and_nothing_is_changed(app: Flask, agent: Agent) -> None:
-    result = agent.call(TOOL, action="replace", product="MUG-01", terms=["a,b", "x" * 51, "fine"])
+    result = agent.call(TOOL, action="replace", product="MUG-01", terms=["a,b", "x" * 51, "fine", "tea\ncup"])
     assert result.is_error
-    assert result.codes == ["comma_in_term", "term_too_long"]
-    assert result.pointers == ["#/terms/0", "#/terms/1"]
+    assert result.codes == ["comma_in_term", "term_too_long", "line_break_in_term"]
+    assert result.pointers == ["#/terms/0", "#/terms/1", "#/terms/3"]
     assert "“a,b” contains a comma." in result.text
     assert stored(app) == ["beaker"]

@@ -51,6 +51,8 @@ ROWS = [
     Row("no terms at all", TERMS, [], True, []),
     Row("nothing but spaces", TERMS, ["  ", ""], True, []),
     Row("a comma", TERMS, ["a,b"], False, OLD, ("“a,b” contains a comma.",), NO_COMMA),
+    Row("line breaks around terms", TERMS, ["tea\r\n", "\ncup"], True, ["tea", "cup"]),
+    Row("a line break within a term", TERMS, ["tea\ncup"], False, OLD, ("“tea cup” contains a line break.",)),
     Row("50 characters", TERMS, ["x" * 50], True, ["x" * 50]),
     Row("51 characters", TERMS, ["fine", "x" * 51], False, OLD, ("has 51 characters",)),
     Row("50 terms", TERMS, [f"t{n}" for n in range(50)], True, [f"t{n}" for n in range(50)]),

@@ -366,8 +366,9 @@ def add_to_terms(terms: Iterable[str], added: Sequence[object]) -> list[str]:
 
 
 def split_terms(text: str) -> list[str]:
-    """Return the terms of a text that is separated by commas or line breaks."""
-    return [term for line in text.splitlines() for term in line.split(",")]
+    """Return the terms of a text that is separated by commas. A line break separates none, so that it means the same as
+    in a term that comes by itself: `clean_terms` refuses it."""
+    return text.split(",")
 
 
 def describe_term_change(product: str, before: Sequence[str], after: Sequence[str]) -> str:
@@ -397,6 +398,9 @@ def _term_problems(index: int, term: object) -> list[Problem]:
     if len(trimmed) > LONGEST_TERM:
         message = f"“{trimmed[:40]}…” has {len(trimmed)} characters; a search term has at most {LONGEST_TERM}."
         problems.append(Problem("term_too_long", message, pointer))
-    if UNPRINTABLE.search(trimmed):
+    if len(trimmed.splitlines()) > 1:
+        message = f"“{one_line(trimmed)[:60]}” contains a line break. Make it two terms, or write a space instead."
+        problems.append(Problem("line_break_in_term", message, pointer))
+    elif UNPRINTABLE.search(trimmed):
         problems.append(Problem("unprintable", "A search term contains characters that cannot be shown.", pointer))
     return problems

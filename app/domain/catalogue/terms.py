@@ -13,6 +13,7 @@ from app.domain.catalogue.models import HAS_TERMS, Product
 from app.domain.catalogue.product_rules import add_to_terms, clean_terms, split_terms
 from app.domain.catalogue.products import note_changes, product_of, snapshot
 from app.domain.catalogue.queries import LOOKUP_SIZE, contains, contains_words, look_up
+from app.domain.catalogue.revisions import check_revision
 from app.domain.shared.author import Author
 from app.domain.shared.csv_tables import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.paging import Paged, batched
@@ -26,26 +27,46 @@ MOST_LINES = 5_000  # Of an import.
 AT_ONCE = 500  # SKUs of one query.
 COLUMNS = {"sku": "sku", "name": "name", "terms": "terms", "search terms": "terms"}
 CHANGED = "Search terms changed since you looked. Look at what the file does now, then import it."
-_ROW_COLUMNS = (Product.id, Product.sku, Product.name, Product.seo_name, Product.enabled, Product.search_terms)
+_ROW_COLUMNS = (
+    Product.id,
+    Product.sku,
+    Product.name,
+    Product.seo_name,
+    Product.enabled,
+    Product.search_terms,
+    Product.revision,
+)
 
 
 def replace_terms(
-    author: Author, product_id: int, terms: Sequence[object], read: Sequence[str] | None = None
+    author: Author,
+    product_id: int,
+    terms: Sequence[object],
+    read: Sequence[str] | None = None,
+    revision: int | None = None,
 ) -> list[str]:
     """Replace a product's search terms and return the new ones; an empty sequence removes all. `read` are the terms
-    that the author saw. Raises NotFound, Invalid, and Conflict where they have been changed since."""
-    product = product_of(author.site_id, product_id, to_change=True)
+    that the author saw, `revision` the product's, where they are known. Raises NotFound, Invalid, StaleRevision, and
+    Conflict where the terms have been changed since."""
+    product = _product_to_change(author, product_id, revision)
     wanted = clean_terms(terms)
     if read is not None and list(read) != product.search_terms and wanted != product.search_terms:
         raise Conflict("Another user changed these terms while you did. What is stored now stands beside yours.")
     return _store_terms(author, product, wanted)
 
 
-def add_terms(author: Author, product_id: int, terms: Sequence[object]) -> list[str]:
+def add_terms(author: Author, product_id: int, terms: Sequence[object], revision: int | None = None) -> list[str]:
     """Add search terms to a product and return all that it has then; those that it has already are skipped. Raises
-    NotFound, Invalid."""
-    product = product_of(author.site_id, product_id, to_change=True)
+    NotFound, Invalid, and StaleRevision where the product is not at `revision`, if one is given."""
+    product = _product_to_change(author, product_id, revision)
     return _store_terms(author, product, add_to_terms(product.search_terms, terms))
+
+
+def _product_to_change(author: Author, product_id: int, revision: int | None) -> Product:
+    product = product_of(author.site_id, product_id, to_change=True)
+    if revision is not None:
+        check_revision(author.site_id, ("product", product.id), product.revision, revision)
+    return product
 
 
 def _store_terms(author: Author, product: Product, terms: list[str]) -> list[str]:
@@ -58,7 +79,7 @@ def _store_terms(author: Author, product: Product, terms: list[str]) -> list[str
 
 @dataclass(frozen=True, slots=True)
 class TermRow:
-    """A product with its search terms in their order."""
+    """A product with its search terms in their order. `revision` is the product's."""
 
     id: int
     sku: str
@@ -66,6 +87,7 @@ class TermRow:
     seo_name: str
     enabled: bool
     terms: list[str]
+    revision: int
 
 
 def products_with_terms(site_id: int, words: str, page_number: int, page_size: int = TERMS_PAGE_SIZE) -> Paged[TermRow]:
@@ -97,7 +119,10 @@ def product_with_terms(site_id: int, product_id: int) -> TermRow:
 
 
 def _term_rows(rows: Iterable[Any]) -> list[TermRow]:
-    return [TermRow(row.id, row.sku, row.name, row.seo_name, row.enabled, list(row.search_terms)) for row in rows]
+    return [
+        TermRow(row.id, row.sku, row.name, row.seo_name, row.enabled, list(row.search_terms), row.revision)
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)

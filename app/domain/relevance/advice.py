@@ -68,7 +68,11 @@ def _about_engine(explanation: SearchExplanation) -> Iterator[Advice]:
     if state is EngineState.NOT_SET_UP:
         yield Advice("not_set_up", "Search is not set up, so shoppers find nothing at all.", Act.SETTINGS)
     elif state is EngineState.UNREACHABLE:
-        does = "A rebuild is under way." if explanation.is_rebuilding else "Rebuild the index to bring search back."
+        does = "Rebuild the index to bring search back."
+        if explanation.is_rebuilding:
+            does = "A rebuild is under way."
+        elif explanation.engine.is_lost:
+            does = "The shop rebuilds it by itself."
         if explanation.engine.fault not in (None, EngineFault.INDEX):
             does = explanation.engine.error or ""
         yield Advice("unreachable", f"Search does not answer. {does}".rstrip(), Act.OVERVIEW)

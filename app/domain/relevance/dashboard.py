@@ -69,8 +69,10 @@ def _about_search(search: Overview) -> list[Attention]:
         return [Attention("search", never_built, Severity.ERROR)]
     if not search.is_healthy:
         return [Attention("search", search.status.engine.error or "Search does not answer.", Severity.ERROR)]
+    error = search.status.engine.error
     sentences = (search.backlog_warning, *search.stale_warnings, *search.status.advice)
-    return [Attention("search", sentence) for sentence in sentences if sentence]
+    faults = [Attention("search", error, Severity.ERROR)] if error else []
+    return faults + [Attention("search", sentence) for sentence in sentences if sentence]
 
 
 def _about_orders(orders: Mapping[OrderFilter, int]) -> list[Attention]:

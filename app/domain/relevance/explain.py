@@ -27,6 +27,7 @@ from app.domain.relevance.models import Synonym
 from app.domain.relevance.synonym_definition import SUGGESTED
 from app.domain.search.document_ids import PRODUCT, product_document_id
 from app.domain.search.engine import (
+    EngineFault,
     EngineState,
     Explanation,
     Hit,
@@ -37,6 +38,7 @@ from app.domain.search.engine import (
 )
 from app.domain.search.index import outbox, runs
 from app.domain.search.index.documents import content_search_is_on
+from app.domain.search.index.healing import engine_health, lost_indexes
 from app.domain.search.listings.content import NO_CONTENT, ContentHits, content_hits
 from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
@@ -118,10 +120,11 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
     latest = runs.latest_run(site_id)
     tokens = query_words(request.words)
     optional = tuple(token for token in tokens if token in LINKING_WORDS or token in served.stop_words)
-    status = engine.status(site_id, IndexName.PRODUCTS)
+    status = engine_health(engine, site_id)
+    is_lost = status.state is not EngineState.HEALTHY and bool(lost_indexes(engine, site_id))
     explanation = SearchExplanation(
         request=request,
-        engine=EngineHealth(status.state, status.error, status.fault),
+        engine=EngineHealth(status.state, status.error, status.fault, is_lost),
         now=now,
         page_size=settings_of(site_id)["listing-page-size"],
         tokens=tokens,
@@ -136,11 +139,13 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
         is_rebuilding=latest is not None and latest.is_unfinished,
         zone=time_zone_of(site_id),
     )
+    if not explanation.engine.answers:  # A process that has a lost index open still could; others cannot.
+        return explanation
     try:
         return _with_results(_ServedSearch(engine, site_id, served, planned), explanation)
     except SearchUnavailable as unavailable:
         health = EngineHealth(EngineState.UNREACHABLE, unavailable.message, unavailable.fault)
-        return replace(explanation, engine=health) if explanation.engine.answers else explanation
+        return replace(explanation, engine=health)
 
 
 def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> SearchExplanation:
@@ -150,7 +155,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
             return explanation
         indexed = search.explain(SearchRequest(), product.id).indexed
         return replace(explanation, product=replace(product, indexed=indexed))
-    content = search.content()
+    content = NO_CONTENT if explanation.engine.fault is EngineFault.CONTENT_INDEX else search.content()
     answer = search.results(explain=True, correct=not content.answer(explanation.words))
     result = answer.result
     would = search.would_be(answer.request)

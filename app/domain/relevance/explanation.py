@@ -66,9 +66,13 @@ class ExplainRequest:
 
 @dataclass(frozen=True, slots=True)
 class EngineHealth:
+    """The health of the engine, as the Overview has it. `is_lost`: its index was built and cannot be read now, so that
+    the shop rebuilds it by itself."""
+
     state: EngineState
     error: str | None = None
     fault: EngineFault | None = None
+    is_lost: bool = False
 
     @property
     def answers(self) -> bool:

@@ -23,7 +23,7 @@ from app.domain.search.engine import (
     ValueFilter,
 )
 from app.domain.search.index import documents, outbox, runs
-from app.domain.search.index.healing import lost_indexes
+from app.domain.search.index.healing import engine_health, lost_indexes
 from app.domain.search.index.outbox import SetAside
 from app.domain.search.index.rebuild_outcomes import RunSummary, summary_of
 from app.domain.search.index.reconcile import DAYS, DriftHistory, drift
@@ -139,7 +139,7 @@ def load_overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
 
 
 def _search_status(clock: Clock, engine: SearchEngine, site_id: int) -> SearchStatus:
-    products = engine.status(site_id, IndexName.PRODUCTS)
+    products = engine_health(engine, site_id)
     content_search = documents.content_search_is_on(site_id)
     waiting, set_aside = outbox.count(site_id)
     since = outbox.waiting_since(site_id) if waiting else None
@@ -162,7 +162,7 @@ def _count_shown(model: type[Product] | type[Page], site_id: int) -> int:
 
 def status_view(engine: SearchEngine, site_id: int, searches_today: int | None = None) -> dict[str, Any]:
     """Return the status as JSON, whatever state the engine is in. `searches_today` is None where it is not counted."""
-    products = engine.status(site_id, IndexName.PRODUCTS)
+    products = engine_health(engine, site_id)
     content_search = documents.content_search_is_on(site_id)
     latest = runs.latest_run(site_id)
     return {
@@ -176,7 +176,10 @@ def status_view(engine: SearchEngine, site_id: int, searches_today: int | None =
 
 
 def pages_indexed(engine: SearchEngine, site_id: int) -> int | None:
-    """Return the number of pages in the content index, collections left out; None where there is no such index."""
+    """Return the number of pages in the content index, collections left out; None where there is no such index, also
+    while a process still has a lost one open."""
+    if engine.status(site_id, IndexName.CONTENT).state is not EngineState.HEALTHY:
+        return None
     only_pages = SearchRequest(scope=(ValueFilter("type", (PAGE,)),), per_page=0)
     try:
         return engine.search(site_id, IndexName.CONTENT, only_pages).total
@@ -186,7 +189,7 @@ def pages_indexed(engine: SearchEngine, site_id: int) -> int | None:
 
 def advice_of(engine: SearchEngine, site_id: int) -> tuple[str, ...]:
     """Return advice about this site's index, one sentence each; none while a rebuild is unfinished."""
-    status = engine.status(site_id, IndexName.PRODUCTS)
+    status = engine_health(engine, site_id)
     latest = runs.latest_run(site_id)
     if status.state is EngineState.NOT_SET_UP or (latest is not None and latest.is_unfinished):
         return ()
@@ -197,7 +200,9 @@ def advice_of(engine: SearchEngine, site_id: int) -> tuple[str, ...]:
     return advise_on_index(
         Signs(
             products_built=status.documents is not None,
-            content_built=not documents.content_search_is_on(site_id) or pages_indexed(engine, site_id) is not None,
+            content_built=not documents.content_search_is_on(site_id)
+            or status.fault is EngineFault.CONTENT_INDEX  # It was built; that it is lost is the engine's error.
+            or pages_indexed(engine, site_id) is not None,
             arranged_since=_arranged_since_rebuild(site_id),
             last_failed=latest is not None and latest.has_failed,
             drift=db.session.scalar(latest_report) or 0,

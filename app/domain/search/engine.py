@@ -290,10 +290,12 @@ class EngineState(StrEnum):
 
 class EngineFault(StrEnum):
     """What is wrong with an engine or with one of its indexes. Only INDEX is for a rebuild: the index is missing or
-    damaged. MISSING_SHARD is an index whose part is on a machine that is away, and may come back with it; QUORUM is a
+    damaged. CONTENT_INDEX is that of pages and collections while the other answers (`healing.engine_health`; no engine
+    says it). MISSING_SHARD is an index whose part is on a machine that is away, and may come back with it; QUORUM is a
     cluster most of whose machines are away."""
 
     INDEX = "index"
+    CONTENT_INDEX = "content_index"
     UNREACHABLE = "unreachable"
     QUORUM = "quorum"
     SLOW = "slow"
@@ -309,6 +311,7 @@ class EngineFault(StrEnum):
 
 FAULT_LABELS = {
     EngineFault.INDEX: "Unreachable",
+    EngineFault.CONTENT_INDEX: "Pages missing",
     EngineFault.UNREACHABLE: "Unreachable",
     EngineFault.QUORUM: "Machines missing",
     EngineFault.SLOW: "Too slow",
@@ -349,6 +352,9 @@ class EngineStatus:
     def label(self) -> str:
         """The state, or what is wrong, in a word or two."""
         return FAULT_LABELS[self.fault] if self.fault else self.state.replace("_", " ").capitalize()
+
+
+NOT_SET_UP = "Search is not set up. Set SEARCH_ENGINE=whoosh for the shop and restart it; Search settings say more."
 
 
 class SearchUnavailable(DomainError):

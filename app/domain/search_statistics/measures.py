@@ -1,7 +1,8 @@
 """Measures of searches over a period: counts, shares of them, and how both compare with the period before or with a
 change; and the query parameters of the Analytics pages. Pure.
 
-Definitions: specification, Analytics measures. Shares are of the searches that were made while clicks were recorded.
+Definitions: specification, Analytics measures. Shares are of the searches that were made while clicks were recorded,
+without those that a page answered or that a rule sent to one.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from app.extensions import Base
 
 class CountColumns:
     """`searches` that were made and how many of them `found_nothing`; `followed` are those made while clicks were
-    recorded, the denominator of the rates. `clicked`, `added_to_basket` and `ordered` count searches, not products;
-    `revenue` is in minor units. `ruled` are searches to which a rule applied."""
+    recorded and that no page answered, the denominator of the rates. `clicked`, `added_to_basket` and `ordered` count
+    searches, not products; `revenue` is in minor units. `ruled` are searches to which a rule applied."""
 
     searches: Mapped[int] = mapped_column(Integer, default=0)
     found_nothing: Mapped[int] = mapped_column(Integer, default=0)

@@ -104,10 +104,9 @@ def _conditions(sums: Subquery, listing: ListRequest) -> list[ColumnElement[bool
     if listing.name is ListName.NOTHING:
         conditions.append(column.found_nothing > 0)
     if listing.name is ListName.RARELY:
-        finds = column.last_result_count > 0
-        # A share of a few followed searches says nothing, however many were made while clicks were not recorded.
-        often = [column.searches >= OFTEN, column.followed >= OFTEN]
-        conditions += [*often, finds, column.clicked * 100 < column.followed * RARELY]
+        # To the letter of the specification: also where clicks were recorded for few of the searches.
+        is_often, finds = column.searches >= OFTEN, column.last_result_count > 0
+        conditions += [is_often, finds, column.clicked * 100 < column.followed * RARELY]
     return conditions
 
 
@@ -124,6 +123,10 @@ class TrackingStatus:
     clicks: bool
     since: date | None
     currency: str
+
+    def shows(self, name: ListName) -> bool:
+        """Whether a list is shown: one about clicks only while they are recorded."""
+        return self.clicks or not name.needs_clicks
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ def period(clock: Clock, site_id: int, days: int) -> Period:
 def report(clock: Clock, site_id: int, days: int) -> AnalyticsReport:
     over, tracking = period(clock, site_id, days), tracking_status(site_id)
     compares = tracking.since is not None and tracking.since <= over.before.first
-    names = [name for name in ListName if tracking.clicks or not name.needs_clicks]
+    names = [name for name in ListName if tracking.shows(name)]
     rows = first_rows(site_id, over, names, ROWS)
     by_day = sums_by_day(site_id, over.before.first, over.today)
     return AnalyticsReport(

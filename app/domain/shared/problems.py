@@ -31,6 +31,11 @@ class DomainError(Exception):
         self.code = code or self.code
         self.details: Mapping[str, object] = details
 
+    @property
+    def detail(self) -> str:
+        """The message for programs, which have no page that says what can be done."""
+        return self.message
+
 
 class Invalid(DomainError):
     """Invalid input; every problem is listed at once."""
@@ -78,6 +83,10 @@ class StaleRevision(Conflict):
     def __init__(self, message: str, current_revision: int) -> None:
         super().__init__(message, currentRevision=current_revision)
         self.current_revision = current_revision
+
+    @property
+    def detail(self) -> str:
+        return f"{self.message} Read it again, then send your change with revision {self.current_revision}."
 
 
 class Forbidden(DomainError):

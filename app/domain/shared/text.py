@@ -25,6 +25,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def split_list(text: str) -> list[str]:
+    """Return the parts of a text that is separated by commas or line breaks, not trimmed."""
+    return [part for line in text.splitlines() for part in line.split(",")]
+
+
 def is_unseen(text: str) -> bool:
     """Whether a text is invisible: made of blanks, marks of direction, joiners, tags and fillers alone."""
     return all(unicodedata.category(sign)[0] in "ZC" or sign in _FILLERS for sign in text)

@@ -11,7 +11,15 @@ from pydantic import Field
 from app import ports
 from app.domain.search_statistics import reports
 from app.domain.search_statistics.counting.aggregation import Sums
-from app.domain.search_statistics.measures import PAGE_SIZE, ListName, ListRequest, Measure, Period, share
+from app.domain.search_statistics.measures import (
+    KINDS_OF_CLICKS,
+    PAGE_SIZE,
+    ListName,
+    ListRequest,
+    Measure,
+    Period,
+    share,
+)
 from app.domain.search_statistics.reports import AnalyticsReport, TrackingStatus, WordRow
 from app.domain.shared.paging import Paged
 from app.mcp.arguments import Answer, Arguments, PageNumber, PagingShape, paging_of
@@ -28,7 +36,7 @@ class InsightsArguments(Arguments):
         description=(
             "overview: the figures of the period, each compared with the period before, and the first ten of every "
             "list. top: the most common searches. found-nothing: searches that found no product. rarely-clicked: "
-            "searches made at least 10 times that find products and of which under 10% led to a click. leads-to: what "
+            "searches made at least 10 times that find products and whose click share is under 10%. leads-to: what "
             "searches lead to, from click to order. days: the figures of each day."
         ),
     )
@@ -43,11 +51,16 @@ class InsightsArguments(Arguments):
 class CountsShape(Answer):
     searches: int
     found_nothing: int
-    followed: int = Field(description="Searches made while clicks were recorded: the whole of the shares.")
-    clicked: int
-    added_to_basket: int
-    ordered: int
-    revenue: int = Field(description="In minor units of `currency`.")
+    followed: int | None = Field(
+        description=(
+            "Searches made while clicks were recorded, without those that a page answered: the whole of the shares. "
+            "This and what follows it is null while clicks are not recorded."
+        )
+    )
+    clicked: int | None
+    added_to_basket: int | None
+    ordered: int | None
+    revenue: int | None = Field(description="In minor units of `currency`.")
     clicked_share: float | None = Field(description="0 to 1, of `followed`; null where there were none.")
     added_to_basket_share: float | None
     ordered_share: float | None
@@ -117,10 +130,12 @@ def search_insights(call: Call, sent: InsightsArguments) -> InsightsAnswer:
     tracking = reports.tracking_status(call.site_id)
     if sent.report == "days":
         by_day = reports.every_day(call.site_id, over)
-        return _answer(over, tracking, days=[_day(day, sums) for day, sums in by_day])
+        return _answer(over, tracking, days=[_day(day, sums, tracking) for day, sums in by_day])
     listing = _list_request(sent, ListName(sent.report))
+    if not tracking.shows(listing.name):
+        return _answer(over, tracking)
     found = reports.page_of(call.site_id, over, listing)
-    return _answer(over, tracking, lists=[_list(listing.name, found.items, found)])
+    return _answer(over, tracking, lists=[_list(listing.name, found.items, tracking, found)])
 
 
 def _list_request(sent: InsightsArguments, name: ListName) -> ListRequest:
@@ -129,7 +144,7 @@ def _list_request(sent: InsightsArguments, name: ListName) -> ListRequest:
 
 
 def _overview(report: AnalyticsReport) -> InsightsAnswer:
-    lists = [_list(name, rows) for name, rows in report.lists.items()]
+    lists = [_list(name, rows, report.tracking) for name, rows in report.lists.items()]
     measures = [_measure(measure) for measure in report.measures]
     return _answer(report.period, report.tracking, lists=lists, measures=measures)
 
@@ -155,35 +170,42 @@ def _answer(
 
 
 def _notes(tracking: TrackingStatus) -> list[str]:
-    if not tracking.searches:
-        return [NO_TRACKING]
-    return [] if tracking.clicks else [NO_CLICKS]
+    return [
+        note for is_counted, note in ((tracking.searches, NO_TRACKING), (tracking.clicks, NO_CLICKS)) if not is_counted
+    ]
 
 
-def _list(name: ListName, rows: Iterable[WordRow], page: Paged[WordRow] | None = None) -> ListShape:
+def _list(
+    name: ListName, rows: Iterable[WordRow], tracking: TrackingStatus, page: Paged[WordRow] | None = None
+) -> ListShape:
     return ListShape(
-        name=name.value, searches=[_search(row) for row in rows], paging=paging_of(page) if page is not None else None
+        name=name.value,
+        searches=[_search(row, tracking) for row in rows],
+        paging=paging_of(page) if page is not None else None,
     )
 
 
-def _search(row: WordRow) -> SearchShape:
+def _search(row: WordRow, tracking: TrackingStatus) -> SearchShape:
     return SearchShape(
         search=row.word,
         latest_results=row.finds,
         latest_day=row.last_day.isoformat(),
         trend=list(row.trend),
-        **_counts(row.sums),
+        **_counts(row.sums, tracking),
     )
 
 
-def _day(day: date, sums: Sums) -> DayShape:
-    return DayShape(day=day.isoformat(), **_counts(sums))
+def _day(day: date, sums: Sums, tracking: TrackingStatus) -> DayShape:
+    return DayShape(day=day.isoformat(), **_counts(sums, tracking))
 
 
-def _counts(sums: Sums) -> dict[str, Any]:
-    names = ("searches", "found_nothing", "followed", "clicked", "added_to_basket", "ordered", "revenue")
-    shares = {f"{name}_share": share(sums, name) for name in ("clicked", "added_to_basket", "ordered")}
-    return {name: getattr(sums, name) for name in names} | shares
+def _counts(sums: Sums, tracking: TrackingStatus) -> dict[str, Any]:
+    """Return the fields of CountsShape, as far as the page has them: without clicks while they are not recorded."""
+    of_clicks: dict[str, Any] = {name: getattr(sums, name) for name in ("followed", *KINDS_OF_CLICKS)}
+    of_clicks |= {f"{name}_share": share(sums, name) for name in ("clicked", "added_to_basket", "ordered")}
+    if not tracking.clicks:
+        of_clicks = dict.fromkeys(of_clicks)
+    return {"searches": sums.searches, "found_nothing": sums.found_nothing} | of_clicks
 
 
 def _measure(measure: Measure) -> MeasureShape:

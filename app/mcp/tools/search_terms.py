@@ -32,9 +32,18 @@ class SearchTermsArguments(WriteArguments):
         default=None,
         description=(
             "For replace and add: the search terms, each a word or a phrase that finds this product and is not in its "
-            f"name or description. Each has at most {LONGEST_TERM} characters and no comma; a product has at most "
-            f"{MOST_TERMS}. Outer spaces go, and so do repetitions, whatever their case. Example: "
+            f"name or description. Each has at most {LONGEST_TERM} characters, no comma and no line break; a product "
+            f"has at most {MOST_TERMS}. Outer spaces go, and so do repetitions, whatever their case. Example: "
             '["beaker", "tea cup"].'
+        ),
+    )
+
+    revision: int | None = Field(
+        default=None,
+        ge=0,
+        description=(
+            "For replace, add and clear: the product's revision that you read. The call is refused where somebody "
+            "saved the product since: read it again."
         ),
     )
 
@@ -43,6 +52,7 @@ class SearchTermsAnswer(Answer):
     product_id: str
     sku: str
     name: str
+    revision: int = Field(description="The product's, after the call.")
     before: list[str] = Field(description="The terms before the call.")
     terms: list[str] = Field(description="The terms now; with dryRun, those that the product would have.")
     changed: bool
@@ -55,9 +65,9 @@ class SearchTermsAnswer(Answer):
     Permission.MANAGE_SEARCH,
     {
         "get": reads("product"),
-        "replace": writes("product", "terms"),
-        "add": writes("product", "terms"),
-        "clear": writes("product"),
+        "replace": writes("product", "terms", takes=("revision",)),
+        "add": writes("product", "terms", takes=("revision",)),
+        "clear": writes("product", takes=("revision",)),
     },
     is_destructive=True,
 )
@@ -66,12 +76,13 @@ def manage_product_search_terms(call: Call, sent: SearchTermsArguments) -> Searc
     never see, such as what else people call it. Search matches them like the name, with stemming, so one form of a word
     is enough. For words that mean the same for every product use manageSynonyms instead."""
     product = product_referred_to(call.site_id, sent.product)
-    before = list(product.search_terms)
+    before, revision = list(product.search_terms), product.revision
     after = _change(call, sent, product.id) if sent.action != "get" else before
     return SearchTermsAnswer(
         product_id=str(product.id),
         sku=product.sku,
         name=product.name,
+        revision=revision if call.dry_run else product.revision,
         before=before,
         terms=after,
         changed=after != before,
@@ -81,5 +92,5 @@ def manage_product_search_terms(call: Call, sent: SearchTermsArguments) -> Searc
 
 def _change(call: Call, sent: SearchTermsArguments, product_id: int) -> list[str]:
     if sent.action == "add":
-        return terms.add_terms(call.author, product_id, sent.terms or [])
-    return terms.replace_terms(call.author, product_id, sent.terms or [])
+        return terms.add_terms(call.author, product_id, sent.terms or [], sent.revision)
+    return terms.replace_terms(call.author, product_id, sent.terms or [], revision=sent.revision)

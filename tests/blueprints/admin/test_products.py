@@ -162,6 +162,30 @@ def test_a_bad_list_of_terms_is_refused_while_the_rest_saves(app: Flask, mia: Me
     assert (after["price"], after["search_terms"]) == (700, ["wigwam"])
 
 
+def test_without_javascript_refused_terms_stay_in_the_form(app: Flask, mia: Merchandiser) -> None:
+    product_id = stored(app, search_terms=["wigwam"])
+    path = f"/admin/catalogue/product/{product_id}"
+    mia.get(path)
+    page = mia.post(path, typed(price="7", searchTerms="fine, " + "x" * 51), 200)
+    assert page.texts["textarea"].count("fine, " + "x" * 51) == 1
+    assert "51 characters" in page.texts["p"] and "Terms it has: wigwam." in page.texts["p"]
+    assert product(app, product_id)["price"] == 700
+
+
+def test_refused_terms_of_a_new_product_stay_in_the_form_while_the_rest_is_added(app: Flask, mia: Merchandiser) -> None:
+    new = "/admin/catalogue/product/new"
+    mia.get(new)
+    answer = mia.swap(new, typed(searchTerms="wigwam, " + "x" * 51))
+    with app.app_context():
+        made = db.session.scalars(select(Product)).one()
+        assert (made.name, made.search_terms) == ("Ridge tent", [])
+        address = f"/admin/catalogue/product/{made.id}"
+    assert answer.status_code == 200 and answer.headers["HX-Push-Url"] == address
+    assert f'action="{address}"' in answer.text and "wigwam, " + "x" * 51 in answer.text
+    plain = mia.post(new, typed(sku="T-2", searchTerms="tea, " + "y" * 51), 200)
+    assert "tea, " + "y" * 51 in plain.texts["textarea"] and "51 characters" in plain.texts["p"]
+
+
 def test_a_stale_save_shows_both_versions_and_saves_over_on_purpose(app: Flask, mia: Merchandiser) -> None:
     product_id = stored(app)
     path = f"/admin/catalogue/product/{product_id}"

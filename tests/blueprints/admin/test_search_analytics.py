@@ -129,6 +129,18 @@ def test_while_clicks_are_not_recorded_the_page_shows_searches_alone(signed_in, 
     assert "Clicks are not recorded" in text(signed_in(), f"{PAGE}/leads-to")
 
 
+def test_while_clicks_are_not_recorded_no_table_has_them(signed_in, counted: Counted, switched) -> None:
+    switched(search_click_tracking_enabled=False)
+    counted("kettle", searches=50, clicked=1)
+    browser = signed_in()
+    for name, columns in (("top", 5), ("found-nothing", 5), ("days", 3)):
+        header, *_ = csv.reader(StringIO(browser.client.get(f"{PAGE}/{name}.csv").text.removeprefix("\ufeff")))
+        assert header[1:3] == ["Searches", "Found nothing"] and len(header) == columns
+    for name in ("rarely-clicked", "leads-to"):
+        answer = browser.client.get(f"{PAGE}/{name}.csv")
+        assert answer.status_code == 409 and "Record Search Clicks and Sales" in answer.text
+
+
 def test_a_list_is_filtered_in_place(signed_in, counted: Counted) -> None:
     counted("kettle")
     counted("stove")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
+from app.domain.catalogue.models import Product
 from app.domain.search.engine import EngineFault
 from app.domain.search.index.runs import request_rebuild, view
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
@@ -93,6 +95,33 @@ def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(
     assert entry.summary == "Requested a rebuild of the lost index of products"
 
 
+@pytest.mark.parametrize("index", ["products", "content"])
+def test_the_overview_and_the_test_of_a_search_say_the_same_of_an_index_that_is_gone(
+    app: Flask, shop: int, signed_in, tmp_path: Path, index: str
+) -> None:
+    browser: PageClient = signed_in()
+    browser.post("/admin/search/rebuild", {"scope": "ALL"})
+    with app.app_context():
+        search.rebuild(_run().id)
+        sku = db.session.scalars(select(Product.sku).where(Product.enabled)).first()
+    tested, as_json = f"/admin/search/test?q={sku}", {"Accept": "application/json"}
+    assert browser.client.get(tested, headers=as_json).json["found"] == 1
+    shutil.rmtree(tmp_path / "index" / str(shop) / index)
+    status = browser.client.get("/admin/search/rest/status").json["engine"]
+    answer = browser.client.get(tested, headers=as_json).json
+    assert answer["engine"] == status and status["error"]
+    overview, test = _html(browser), _html(browser, tested)
+    assert all(status["error"] in page and "The shop rebuilds it" in page for page in (overview, test))
+    if index == "products":
+        assert status["state"] == "UNREACHABLE" and "Unreachable" in overview
+        assert (answer["found"], answer["products"]) == (None, [])
+    else:
+        assert status["state"] == "HEALTHY" and "Pages missing" in overview
+        assert answer["found"] == 1 and answer["content"] == []
+        assert browser.client.get("/admin/search/rest/status").json["pagesIndexed"] is None
+        assert "are not in search yet" not in overview and status["error"] in _html(browser, "/admin/")
+
+
 def test_a_rebuild_is_followed_from_waiting_to_done(app: Flask, shop: int, signed_in) -> None:
     browser: PageClient = signed_in()
     browser.get("/admin/search")
@@ -146,9 +175,12 @@ def test_a_second_request_joins_the_first_and_says_whose_it_is(app: Flask, shop:
 def test_a_failed_rebuild_tells_why_and_what_is_left(app: Flask, shop: int, signed_in, clock: StoppedClock) -> None:
     with app.app_context(), transaction():
         db.session.add(_failed_run(shop, clock))
-    html = _html(signed_in())
+    browser: PageClient = signed_in()
+    html = _html(browser)
     assert "The last rebuild failed" in html and "no space left" in html
     assert "There is no index of products in use" in html
+    assert "7 documents" not in html and '<td data-label="Documents" class="n">–</td>' in html
+    assert "7 documents" not in _html(browser, "/admin/")
 
 
 def test_after_a_failed_rebuild_a_cluster_that_is_away_is_not_taken_for_one_without_an_index(
@@ -264,7 +296,8 @@ def _failed_run(site_id: int, clock: StoppedClock) -> RebuildRun:
         site_id=site_id,
         scope="ALL",
         state="failed",
-        done=0,
+        done=7,
+        total=9,
         error="no space left on the disk",
         requested_by="Mia Moss",
         created_at=clock.now(),

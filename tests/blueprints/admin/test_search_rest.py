@@ -78,7 +78,8 @@ def test_the_older_address_means_everything(client: FlaskClient) -> None:
 
 def test_without_an_engine_it_is_409(app: Flask, client: FlaskClient) -> None:
     app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=NullEngine())
-    assert _search(client, "ALL").status_code == 409
+    refused = _search(client, "ALL")
+    assert refused.status_code == 409 and "Set SEARCH_ENGINE=whoosh" in refused.json["detail"]
     assert client.post("/admin/merchandising/rest/reindex").status_code == 409
     assert client.get("/admin/search/rest/status").json["engine"] == {"state": "NOT_SET_UP", "error": None}
 
@@ -88,6 +89,7 @@ def test_content_alone_needs_content_search(app: Flask, client: FlaskClient, sit
         change_settings(site_id, {"search-content-enabled": False})
     answer = _search(client, "CONTENT")
     assert (answer.status_code, answer.json["code"]) == (409, "conflict")
+    assert "Switch on “Find pages and collections too” in Search settings" in answer.json["detail"]
     assert _search(client, "ALL").status_code == 202
 
 

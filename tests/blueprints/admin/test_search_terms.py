@@ -225,7 +225,8 @@ def test_the_lookup_gives_at_most_ten_products_with_their_terms(app: Flask, mia:
     answer = mia.pages.client.get(f"{TERMS}/rest/products?q=RIDGE", base_url=mia.pages.base)
     assert answer.json == {
         "products": [
-            {"id": str(tent), "sku": "T-1", "name": "Ridge tent", "seoName": "t-1", "searchTerms": ["shelter"]}
+            {"id": str(tent), "sku": "T-1", "name": "Ridge tent", "seoName": "t-1"}
+            | {"searchTerms": ["shelter"], "revision": 1}
         ]
     }
     for query, count in (("tent", 10), ("%", 0), ("", 0), ("d-11", 1)):
@@ -238,13 +239,39 @@ def test_terms_are_replaced_and_added_and_saving_reindexes(app: Flask, mia: Merc
     with app.app_context(), transaction():
         db.session.query(OutboxEntry).delete()
     put = send(mia, "PUT", f"{TERMS}/rest/{tent}", {"terms": [" bivvy ", "BIVVY", "tipi"]})
-    assert (put.status_code, put.json) == (200, {"productId": str(tent), "terms": ["bivvy", "tipi"]})
+    assert (put.status_code, put.json) == (
+        200,
+        {"productId": str(tent), "terms": ["bivvy", "tipi"], "revision": 2},
+    )
     add = send(mia, "POST", f"{TERMS}/rest/{tent}/add", {"terms": ["Tipi", "yurt"]})
     assert add.json["terms"] == ["bivvy", "tipi", "yurt"]
     assert send(mia, "PUT", f"{TERMS}/rest/{tent}", {"terms": []}).json["terms"] == []
     with app.app_context():
         assert {entry.record_id for entry in db.session.scalars(select(OutboxEntry))} == {tent}
         assert len(db.session.scalars(select(AuditEntry).where(AuditEntry.subject_id == str(tent))).all()) == 3
+
+
+@pytest.mark.parametrize(("method", "path"), [("PUT", ""), ("POST", "/add")])
+def test_terms_are_changed_only_at_the_revision_that_is_given(
+    app: Flask, mia: Merchandiser, method: str, path: str
+) -> None:
+    tent = stored(app, "T-1", "Ridge tent", "shelter")
+    address = f"{TERMS}/rest/{tent}{path}"
+    first = send(mia, method, address, {"terms": ["bivvy"], "revision": 1})
+    assert (first.status_code, first.json["revision"]) == (200, 2)
+    stale = send(mia, method, address, {"terms": ["tipi"], "revision": 1})
+    assert (stale.status_code, stale.json["code"], stale.json["currentRevision"]) == (409, "stale_revision", 2)
+    assert "Read it again, then send your change with revision 2." in stale.json["detail"]
+    assert "tipi" not in terms_of(app, tent)
+    assert send(mia, method, address, {"terms": ["tipi"], "revision": 2}).status_code == 200
+    assert send(mia, method, address, {"terms": ["yurt"]}).status_code == 200
+
+
+@pytest.mark.parametrize("revision", ["1", 1.0, True])
+def test_a_revision_is_a_whole_number(app: Flask, mia: Merchandiser, revision: Any) -> None:
+    tent = stored(app, "T-1", "Ridge tent", "shelter")
+    answer = send(mia, "PUT", f"{TERMS}/rest/{tent}", {"terms": [], "revision": revision})
+    assert (answer.status_code, answer.json["errors"][0]["pointer"]) == (400, "#/revision")
 
 
 @pytest.mark.parametrize("body", [{}, {"terms": "shelter"}, {"terms": None}, {"terms": ["a"], "more": 1}, [], "x"])
@@ -282,6 +309,9 @@ LISTS = [
     (["Straße", "STRASSE", "strasse"], True),
     (["right\u202eleft"], False),
     (["", "  "], True),
+    (["tea\n", "\r\ncup"], True),
+    (["tea\ncup"], False),
+    (["good", "tea\r\ncup"], False),
 ]
 
 

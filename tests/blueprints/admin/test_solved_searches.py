@@ -57,6 +57,8 @@ def test_what_was_solved_is_shown_as_solved_and_the_number_shrinks(
         save_rule(indexing, mia.site_id, term="opening hours", redirect_url="/pages/hours")
     solved = _text(mia, path)
     assert all(words in solved for words in after)
-    assert solved.count("terms?term=") == 1 and f"terms?term={NEVER_SOLVED}" in solved
+    # What it finds now may be the wrong thing, so each is still offered what helps.
+    assert solved.count("terms?term=") == 3
+    assert path == "/admin/search/terms" or solved.count("synonyms?word=") == 3
     if path != "/admin/search/analytics/found-nothing":
         assert "Solved: finds 2 now" in solved and "Solved: goes to /pages/hours" in solved

@@ -18,7 +18,9 @@ from app import ports
 from app.blueprints.storefront import attribution
 from app.domain.orders.models import Order
 from app.domain.search.listings.listing import ListingRequest
+from app.domain.search_statistics import reports
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.measures import ListName, percent, share
 from app.domain.search_statistics.models import SearchDay, SearchWordDay
 from app.domain.sites.settings import change_settings
 from app.extensions import db
@@ -26,6 +28,7 @@ from app.jobs.search_statistics import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.shopper import BROWSER, Shopper
+from tests.blueprints.storefront.test_taught_search import add_rule
 from tests.fakes.clock import StoppedClock
 
 HOST = "http://shop.test"
@@ -71,14 +74,26 @@ def test_a_search_that_a_page_answers_did_not_find_nothing(
 ) -> None:
     for words in ("delivery", "by+post", "zzzqqqxxx"):
         shopper.get(f"/search?q={words}")
-    assert {word: found[:2] for word, found in counts().items()} == {
-        "delivery": (1, 0),
-        "by post": (1, 1),  # A page mentions it, and none is about it.
-        "zzzqqqxxx": (1, 1),
+    assert {word: found[:3] for word, found in counts().items()} == {
+        "delivery": (1, 0, 0),  # Not followed: no product of it could be opened.
+        "by post": (1, 1, 1),  # A page mentions it, and none is about it.
+        "zzzqqqxxx": (1, 1, 1),
     }
     with app.app_context():
         latest = dict(db.session.execute(select(SearchWordDay.word, SearchWordDay.last_result_count)).all())
     assert latest == {"delivery": None, "by post": 0, "zzzqqqxxx": 0}
+
+
+def test_a_search_that_a_rule_sends_on_has_no_share_of_clicks(
+    app: Flask, site_id: int, shopper: Shopper, counts: Callable[[], Counts]
+) -> None:
+    add_rule(app, site_id, "tent", redirect_url="/pages/delivery")
+    assert shopper.get("/search?q=tent").location == "/pages/delivery"
+    assert counts() == {"tent": (1, 0, 0, 0, 0)}
+    with app.app_context():
+        week = reports.period(ports.clock(), site_id, 7)
+        (row,) = reports.first_rows(site_id, week, [ListName.LEADS], 10)[ListName.LEADS]
+        assert (row.finds, percent(share(row.sums, "clicked"))) == (None, "–")
 
 
 def test_the_number_of_products_that_filters_would_leave_is_no_search(

@@ -125,13 +125,14 @@ def test_a_word_that_was_renamed_since_the_bundle_was_made_becomes_the_new_one(t
 
 def test_parts_that_cannot_be_taken_leave_their_product_in(take: Take):
     bad = product(
-        searchTerms=["a,b"],
+        searchTerms=["a,b", "tea\ncup"],
         images=["https://elsewhere.test/a.jpg", "media/gone.jpg"],
         taxonomy={"levelId": "caravans"},
     )
     report = take(taxonomy=TAXONOMY, products=[bad])
     assert refusals(report) == [
         ("products.jsonl", 1, "searchTerms/0"),
+        ("products.jsonl", 1, "searchTerms/1"),
         ("products.jsonl", 1, "images/0"),
         ("products.jsonl", 1, "images/1"),
         ("products.jsonl", 1, "taxonomy/levelId"),

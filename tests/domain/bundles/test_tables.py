@@ -103,6 +103,11 @@ def test_our_own_lines_have_levels_attributes_and_variants() -> None:
     assert [variant["options"] for variant in tent.fields["variants"]] == [{"Size": "S"}, {"Size": "L"}]
 
 
+def test_a_line_break_separates_no_search_terms() -> None:
+    (mug,) = rows('sku,name,price,searchTerms\nMUG-1,Mug,9.50,"beaker,\ntea\ncup"')
+    assert mug.fields["searchTerms"] == ["beaker", "tea\ncup"]
+
+
 def test_what_cannot_be_read_is_named_by_its_column() -> None:
     (bad,) = rows("sku,name,price,stock,enabled\nT-1,,dear,some,perhaps,more")
     assert [problem.message for problem in bad.problems] == [

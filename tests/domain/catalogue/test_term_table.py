@@ -53,6 +53,14 @@ def test_each_line_says_what_it_does_to_its_product():
     assert reasons[3] == "The SKU is missing."
 
 
+def test_a_line_break_in_a_cell_separates_no_terms():
+    (pot,) = outcomes("sku,terms", 'POT,"tea\ncup"')
+    assert (pot[1], pot[2]) == (
+        "refused",
+        "“tea cup” contains a line break. Make it two terms, or write a space instead.",
+    )
+
+
 def test_a_line_with_less_or_more_than_its_columns_is_refused_and_takes_no_terms_away():
     results = outcomes("sku,terms,name", "KETTLE", "MUG,beaker,Mug, cup", "POT,,Pot,,")
     assert [outcome for _, outcome, _ in results] == ["refused", "refused", "changed"]

@@ -160,10 +160,20 @@ def product_create() -> Answer:
             product_id = made.saved.product.id
     except (Invalid, Conflict) as error:
         return _new_page(form, FieldErrors(error))
-    flash("Added. Search shows it in a few seconds. Pictures and categories can be added now.", "good")
-    _flash_left_out(made)
     address = url_for("admin.product_edit", product_id=product_id)
+    if made.saved.refused_terms or made.dropped:
+        return _page_in_place(_saved_editor(product_id, form, made, templates=(EDIT[0], EDIT[0])), address)
+    flash("Added. Search shows it in a few seconds. Pictures and categories can be added now.", "good")
+    if made.not_applied:
+        flash(made.not_applied, "warn")
     return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+def _page_in_place(page: Response, address: str) -> Response:
+    """Make htmx show a whole page, at its address, in place of the one from which it was requested."""
+    page.headers.update({"HX-Retarget": "#main", "HX-Reselect": "#main", "HX-Reswap": "outerHTML"})
+    page.headers["HX-Push-Url"] = address
+    return page
 
 
 @bp.get(PRODUCT)
@@ -232,8 +242,12 @@ def _editor(product_id: int, form: ProductForm | None = None, errors: FieldError
 
 
 def _editor_page(
-    editor: ProductEditor, form: ProductForm, errors: FieldErrors, made: SavedProduct | None = None
-) -> Answer:
+    editor: ProductEditor,
+    form: ProductForm,
+    errors: FieldErrors,
+    made: SavedProduct | None = None,
+    templates: tuple[str, str] = EDIT,
+) -> Response:
     stored = ProductForm.of(editor.product, editor.currency)
     context = {
         "editor": editor,
@@ -247,7 +261,7 @@ def _editor_page(
         "not_applied": made.not_applied if made else None,
     }
     status = errors.status if errors and not made else 200
-    return _answer(EDIT, context | panel_context(editor.taxonomy, form, editor.product), status)
+    return _answer(templates, context | panel_context(editor.taxonomy, form, editor.product), status)
 
 
 def _differences(editor: ProductEditor, form: ProductForm, stored: ProductForm) -> list[Difference]:
@@ -257,7 +271,7 @@ def _differences(editor: ProductEditor, form: ProductForm, stored: ProductForm) 
     return details + form.taxonomy.differences(stored.taxonomy, editor.taxonomy.tree)
 
 
-def _answer(templates: tuple[str, str], context: dict[str, object], status: int) -> Answer:
+def _answer(templates: tuple[str, str], context: dict[str, object], status: int) -> Response:
     page, fragment = templates
     return make_response(render_template(fragment if wants_fragment() else page, **context), status)
 
@@ -276,13 +290,20 @@ def _rows_or_page(
 def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answer:
     """Show the editor as it is stored. What was refused, such as a list of search terms, stays where it was typed, to
     be fixed."""
-    if wants_fragment() or made.dropped:
-        editor = product_editor(ports.clock(), current_user.site_id, product_id)
-        shown = _with_refused_input(ProductForm.of(editor.product, editor.currency), form, made)
-        return _editor_page(editor, shown, FieldErrors(made.saved.refused_terms), made)
+    if wants_fragment() or made.dropped or made.saved.refused_terms:
+        return _saved_editor(product_id, form, made)
     flash("Saved. Search shows it in a few seconds." if made.saved.changed else "No changes to save.", "good")
-    _flash_left_out(made)
+    if made.not_applied:
+        flash(made.not_applied, "warn")
     return redirect(url_for("admin.product_edit", product_id=product_id))
+
+
+def _saved_editor(
+    product_id: int, form: ProductForm, made: SavedProduct, templates: tuple[str, str] = EDIT
+) -> Response:
+    editor = product_editor(ports.clock(), current_user.site_id, product_id)
+    shown = _with_refused_input(ProductForm.of(editor.product, editor.currency), form, made)
+    return _editor_page(editor, shown, FieldErrors(made.saved.refused_terms), made, templates)
 
 
 def _with_refused_input(stored: ProductForm, form: ProductForm, made: SavedProduct) -> ProductForm:
@@ -290,16 +311,6 @@ def _with_refused_input(stored: ProductForm, form: ProductForm, made: SavedProdu
     values = {one.attribute_id: typed[one.attribute_id] for one in made.dropped if one.has_input}
     shown = stored.with_taxonomy(stored.taxonomy.with_texts(values))
     return shown.with_terms(form.texts["searchTerms"]) if made.saved.refused_terms else shown
-
-
-def _flash_left_out(made: SavedProduct) -> None:
-    if made.saved.refused_terms:
-        flash(f"The search terms were not saved: {made.saved.refused_terms.message}", "warn")
-    if made.not_applied:
-        flash(made.not_applied, "warn")
-    for one in made.dropped:
-        stays = f" The product keeps “{one.stays[:80]}”." if one.stays else ""
-        flash(f"{one.label} “{one.text[:80]}” was not kept. {one.reason}{stays}", "warn")
 
 
 CATEGORIES = "/catalogue/product/<int(max=2147483647):product_id>/categories"

@@ -26,14 +26,17 @@ from app.domain.search_statistics.measures import (
     percent,
     share,
 )
-from app.domain.search_statistics.reports import WordRow
+from app.domain.search_statistics.reports import TrackingStatus, WordRow
 from app.domain.shared.money import decimal_text
+from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import currency_of
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
 
 LISTS = f"any({', '.join(repr(name.value) for name in ListName)})"
-COUNTS = ("Searches", "Found nothing", "With clicks recorded", "Clicked", "Added to basket", "Ordered")
+COUNTS = ("Searches", "Found nothing")
+CLICK_COUNTS = ("With clicks recorded", "Clicked", "Added to basket", "Ordered")
+CLICK_SHARES = ("Clicked share", "Added to basket share", "Ordered share")
 EFFECT = "/search/effect"
 LARGEST = "max=2147483647"
 
@@ -72,11 +75,13 @@ def _answers_now(rows: Sequence[WordRow]) -> dict[str, AnswerNow]:
 @bp.get(f"/search/analytics/<{LISTS}:list_name>.csv")
 @requires(Permission.MANAGE_SEARCH)
 def search_analytics_table(list_name: str) -> Response:
-    """The whole list for a spreadsheet, filtered and sorted as requested."""
+    """The whole list for a spreadsheet, filtered and sorted as requested, with the columns that the page has. Raises
+    Conflict for a list about clicks while they are not recorded."""
     site_id, listing = current_user.site_id, ListRequest.read(ListName(list_name), request.args)
-    period = reports.period(ports.clock(), site_id, listing.days)
-    currency = reports.tracking_status(site_id).currency
-    return _download(_word_lines(site_id, period, listing, currency), f"searches-{list_name}", period)
+    period, tracking = reports.period(ports.clock(), site_id, listing.days), reports.tracking_status(site_id)
+    if not tracking.shows(listing.name):
+        raise Conflict("Clicks are not recorded. Switch on “Record Search Clicks and Sales” in Search settings.")
+    return _download(_word_lines(site_id, period, listing, tracking), f"searches-{list_name}", period)
 
 
 @bp.get("/search/analytics/days.csv")
@@ -85,39 +90,42 @@ def search_analytics_days() -> Response:
     """Return the figures of each day of the period for a spreadsheet."""
     site_id = current_user.site_id
     period = reports.period(ports.clock(), site_id, days_of(request.args))
-    currency = reports.tracking_status(site_id).currency
-    return _download(_day_lines(site_id, period, currency), "searches-by-day", period)
+    return _download(_day_lines(site_id, period, reports.tracking_status(site_id)), "searches-by-day", period)
 
 
 def _download(lines: Iterator[Sequence[str]], name: str, period: Period) -> Response:
     return spreadsheet.download(lines, f"{name}-{period.days}-days-{period.today.isoformat()}.csv")
 
 
-def _word_lines(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[Sequence[str]]:
-    yield "Search", *_counts_header(currency), "Results of the latest", "Latest search"
+def _word_lines(
+    site_id: int, period: Period, listing: ListRequest, tracking: TrackingStatus
+) -> Iterator[Sequence[str]]:
+    yield "Search", *_counts_header(tracking), "Results of the latest", "Latest search"
     for row in reports.every_row(site_id, period, listing):
-        yield _word_cells(row, currency)
+        finds = NONE if row.finds is None else str(row.finds)
+        yield row.word, *_count_cells(row.sums, tracking), finds, row.last_day.isoformat()
 
 
-def _word_cells(row: WordRow, currency: str) -> tuple[str, ...]:
-    finds = NONE if row.finds is None else str(row.finds)
-    return row.word, *_count_cells(row.sums, currency), finds, row.last_day.isoformat()
-
-
-def _day_lines(site_id: int, period: Period, currency: str) -> Iterator[Sequence[str]]:
-    yield "Day", *_counts_header(currency)
+def _day_lines(site_id: int, period: Period, tracking: TrackingStatus) -> Iterator[Sequence[str]]:
+    yield "Day", *_counts_header(tracking)
     for day, sums in reports.every_day(site_id, period):
-        yield day.isoformat(), *_count_cells(sums, currency)
+        yield day.isoformat(), *_count_cells(sums, tracking)
 
 
-def _counts_header(currency: str) -> tuple[str, ...]:
-    return *COUNTS, f"Revenue ({currency.upper()})", "Clicked share", "Added to basket share", "Ordered share"
+def _counts_header(tracking: TrackingStatus) -> tuple[str, ...]:
+    if not tracking.clicks:
+        return COUNTS
+    return *COUNTS, *CLICK_COUNTS, f"Revenue ({tracking.currency.upper()})", *CLICK_SHARES
 
 
-def _count_cells(sums: Sums, currency: str) -> tuple[str, ...]:
-    counted = (sums.searches, sums.found_nothing, sums.followed, sums.clicked, sums.added_to_basket, sums.ordered)
+def _count_cells(sums: Sums, tracking: TrackingStatus) -> tuple[str, ...]:
+    """Return the cells below the header: without clicks while they are not recorded."""
+    searches = str(sums.searches), str(sums.found_nothing)
+    if not tracking.clicks:
+        return searches
+    counted = (sums.followed, sums.clicked, sums.added_to_basket, sums.ordered)
     shares = (percent(share(sums, name)) for name in ("clicked", "added_to_basket", "ordered"))
-    return *map(str, counted), decimal_text(sums.revenue, currency), *shares
+    return *searches, *map(str, counted), decimal_text(sums.revenue, tracking.currency), *shares
 
 
 @bp.get(f"{EFFECT}/synonym/<int({LARGEST}):synonym_id>")

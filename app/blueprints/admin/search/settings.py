@@ -18,7 +18,6 @@ from app.blueprints.admin.forms import FieldErrors, changes_since, shown_setting
 from app.blueprints.admin.shell import flash_undoable
 from app.blueprints.callers import current_author
 from app.blueprints.json_body import json_body
-from app.domain.catalogue.product_rules import split_terms
 from app.domain.orders.sales import products_with_sales
 from app.domain.search import ranking_settings, settings
 from app.domain.search.engine import IndexName
@@ -29,6 +28,7 @@ from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_wor
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.shared.problems import Invalid
 from app.domain.shared.schema import camel_case
+from app.domain.shared.text import split_list
 from app.domain.sites.setting_keys import SettingKey
 from app.domain.sites.settings import settings_of
 from app.transaction import transaction
@@ -93,7 +93,7 @@ def _sent_value(setting: SettingKey, sent: MultiDict[str, str], stored: Any) -> 
         return sent.getlist(name) != ["off"]
     if setting.choices:
         return type(stored)(sent[name]) if sent[name] in setting.choices else stored
-    return cleaned_words(split_terms(sent[name]))
+    return cleaned_words(split_list(sent[name]))
 
 
 def _move_filter(filters: list[str], action: str, place: int) -> None:

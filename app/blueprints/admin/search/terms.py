@@ -28,7 +28,7 @@ from app.domain.relevance.proposals import TermsProposal
 from app.domain.search.settings import stored_settings
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.shared.schema import Items, Record
+from app.domain.shared.schema import Items, Record, Whole
 from app.transaction import transaction
 from app.web.htmx import wants_fragment
 from app.web.permissions import Permission, requires
@@ -36,7 +36,7 @@ from app.web.permissions import Permission, requires
 PRODUCT = "/search/terms/<int(max=2147483647):product_id>"
 NO_ERRORS = FieldErrors()
 Answer = str | Response
-TERMS = Record(terms=Items(required=True))
+TERMS = Record(terms=Items(required=True), revision=Whole())
 REST_PRODUCT = "/search/terms/rest/<int(max=2147483647):product_id>"
 
 
@@ -275,8 +275,8 @@ def search_terms_products() -> Response:
 def search_terms_replace(product_id: int) -> Response:
     sent = _sent_terms(product_id)
     with transaction():
-        stored = terms.replace_terms(current_author(), product_id, sent)
-    return jsonify({"productId": str(product_id), "terms": stored})
+        terms.replace_terms(current_author(), product_id, sent["terms"], revision=sent.get("revision"))
+    return _stored_terms(product_id)
 
 
 @bp.post(f"{REST_PRODUCT}/add")
@@ -284,16 +284,20 @@ def search_terms_replace(product_id: int) -> Response:
 def search_terms_more(product_id: int) -> Response:
     sent = _sent_terms(product_id)
     with transaction():
-        stored = terms.add_terms(current_author(), product_id, sent)
-    return jsonify({"productId": str(product_id), "terms": stored})
+        terms.add_terms(current_author(), product_id, sent["terms"], sent.get("revision"))
+    return _stored_terms(product_id)
 
 
-def _sent_terms(product_id: int) -> list[object]:
-    """Return the sent terms. Raises NotFound, before the body is read, for an unknown product and for one of another
-    site."""
+def _sent_terms(product_id: int) -> dict[str, Any]:
+    """Return the sent terms, and the product's revision where it is given. Raises NotFound, before the body is read,
+    for an unknown product and for one of another site."""
     term_list.product_with_terms(current_user.site_id, product_id)
-    terms: list[object] = json_body(TERMS)["terms"]
-    return terms
+    return json_body(TERMS)
+
+
+def _stored_terms(product_id: int) -> Response:
+    row = term_list.product_with_terms(current_user.site_id, product_id)
+    return jsonify({"productId": str(product_id), "terms": row.terms, "revision": row.revision})
 
 
 def _row_json(row: TermRow) -> dict[str, object]:
@@ -303,4 +307,5 @@ def _row_json(row: TermRow) -> dict[str, object]:
         "name": row.name,
         "seoName": row.seo_name,
         "searchTerms": row.terms,
+        "revision": row.revision,
     }

@@ -12,8 +12,8 @@ from itertools import chain
 from flask import url_for
 
 from app.blueprints.admin.blueprint import bp
-from app.domain.catalogue.product_rules import split_terms
 from app.domain.shared.problems import Invalid
+from app.domain.shared.text import split_list
 from app.domain.taxonomy.editor.drafts import Editing
 from app.domain.taxonomy.editor.level_edits import (
     AddLevel,
@@ -125,7 +125,7 @@ def _rename(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
 
 
 def _change(form: Form, tree: TaxonomyTree) -> Sequence[Edit]:
-    other_names = split_terms(form["otherNames"]) if "otherNames" in form else None
+    other_names = split_list(form["otherNames"]) if "otherNames" in form else None
     return [ChangeLevel(form.get("level", ""), form.get("name", ""), form.get("description", ""), other_names)]
 
 

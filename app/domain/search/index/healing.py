@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -42,6 +42,10 @@ MODEL_PAUSE = timedelta(hours=1)
 HOPELESS_MODEL_AFTER = 2  # Rebuilds in a row for the same model, which failed, or whose worker had no model.
 SEEN_AGAIN_AFTER = timedelta(minutes=1)
 HOPELESS_AFTER = 2  # Rebuilds that failed.
+CONTENT_LOST = (
+    "The index of pages and collections is missing or damaged, so searches find products alone. The shop rebuilds it "
+    "by itself."
+)
 CONTENTS = {IndexName.PRODUCTS: "products", IndexName.CONTENT: "pages and collections"}
 
 
@@ -169,6 +173,16 @@ def lost_indexes(engine: SearchEngine, site_id: int) -> list[LostIndex]:
     """Return the indexes of a site that a rebuild put in place and that are missing or damaged now. One that was never
     built is not lost, nor is one of an engine that does not answer."""
     return _lost_among(site_id, _statuses_of(engine, site_id))
+
+
+def engine_health(engine: SearchEngine, site_id: int) -> EngineStatus:
+    """Return the status of the engine for pages: that of the index of products, with an error also where that answers
+    and the index of pages and collections is lost."""
+    statuses = _statuses_of(engine, site_id)
+    products = statuses[IndexName.PRODUCTS]
+    if products.state is not EngineState.HEALTHY or products.fault or not _lost_among(site_id, statuses):
+        return products
+    return replace(products, error=CONTENT_LOST, fault=EngineFault.CONTENT_INDEX)
 
 
 def _statuses_of(engine: SearchEngine, site_id: int) -> Statuses:

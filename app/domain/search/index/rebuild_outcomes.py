@@ -120,6 +120,11 @@ class RunSummary(WorkSummary):
         return f"{self.done:,} of {numbered(self.total, 'document')}"
 
     @property
+    def documents(self) -> int | None:
+        """The number of documents indexed; None for a run that failed, whose index is not in use."""
+        return None if self.has_failed else self.done
+
+    @property
     def took(self) -> str | None:
         """The time that the building took, without the waiting."""
         if self.started_at is None or self.finished_at is None:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, exists, or_, select
 from sqlalchemy.orm import aliased
 
 from app.domain.retention.purging import Retention
-from app.domain.search.engine import EngineState, IndexName, SearchEngine
+from app.domain.search.engine import NOT_SET_UP, EngineState, IndexName, SearchEngine
 from app.domain.search.index import outbox
 from app.domain.search.index.documents import content_search_is_on, is_wanted
 from app.domain.search.index.rebuild_outcomes import EXPECTED, why_it_failed
@@ -30,6 +30,10 @@ from app.extensions import db
 
 JOINED_FOR = timedelta(minutes=30)
 BY_ITSELF = "the shop itself"  # The name of the requester where no user requested a rebuild.
+CONTENT_IS_OFF = (
+    "Content search is switched off. Switch on “Find pages and collections too” in Search settings, or rebuild the "
+    "products."
+)
 KEEP_REPORTS = timedelta(days=90)
 KEEP_SLOTS = timedelta(days=7)
 
@@ -105,9 +109,9 @@ def _check_request(engine: SearchEngine, site_id: int, scope: str) -> None:
     if scope not in set(Scope):
         raise Invalid.one("unknown_scope", f"The scope is {' or '.join(Scope)}, not {scope[:40]!r}.", "#/scope")
     if engine.status(site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
-        raise Conflict("Search is not set up. Choose an engine in the search settings.")
+        raise Conflict(NOT_SET_UP)
     if scope == Scope.CONTENT and not content_search_is_on(site_id):
-        raise Conflict("Content search is switched off. Switch it on in the search settings first.")
+        raise Conflict(CONTENT_IS_OFF)
 
 
 def _left_out(run: RebuildRun, scope: str, since: datetime | None) -> frozenset[IndexName]:

@@ -57,8 +57,8 @@ class Search:
     """A search that was counted at `at` for `day`. Product ids: `shown` on its latest page, sorted, and the first of
     them in the order in which they stood (`leading`, empty for a further page, None where that is not known); `opened`
     from there; put in a `basket` in time. `clicked` and `added` are counted already. One that was `answered` showed a
-    page in place of products. Nothing more is counted once `followed` is false, which it also is where clicks are not
-    recorded."""
+    page in place of products. Nothing more is counted once `followed` is false, which it also is for one that was
+    answered, and where clicks are not recorded."""
 
     word: str
     at: datetime
@@ -126,7 +126,8 @@ Attributed = tuple[Journey, list[Event]]
 
 
 def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attributed:
-    """Return the journey after a page of results was shown, and the event of its search where that counts."""
+    """Return the journey after a page of results was shown, and the event of its search where that counts. A search
+    that a page answers is not followed: no product of it can be opened, and so it lowers no share."""
     visited = _note_visit(journey, context.at)
     known = visited.latest(page.word)
     shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
@@ -136,17 +137,18 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
         return visited if known is None or again is None else _with_search(visited, known, again), []
     if not page.is_first:
         return journey, []
+    followed = context.clicks and page.found is not None
     search = Search(
         page.word,
         _seconds(context.at),
         context.day,
-        followed=context.clicks,
+        followed=followed,
         answered=page.found is None,
         shown=shown,
         leading=leading,
     )
     others = tuple(other for other in visited.searches if other is not known or other.opened)
-    event = Event(EventKind.SEARCHED, context.site_id, page.word, context.day, page.found, context.clicks, page.ruled)
+    event = Event(EventKind.SEARCHED, context.site_id, page.word, context.day, page.found, followed, page.ruled)
     counted = (*visited.counted, _hash(page.word))[-MOST_COUNTED:]
     return replace(visited, searches=(*others, search)[-MOST_SEARCHES:], counted=counted), [event]
 

@@ -44,12 +44,13 @@ class EventKind(StrEnum):
 class Event:
     """A search of `word`, or what followed from one. `day` is the search's day in the site's time zone, to which all
     that follows is attributed. A search has the number of products `found` (None where a page answered it instead),
-    whether clicks are recorded (`followed`), whether a rule applied (`ruled`), and whether its network had not searched
-    for the word on the day (`of_new_network`). An order has its `revenue` in minor units. A rephrased search led to
-    nothing; `next_word` was searched then, and led to a product. What is of one product has its id. An opened product
-    has a `weight`, in hundredths: by how much the open counts for the place at which the search showed it. `visits` is
-    how many visits the event stands for, and `weight` is the sum of theirs; `all_visits` and `all_weight` are those of
-    the week so far, so that nothing is lost for good with an event before."""
+    whether it is `followed` (clicks are recorded, and no page answered it), whether a rule applied (`ruled`), and
+    whether its network had not searched for the word on the day (`of_new_network`). An order has its `revenue` in minor
+    units. A rephrased search led to nothing; `next_word` was searched then, and led to a product. What is of one
+    product has its id. An opened product has a `weight`, in hundredths: by how much the open counts for the place at
+    which the search showed it. `visits` is how many visits the event stands for, and `weight` is the sum of theirs;
+    `all_visits` and `all_weight` are those of the week so far, so that nothing is lost for good with an event
+    before."""
 
     kind: EventKind
     site_id: int

@@ -257,9 +257,12 @@ def test_what_was_shown_while_clicks_were_recorded_is_no_click_afterwards() -> N
     assert len(shopper.counted) == 1
 
 
-def test_a_rule_that_leads_elsewhere_counts_as_a_search_without_a_result() -> None:
-    _, (event,) = rules.searched(Journey(), at(0), ResultsPage("delivery", (), None, ruled=True))
-    assert (event.found, event.ruled, event.followed) == (None, True, True)
+def test_a_search_that_a_page_answers_counts_as_a_search_and_lowers_no_share() -> None:
+    _, (sent_on,) = rules.searched(Journey(), at(0), ResultsPage("delivery", (), None, ruled=True))
+    _, (answered,) = rules.searched(Journey(), at(0), ResultsPage("returns", (), None))
+    _, (in_vain,) = rules.searched(Journey(), at(0), ResultsPage("wellies", (), 0))
+    assert (sent_on.found, sent_on.ruled, sent_on.followed) == (None, True, False)
+    assert (answered.found, answered.followed, in_vain.followed) == (None, False, True)
 
 
 def test_what_nothing_can_follow_from_any_more_is_forgotten() -> None:
