@@ -50,9 +50,7 @@ def upgrade() -> None:
         sqlite_where=RUNNING,
         postgresql_where=RUNNING,
     )
-    op.create_index(
-        op.f("ix_ranking_comparisons_site_id_started_at"), "ranking_comparisons", ["site_id", "started_at"]
-    )
+    op.create_index(op.f("ix_ranking_comparisons_site_id_started_at"), "ranking_comparisons", ["site_id", "started_at"])
     op.create_table(
         "ranking_comparison_days",
         sa.Column("comparison_id", sa.Integer(), nullable=False),

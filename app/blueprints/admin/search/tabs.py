@@ -14,6 +14,7 @@ PAGES = (
     ("Merchandising trees", "admin.trees_list"),
     ("Test a search", "admin.search_test"),
     ("Golden searches", "admin.search_golden"),
+    ("Comparisons", "admin.search_comparisons"),
     ("Activity", "admin.search_history"),
     ("Settings", "admin.search_settings"),
 )
@@ -32,5 +33,6 @@ def tab_of_kind(kind: str | None) -> str | None:
         "terms": "admin.search_terms",
         "ranking": "admin.search_ranking",
         "learning": "admin.search_settings",
+        "meaning": "admin.search_settings",
     }
     return tabs.get(kind or "")

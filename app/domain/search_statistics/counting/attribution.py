@@ -13,9 +13,9 @@ rephrased it.
 Each product opened from a search, and each of those that is ordered, is an event besides, once per search. An opened
 one counts for the place at which it was shown, by which learning takes out that people look most at what stands on top.
 
-Where a comparison of rankings runs, what a search showed is interleaved from both: the first click of such a search is an
-event of the comparison besides, for the side that placed the product. A visit keeps a seed, one of few, so that it sees
-the same order again (search/ranking/interleaving.py).
+Where a comparison of rankings runs, what a search showed is interleaved from both: the first click of such a search is
+an event of the comparison besides, for the side that placed the product. A visit keeps a seed, one of few, so that it
+sees the same order again (search/ranking/interleaving.py).
 
 In the cookie, numbers are LEB128 varints; the sorted ids that a page showed are delta encoded, so that six pages of 100
 products fit, and the first of them in their order are places among the sorted ones, a byte each.
@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from app.domain.search.document_ids import PRODUCT, record_of
 from app.domain.search.ranking.interleaving import Side
@@ -51,7 +51,7 @@ MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of on
 LONGEST_JOURNEY = 2_100  # Bytes; signed and written in base 64 that stays below 3 kB.
 VERSION = 3  # Version of the encoding, its first byte.
 COMPARING = 4  # The version with what comparisons add, written only where there is any of it.
-SIDES = (None, Side.PRESENT, Side.CANDIDATE)  # Two bits each in the cookie, for each of MOST_PLACED places.
+SIDES = (None, Side.PRESENT, Side.CANDIDATE, None)  # By the two bits that the cookie has for each place.
 BEFORE_PLACES = 2  # The version before places were encoded; browsers keep such journeys for a day.
 UNPLACED = 16  # The flag of a search whose `leading` is None.
 MOST_BITS = 63
@@ -116,10 +116,22 @@ class Journey:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """How a page of results takes part in a comparison of rankings: the `seed` of its visit, None while none runs, and
+    on an interleaved page the comparison and the sides of its first products, in their order."""
+
+    seed: int | None = None
+    comparison_id: int = 0
+    sides: tuple[Side | None, ...] = ()
+
+
+NOT_COMPARED = Compared()
+
+
+@dataclass(frozen=True, slots=True)
 class ResultsPage:
     """A page of results for a countable `word`. `is_first`: without page number, filter or order; `is_top`: without
-    page number. `found` is None where a page answers the search instead of products. `seed` is that of the visit while
-    a comparison runs; on an interleaved page there are also the sides of its first products, in their order."""
+    page number. `found` is None where a page answers the search instead of products."""
 
     word: str
     shown: tuple[int, ...]
@@ -127,9 +139,7 @@ class ResultsPage:
     is_first: bool = True
     ruled: bool = False
     is_top: bool = True
-    seed: int | None = None
-    comparison_id: int = 0
-    sides: tuple[Side | None, ...] = ()
+    compared: Compared = NOT_COMPARED
 
     @property
     def leading(self) -> tuple[int, ...]:
@@ -152,17 +162,18 @@ Attributed = tuple[Journey, list[Event]]
 def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attributed:
     """Return the journey after a page of results was shown, and the event of its search where that counts."""
     visited = _note_visit(journey, context.at)
-    if page.seed is not None:
-        visited = replace(visited, seed=page.seed)
+    if page.compared.seed is not None:
+        visited = replace(visited, seed=page.compared.seed)
     known = visited.latest(page.word)
     shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
     leading = page.leading if context.clicks else ()
-    sides = page.sides[:MOST_PLACED] if leading else ()
+    sides = page.compared.sides
+    sides = (*sides, *repeat(None, len(leading)))[: len(leading)] if any(sides) else ()
     if _hash(page.word) in visited.counted:
         if known is None or not known.followed:
             return visited, []
-        compared = page.comparison_id or known.comparison_id
-        again = replace(known, shown=shown, leading=leading, comparison_id=compared, sides=sides)
+        comparison_id = page.compared.comparison_id or known.comparison_id
+        again = replace(known, shown=shown, leading=leading, comparison_id=comparison_id, sides=sides)
         return _with_search(visited, known, again), []
     if not page.is_first:
         return journey, []
@@ -174,7 +185,7 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
         answered=page.found is None,
         shown=shown,
         leading=leading,
-        comparison_id=page.comparison_id if context.clicks else 0,
+        comparison_id=page.compared.comparison_id if context.clicks else 0,
         sides=sides,
     )
     others = tuple(other for other in visited.searches if other is not known or other.opened)

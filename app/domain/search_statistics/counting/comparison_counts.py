@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import date
+from datetime import date, timedelta
 
 from sqlalchemy import func, select
 
 from app.domain.search_statistics.counting.aggregation import ComparisonDay
-from app.domain.search_statistics.models import RankingComparison, RankingComparisonDay, SearchDay
+from app.domain.search_statistics.models import RankingComparison, RankingComparisonDay, SearchDay, SearchWordDay
 from app.domain.search_statistics.verdicts import Wins
 from app.domain.shared.records import upsert
 from app.extensions import db
 
 COUNTS = ("present", "candidate", "ties")
+FOUR_WEEKS = timedelta(weeks=4)
 
 
 def write_wins(site_id: int, wins: Mapping[ComparisonDay, Wins]) -> None:
@@ -30,16 +31,17 @@ def write_wins(site_id: int, wins: Mapping[ComparisonDay, Wins]) -> None:
     if comparison_id is None or not days:
         return
     room = _room(site_id, comparison_id, days)
+    key = {"comparison_id": comparison_id, "site_id": site_id}
     rows = [
-        {"comparison_id": comparison_id, "day": day, "site_id": site_id, **{name: getattr(added, name) for name in COUNTS}}
+        {"day": day, **key, **{name: getattr(added, name) for name in COUNTS}}
         for day, added in days.items()
         if added.total <= room.get(day, 0)
     ]
     if rows:
         statement = upsert(RankingComparisonDay)
         sums = {name: getattr(RankingComparisonDay, name) + getattr(statement.excluded, name) for name in COUNTS}
-        key = ["comparison_id", "day"]
-        db.session.connection().execute(statement.on_conflict_do_update(index_elements=key, set_=sums), rows)
+        columns = ["comparison_id", "day"]
+        db.session.connection().execute(statement.on_conflict_do_update(index_elements=columns, set_=sums), rows)
 
 
 def _room(site_id: int, comparison_id: int, days: Collection[date]) -> dict[date, int]:
@@ -61,5 +63,22 @@ def wins_of(site_id: int, comparison_ids: Collection[int]) -> dict[int, Wins]:
         .where(RankingComparisonDay.site_id == site_id, RankingComparisonDay.comparison_id.in_(comparison_ids))
         .group_by(RankingComparisonDay.comparison_id)
     )
-    found = {row.comparison_id: Wins(*(int(getattr(row, name)) for name in COUNTS)) for row in db.session.execute(query)}
+    found = {id: Wins(*map(int, counts)) for id, *counts in db.session.execute(query)}
     return {id: found.get(id, Wins()) for id in comparison_ids}
+
+
+def clicks_a_day(site_id: int, today: date, words: Collection[str] = ()) -> float:
+    """Return how many searches a day led to a click in the four weeks before today, those for some words alone where
+    there are any."""
+    before = today - timedelta(days=1)
+    if words:
+        clicked = select(func.sum(SearchWordDay.clicked)).where(
+            SearchWordDay.site_id == site_id,
+            SearchWordDay.word.in_(words),
+            SearchWordDay.day.between(today - FOUR_WEEKS, before),
+        )
+    else:
+        clicked = select(func.sum(SearchDay.clicked)).where(
+            SearchDay.site_id == site_id, SearchDay.day.between(today - FOUR_WEEKS, before)
+        )
+    return float(db.session.scalar(clicked) or 0) / FOUR_WEEKS.days

@@ -1,12 +1,11 @@
 """What of a search may be stored. Queries are normalised, and those that must not be stored are dropped; what a shopper
 does counts once, and what too few visits share is not stored. Pure.
 
-A network counts once a day for a search and what it leads to; of a click that decides between two rankings the words are
-dropped then. How often a product was opened or bought from a search,
-and how often one search was rephrased as another, is gathered in memory for a week: only when FEWEST_VISITS different
-visits share it does an event pass that stands for all of them, and from then on each further one passes. What is
-gathered below that is forgotten with its week. The memory is never written to a disk (contracts: what is stored about
-searches).
+A network counts once a day for a search and what it leads to; a click that decides between two rankings loses its words
+then. How often a product was opened or bought from a search, and how often one search was rephrased as another, is
+gathered in memory for a week: only when FEWEST_VISITS different visits share it does an event pass that stands for all
+of them, and from then on each further one passes. What is gathered below that is forgotten with its week. The memory is
+never written to a disk (contracts: what is stored about searches).
 """
 
 from __future__ import annotations
