@@ -4,6 +4,7 @@ Pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from app.domain.relevance.proposals import (
     apply_proposal,
 )
 from app.domain.search.serving.plan import LearningMode, Served
+from app.domain.search.serving.rules import Rule
 from app.domain.shared.problems import Problem
 
 COMPARABLE = (RankingProposal, LearningProposal, MeaningProposal, RuleProposal)
@@ -75,6 +77,11 @@ def _rule_problems(proposal: RuleProposal, now: datetime) -> list[Problem]:
         message = "The rule does not apply now: it is paused, has not begun or has ended."
         return [Problem("rule_does_not_apply", message, "#/candidate/startsAt")]
     return []
+
+
+def rule_candidate(rule: Rule) -> RuleProposal:
+    """Return the candidate that a saved rule is: that it applies where it is paused, else that it is gone."""
+    return RuleProposal(rule, remove=True) if rule.enabled else RuleProposal(replace(rule, enabled=True))
 
 
 def is_as_served(served: Served, proposal: Proposal) -> bool:

@@ -59,7 +59,7 @@ ENDINGS = {
     Ending.ENOUGH: "enough clicks",
     Ending.EARLY: "overwhelming evidence",
     Ending.PERIOD: "the end of its period",
-    Ending.STOPPED: "stopped by hand",
+    Ending.STOPPED: "hand",
     Ending.CHANGED: "a change of what it compared",
 }
 
@@ -88,10 +88,13 @@ class ComparisonReport:
         return self.interval.verdict if self.ending is not None else None
 
     def as_json(self) -> dict[str, Any]:
+        return {"candidate": as_json(self.proposal)} | self.result_json()
+
+    def result_json(self) -> dict[str, Any]:
+        """Return the JSON without the candidate's own fields."""
         return {
             "id": str(self.id),
             "summary": self.summary,
-            "candidate": as_json(self.proposal),
             "share": self.share,
             "startedAt": rfc3339(self.started_at),
             "lastDay": self.last_day.isoformat(),
@@ -175,9 +178,16 @@ def end_comparison_if_due(clock: Clock, site_id: int) -> Ending | None:
 def _end(author: Author, row: RankingComparison, ending: Ending) -> None:
     row.ended_at, row.ending = author.now(), ending.value
     report = _report(row, wins_of(row.site_id, [row.id])[row.id], author.now())
-    summary = f"Ended a comparison of rankings by {ENDINGS[ending]}: {report.summary}"
+    did = "Stopped a comparison of rankings" if ending is Ending.STOPPED else f"A comparison ended by {ENDINGS[ending]}"
+    summary = f"{did}: {report.summary}"
     after = {"ending": ENDINGS[ending], "verdict": report.verdict, "wins": report.wins.as_json()}
     activity.record(author, "comparison.end", (SUBJECT, str(row.id)), summary, after=after)
+
+
+def compared_sites() -> list[int]:
+    """Return the ids of the sites on which a comparison runs."""
+    running = select(RankingComparison.site_id).where(RankingComparison.ended_at.is_(None))
+    return list(db.session.scalars(running.order_by(RankingComparison.site_id)))
 
 
 def running_comparison(clock: Clock, site_id: int) -> ComparisonReport | None:
