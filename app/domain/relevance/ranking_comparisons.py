@@ -23,12 +23,10 @@ from app.domain.relevance.proposals import (
     complete_removal,
     describe,
     read_proposal,
-    searches_of,
     without_note,
 )
 from app.domain.search.engine import IndexName, SearchEngine
 from app.domain.search.serving.configuration import served as served_now
-from app.domain.search.serving.rules import normalized_term
 from app.domain.search.settings import stored_settings
 from app.domain.search_statistics.counting.comparison_counts import clicks_a_day, wins_of
 from app.domain.search_statistics.counting.days import day_at
@@ -211,12 +209,11 @@ def comparison_report(clock: Clock, site_id: int, comparison_id: int) -> Compari
     return _reports(clock, site_id, [existing(row, "There is no such comparison on this site.")])[0]
 
 
-def days_before_start(clock: Clock, site_id: int, proposal: Proposal | None, share: int) -> int | None:
+def days_before_start(clock: Clock, site_id: int, share: int) -> int | None:
     """Return in how many days a comparison would have enough clicks if each decided, by the clicks of the last four
-    weeks, those of a rule's search alone for a rule; None where there were none. Clicks on products that both orders
-    place alike decide nothing, so it takes longer."""
-    words = tuple(map(normalized_term, searches_of(proposal))) if proposal is not None else ()
-    rate = clicks_a_day(site_id, site_today(clock, site_id), words)
+    weeks; None where there were none. Clicks on products that both orders place alike decide nothing, so it takes
+    longer."""
+    rate = clicks_a_day(site_id, site_today(clock, site_id))
     return days_until_enough(Wins(), rate * share / 100)
 
 

@@ -50,7 +50,7 @@ HUNDREDTHS = 100  # Weights are kept as whole numbers.
 MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of one search.
 LONGEST_JOURNEY = 2_100  # Bytes; signed and written in base 64 that stays below 3 kB.
 VERSION = 3  # Version of the encoding, its first byte.
-COMPARING = 4  # The version with what comparisons add, written only where there is any of it.
+WITH_SIDES = 4  # The version with what comparisons add, written only where there is any of it.
 SIDES = (None, Side.PRESENT, Side.CANDIDATE, None)  # By the two bits that the cookie has for each place.
 BEFORE_PLACES = 2  # The version before places were encoded; browsers keep such journeys for a day.
 UNPLACED = 16  # The flag of a search whose `leading` is None.
@@ -368,11 +368,11 @@ class _JourneyReader:
 
 def _journey(reader: _JourneyReader) -> Journey:
     version = reader.number()
-    if version not in (BEFORE_PLACES, VERSION, COMPARING):
+    if version not in (BEFORE_PLACES, VERSION, WITH_SIDES):
         raise ValueError("another version")
     begun, seen, many = _moment(reader.number()), _moment(reader.number()), reader.number()
     counted = tuple(reader.take(HASH_BYTES) for _ in range(min(many, MOST_COUNTED)))
-    seed = reader.number() if version == COMPARING else 0  # 0 stands for None.
+    seed = reader.number() if version == WITH_SIDES else 0  # 0 stands for None.
     searches = tuple(_searches(reader, version))
     return Journey(searches[-MOST_SEARCHES:], counted, begun, seen, seed - 1 if seed else None)
 
@@ -385,7 +385,7 @@ def _searches(reader: _JourneyReader, version: int) -> Iterator[Search]:
         shown, opened, basket = tuple(accumulate(reader.numbers())), reader.numbers(), reader.numbers()
         places = reader.numbers() if has_places else ()
         is_placed = has_places and not flags & UNPLACED
-        comparison_id, sides = (reader.number(), reader.number()) if version == COMPARING else (0, 0)
+        comparison_id, sides = (reader.number(), reader.number()) if version == WITH_SIDES else (0, 0)
         if any(place >= len(shown) for place in places):
             raise ValueError("a place names nothing")
         yield Search(
@@ -408,7 +408,7 @@ def _searches(reader: _JourneyReader, version: int) -> Iterator[Search]:
 def _head(journey: Journey, is_compared: bool) -> bytes:
     # 0, which is no time of a visit, stands for None.
     times = (0 if moment is None else int(moment.timestamp()) for moment in (journey.begun, journey.seen))
-    version = COMPARING if is_compared else VERSION
+    version = WITH_SIDES if is_compared else VERSION
     head = [_varint(version), *map(_varint, times), _varint(len(journey.counted)), *journey.counted]
     if is_compared:
         head.append(_varint(0 if journey.seed is None else journey.seed + 1))

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from sqlalchemy import func, select
 
 from app.domain.search_statistics.counting.aggregation import ComparisonDay
-from app.domain.search_statistics.models import RankingComparison, RankingComparisonDay, SearchDay, SearchWordDay
+from app.domain.search_statistics.models import RankingComparison, RankingComparisonDay, SearchDay
 from app.domain.search_statistics.verdicts import Wins
 from app.domain.shared.records import upsert
 from app.extensions import db
@@ -67,18 +67,8 @@ def wins_of(site_id: int, comparison_ids: Collection[int]) -> dict[int, Wins]:
     return {id: found.get(id, Wins()) for id in comparison_ids}
 
 
-def clicks_a_day(site_id: int, today: date, words: Collection[str] = ()) -> float:
-    """Return how many searches a day led to a click in the four weeks before today, those for some words alone where
-    there are any."""
-    before = today - timedelta(days=1)
-    if words:
-        clicked = select(func.sum(SearchWordDay.clicked)).where(
-            SearchWordDay.site_id == site_id,
-            SearchWordDay.word.in_(words),
-            SearchWordDay.day.between(today - FOUR_WEEKS, before),
-        )
-    else:
-        clicked = select(func.sum(SearchDay.clicked)).where(
-            SearchDay.site_id == site_id, SearchDay.day.between(today - FOUR_WEEKS, before)
-        )
+def clicks_a_day(site_id: int, today: date) -> float:
+    """Return how many searches a day led to a click in the four weeks before today."""
+    days = SearchDay.day.between(today - FOUR_WEEKS, today - timedelta(days=1))
+    clicked = select(func.sum(SearchDay.clicked)).where(SearchDay.site_id == site_id, days)
     return float(db.session.scalar(clicked) or 0) / FOUR_WEEKS.days
