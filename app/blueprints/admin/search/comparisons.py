@@ -152,7 +152,7 @@ def _show(form: StartForm, errors: FieldErrors = NO_ERRORS) -> str:
 
 def _durations(site_id: int) -> list[tuple[int, int | None]]:
     """Return for each share of visits in how many days there are enough clicks at least."""
-    return [(share, comparisons.days_before_start(ports.clock(), site_id, None, share)) for share in candidates.SHARES]
+    return [(share, comparisons.days_before_start(ports.clock(), site_id, share)) for share in candidates.SHARES]
 
 
 def _back() -> AnyResponse:
