@@ -85,6 +85,11 @@ class ComparisonReport:
         """The verdict of a comparison that has ended; None while it runs."""
         return self.interval.verdict if self.ending is not None else None
 
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether no verdict means that no difference was found, and not that the comparison was cut short."""
+        return self.ending is not None and self.ending.is_final_look
+
     def as_json(self) -> dict[str, Any]:
         return {"candidate": as_json(self.proposal)} | self.result_json()
 

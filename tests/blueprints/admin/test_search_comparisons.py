@@ -102,7 +102,7 @@ def test_a_comparison_is_started_shown_and_stopped(app: Flask, someone: Merchand
     someone.post(f"{PATH}/{row.id}/stop", {})
     (row,) = stored(app)
     assert row.ending == "stopped" and row.ended_at == indexing.clock.now()
-    assert "No difference found" in someone.fragment(PATH).text
+    assert "No verdict" in someone.fragment(PATH).text
     candidate = "With sold-out products as they are; newness high"
     assert [entry.partition(": ")[2] for entry in actions(app)] == [
         f"Started a comparison of rankings in 50% of visits: {candidate}",

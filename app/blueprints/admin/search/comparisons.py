@@ -147,6 +147,7 @@ def _show(form: StartForm, errors: FieldErrors = NO_ERRORS) -> str:
         verdicts=verdicts,
         endings=comparisons.ENDINGS,
         time_zone=time_zone_of(site_id),
+        tab_of="admin.search_ranking",
     )
 
 

@@ -14,7 +14,6 @@ PAGES = (
     ("Merchandising trees", "admin.trees_list"),
     ("Test a search", "admin.search_test"),
     ("Golden searches", "admin.search_golden"),
-    ("Comparisons", "admin.search_comparisons"),
     ("Activity", "admin.search_history"),
     ("Settings", "admin.search_settings"),
 )
